@@ -1,0 +1,37 @@
+# make demo   set up, build, show the main job
+# make test   set up, build, run every test (also under sanitizers)
+# make        build build/tarry        make bench     print the speed tables
+# make install [PREFIX=/usr/local]     make valgrind  unit tests under valgrind
+PREFIX ?= /usr/local
+
+.PHONY: all setup demo test bench install valgrind format clean
+all: setup
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build --preset release
+
+setup:
+	@tools/setup
+
+demo: all
+	@tools/demo
+
+test: all
+	@ctest --preset release
+	@cmake --preset sanitize >/dev/null
+	@cmake --build --preset sanitize
+	@ctest --preset sanitize
+
+bench: all
+	@build/bench/bench_design
+
+install: all
+	@cmake --install build
+
+valgrind: all
+	@tools/valgrind
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	@rm -rf build build-sanitize
