@@ -1,0 +1,299 @@
+/* interior.c - the exact solver: a primal-dual interior point method.
+ *
+ * Minimises -log det V(w) + r sum w over w >= 0, whose solution has sum w = 1
+ * and is the optimal design.  With d_i the variances and s_i the multiplier of
+ * w_i >= 0 the conditions are r - d_i = s_i >= 0 and w_i s_i = 0.  Since
+ * d(d_i)/d(w_j) = -(x_i' V^-1 x_j)^2 =: -H_ij, a Newton step towards
+ * w_i s_i = mu solves
+ *     (H + diag(s/w)) dw = mu/w - (r - d),
+ *     ds = mu/w - s - (s/w) dw,
+ * with Mehrotra's predictor and corrector on one factorisation.
+ *
+ * H = Y'Y where column i of Y holds z_i z_i' as N = r(r+1)/2 numbers, z = L^-1
+ * x.  With more points than that, as on spheres, balls and grids where vertex
+ * methods stall, the system is solved in N dimensions (Woodbury). */
+#include "core.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "linalg/linalg.h"
+
+enum { MAX_STEPS = 100 };
+static const double BOUNDARY = 0.99;    /* share of the way to w, s = 0 */
+static const double CENTRE_SHARE = 0.1; /* weight spread evenly at the start */
+
+typedef struct {
+    tarry__core *core;
+    size_t m, r, order; /* points, rank, order of the linear system */
+    bool by_points;     /* system in m dimensions, else in N = order */
+    double *V, *z;      /* factor of V; z = L^-1 x, r by m */
+    double *w, *d, *s;
+    double *best;       /* the best weights so far */
+    double *dw, *ds, *affine; /* steps; product dw ds of the predictor */
+    double *rhs;
+    double *system; /* order by order */
+    double *Y;      /* N by m, only if !by_points */
+    double *t;      /* order */
+    double *memory;
+} interior;
+
+static tarry_status open_interior(interior *in, tarry__core *core)
+{
+    const size_t m = core->count, r = core->rank, N = r * (r + 1) / 2;
+    memset(in, 0, sizeof *in);
+    in->core = core;
+    in->m = m;
+    in->r = r;
+    in->by_points = m <= N + N / 4;
+    in->order = in->by_points ? m : N;
+    const size_t sizes[] = {r * r, r * m, m, m, m, m, m, m, m, m, in->order,
+                            in->order * in->order, in->by_points ? 0 : N * m};
+    double **const fields[] = {&in->V, &in->z, &in->w, &in->d, &in->s,
+                               &in->best, &in->dw, &in->ds, &in->affine,
+                               &in->rhs, &in->t, &in->system, &in->Y};
+    size_t total = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        total += (sizes[i] + 7) / 8 * 8;
+    in->memory = tarry__alloc(total, sizeof(double));
+    if (in->memory == NULL)
+        return TARRY_NO_MEMORY;
+    double *next = in->memory;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        *fields[i] = next;
+        next += (sizes[i] + 7) / 8 * 8;
+    }
+    return TARRY_OK;
+}
+
+/* V = L L', z = L^-1 x, d = |z|^2; false if V is singular. */
+static bool evaluate(interior *in)
+{
+    const size_t m = in->m, r = in->r;
+    for (size_t i = 0; i < m; i++) {
+        const double root = sqrt(in->w[i]);
+        for (size_t j = 0; j < r; j++)
+            in->z[j + i * r] = root * in->core->x[j + i * r];
+    }
+    tarry__outer(in->z, r, m, in->V);
+    if (!tarry__cholesky(in->V, r))
+        return false;
+    memcpy(in->z, in->core->x, r * m * sizeof *in->z);
+    tarry__lower_solve(in->V, r, in->z, m);
+    for (size_t i = 0; i < m; i++)
+        in->d[i] = tarry__dot(in->z + i * r, in->z + i * r, r);
+    return true;
+}
+
+/* g of the weights scaled to sum 1. */
+static double worst_variance(const interior *in)
+{
+    double sum = 0, worst = 0;
+    for (size_t i = 0; i < in->m; i++) {
+        sum += in->w[i];
+        worst = fmax(worst, in->d[i]);
+    }
+    return worst * sum;
+}
+
+static void start(interior *in)
+{
+    const double r = (double)in->r, even = CENTRE_SHARE / (double)in->m;
+    for (size_t i = 0; i < in->m; i++)
+        in->w[i] = (1 - CENTRE_SHARE) * in->core->weight[i] + even;
+    memcpy(in->best, in->core->weight, in->m * sizeof *in->best);
+    for (size_t i = 0; i < in->m; i++)
+        in->s[i] = fmax(r - in->core->variance[i], CENTRE_SHARE * r);
+}
+
+static double mean_product(const double *a, const double *b, size_t m)
+{
+    return tarry__dot(a, b, m) / (double)m;
+}
+
+/* ---- the linear system -----------------------------------------------------*/
+
+static void fill_by_points(interior *in)
+{
+    tarry__gram(in->z, in->r, in->m, in->system);
+    for (size_t j = 0; j < in->m; j++) {
+        double *column = in->system + j * in->m;
+        for (size_t i = j; i < in->m; i++)
+            column[i] *= column[i];
+        column[j] += in->s[j] / in->w[j];
+    }
+}
+
+/* Column i of Y: products of z_i, off-diagonal ones times sqrt 2, all times
+ * sqrt(w_i/s_i); the system is I + Y Y'. */
+static void fill_by_products(interior *in)
+{
+    for (size_t i = 0; i < in->m; i++) {
+        const double *z = in->z + i * in->r;
+        const double root = sqrt(in->w[i] / in->s[i]);
+        double *y = in->Y + i * in->order;
+        for (size_t a = 0; a < in->r; a++) {
+            *y++ = root * z[a] * z[a];
+            for (size_t b = 0; b < a; b++)
+                *y++ = root * M_SQRT2 * z[a] * z[b];
+        }
+    }
+    tarry__outer(in->Y, in->order, in->m, in->system);
+    for (size_t j = 0; j < in->order; j++)
+        in->system[j + j * in->order] += 1;
+}
+
+static bool factor_system(interior *in)
+{
+    if (in->by_points)
+        fill_by_points(in);
+    else
+        fill_by_products(in);
+    return tarry__cholesky(in->system, in->order);
+}
+
+/* dw = (H + D)^-1 rhs with D = s/w.  Woodbury: with c = D^-1/2 rhs,
+ * dw = D^-1/2 (c - Y'(I + Y Y')^-1 Y c). */
+static void solve_system(interior *in)
+{
+    if (in->by_points) {
+        memcpy(in->dw, in->rhs, in->m * sizeof *in->dw);
+        tarry__cholesky_solve(in->system, in->order, in->dw);
+        return;
+    }
+    for (size_t i = 0; i < in->m; i++)
+        in->rhs[i] *= sqrt(in->w[i] / in->s[i]);
+    tarry__times(in->Y, in->order, in->m, in->rhs, in->t);
+    tarry__cholesky_solve(in->system, in->order, in->t);
+    tarry__transposed_times(in->Y, in->order, in->m, in->t, in->dw);
+    for (size_t i = 0; i < in->m; i++)
+        in->dw[i] = (in->rhs[i] - in->dw[i]) * sqrt(in->w[i] / in->s[i]);
+}
+
+/* ---- steps -----------------------------------------------------------------*/
+
+/* Direction towards w s = mu - correction. */
+static void direction(interior *in, double mu, const double *correction)
+{
+    const double r = (double)in->r;
+    for (size_t i = 0; i < in->m; i++) {
+        const double goal = mu - (correction != NULL ? correction[i] : 0);
+        in->rhs[i] = goal / in->w[i] - (r - in->d[i]);
+    }
+    solve_system(in);
+    for (size_t i = 0; i < in->m; i++) {
+        const double goal = mu - (correction != NULL ? correction[i] : 0);
+        in->ds[i] = goal / in->w[i] - in->s[i] -
+                    in->s[i] / in->w[i] * in->dw[i];
+    }
+}
+
+/* The longest step up to 1 that keeps x + step dx >= (1 - share) x. */
+static double step_length(const double *x, const double *dx, size_t m,
+                          double share)
+{
+    double step = 1;
+    for (size_t i = 0; i < m; i++)
+        if (dx[i] < 0)
+            step = fmin(step, -share * x[i] / dx[i]);
+    return step;
+}
+
+/* Mehrotra: how far the predictor would get tells how much to centre. */
+static double centring(const interior *in)
+{
+    const double p = step_length(in->w, in->dw, in->m, 1);
+    const double q = step_length(in->s, in->ds, in->m, 1);
+    double after = 0;
+    for (size_t i = 0; i < in->m; i++)
+        after += (in->w[i] + p * in->dw[i]) * (in->s[i] + q * in->ds[i]);
+    const double mu = mean_product(in->w, in->s, in->m);
+    const double ratio = after / (double)in->m / mu;
+    return fmax(ratio * ratio * ratio, 1e-6) * mu;
+}
+
+static void move(interior *in)
+{
+    const double p = step_length(in->w, in->dw, in->m, BOUNDARY);
+    const double q = step_length(in->s, in->ds, in->m, BOUNDARY);
+    for (size_t i = 0; i < in->m; i++) {
+        in->w[i] += p * in->dw[i];
+        in->s[i] += q * in->ds[i];
+    }
+}
+
+static bool step(interior *in)
+{
+    if (!factor_system(in))
+        return false;
+    direction(in, 0, NULL);
+    for (size_t i = 0; i < in->m; i++)
+        in->affine[i] = in->dw[i] * in->ds[i];
+    const double mu = centring(in);
+    direction(in, mu, in->affine);
+    move(in);
+    return true;
+}
+
+/* Iterates to the target; returns the best g reached, weights in `best`. */
+static double iterate(interior *in, double target)
+{
+    double best = tarry__core_worst(in->core);
+    int stalled = 0;
+    for (int k = 0; k < MAX_STEPS && evaluate(in); k++) {
+        const double g = worst_variance(in);
+        stalled = g < best ? 0 : stalled + 1;
+        if (g < best) {
+            best = g;
+            memcpy(in->best, in->w, in->m * sizeof *in->best);
+        }
+        if (best <= target || stalled > 25 || !step(in))
+            break;
+    }
+    return best;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Removes the weights with the smallest shares w_i d_i while those sum to at
+ * most `share`: w_i x_i x_i' <= w_i d_i V, so no variance grows by more than
+ * 1/(1 - share). */
+static void drop_small(tarry__core *core, double share)
+{
+    double *sorted = core->scratch, sum = 0;
+    for (size_t i = 0; i < core->count; i++)
+        sorted[i] = core->weight[i] * core->variance[i];
+    qsort(sorted, core->count, sizeof *sorted, by_value);
+    size_t first = 0; /* the smallest share that stays */
+    while ((sum += sorted[first]) <= share)
+        first++;
+    const double least = sorted[first];
+    for (size_t i = 0; i < core->count; i++)
+        if (core->weight[i] * core->variance[i] < least)
+            core->weight[i] = 0;
+}
+
+tarry_status tarry__core_interior(tarry__core *core, double tolerance)
+{
+    interior in;
+    tarry_status status = open_interior(&in, core);
+    if (status != TARRY_OK)
+        return status;
+    start(&in);
+    const double g = iterate(&in, (1 + tolerance / 2) * (double)in.r);
+    memcpy(core->weight, in.best, in.m * sizeof *in.best);
+    tarry__free(in.memory);
+    if (!tarry__core_refresh(core))
+        return TARRY_TARGET_NOT_MET;
+    drop_small(core, fmin(tolerance, 0.1) / 4);
+    if (!tarry__core_refresh(core))
+        return TARRY_TARGET_NOT_MET;
+    return g <= (1 + tolerance) * (double)core->rank ? TARRY_OK
+                                                     : TARRY_TARGET_NOT_MET;
+}

@@ -1,0 +1,25 @@
+/* span.h - the span of the arms: its dimension and coordinates in it.
+ *
+ * Coordinates are x = T a with T r by n.  Any T that is one to one on the span
+ * gives the same variances, so T is free to be chosen for good arithmetic. */
+#ifndef TARRY_SPAN_H
+#define TARRY_SPAN_H
+
+#include <stddef.h>
+#include "tarry/status.h"
+
+/* The rank r by singular values (those above `tolerance` times the largest
+ * count) and T (room for n by n) such that the coordinates of all arms
+ * together have the identity as their matrix of second moments.  All arms are
+ * read once.  r = 0 if all are zero.  TARRY_NOT_FINITE if some are not. */
+tarry_status tarry__span(const double *arms, size_t n_arms, size_t dim,
+                         double tolerance, int threads, size_t *rank,
+                         double *T);
+
+/* The power of two that brings `largest` to about 1; 0 for 0. */
+double tarry__unit_scale(double largest);
+
+/* The largest absolute value of `count` numbers; NaN if one is not finite. */
+double tarry__largest(const double *values, size_t count);
+
+#endif

@@ -1,0 +1,88 @@
+/* variance.c - packs M for the kernel and picks the kernel for this machine. */
+#include "variance_kernel.h"
+
+#include <string.h>
+
+size_t tarry__kernel_lanes(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("x86-64-v4"))
+        return 8;
+    if (__builtin_cpu_supports("x86-64-v3"))
+        return 4;
+#endif
+    return 2;
+}
+
+static size_t n_groups(size_t r)
+{
+    const size_t rows = 3 * tarry__kernel_lanes();
+    return (r + rows - 1) / rows;
+}
+
+size_t tarry__panel_values(size_t r, size_t n)
+{
+    return n_groups(r) * 3 * tarry__kernel_lanes() * n;
+}
+
+size_t tarry__panel_ends(size_t r)
+{
+    return 3 * n_groups(r);
+}
+
+/* One past the last column in which rows first..last-1 of M are not zero. */
+static size_t end_of(const double *M, size_t r, size_t n, size_t first,
+                     size_t last)
+{
+    for (size_t j = n; j > 0; j--)
+        for (size_t i = first; i < last; i++)
+            if (M[i + (j - 1) * r] != 0)
+                return j;
+    return 0;
+}
+
+/* Packs rows first..last-1 (at most `lanes`) as vector v of its group. */
+static void pack_vector(tarry__panel *p, size_t v, const double *M, size_t r,
+                        size_t first, size_t last)
+{
+    const size_t lanes = tarry__kernel_lanes(), n = p->n_columns;
+    double *column = p->values + (v / 3 * 3 * n + v % 3) * lanes;
+    for (size_t j = 0; j < n; j++, column += 3 * lanes)
+        for (size_t i = first; i < last; i++)
+            column[i - first] = M[i + j * r];
+    const size_t before = v % 3 > 0 ? p->ends[v - 1] : 0;
+    const size_t end = end_of(M, r, n, first, last);
+    p->ends[v] = end > before ? end : before;
+}
+
+void tarry__panel_pack(tarry__panel *p, const double *M, size_t r, size_t n)
+{
+    const size_t lanes = tarry__kernel_lanes();
+    p->n_columns = n;
+    p->n_groups = n_groups(r);
+    memset(p->values, 0, tarry__panel_values(r, n) * sizeof *p->values);
+    memset(p->ends, 0, tarry__panel_ends(r) * sizeof *p->ends);
+    const size_t used = (r + lanes - 1) / lanes;
+    for (size_t u = 0; u < used; u++) { /* empty vectors lead the last group */
+        const size_t last_group = 3 * (p->n_groups - 1);
+        const size_t v = u < last_group ? u : u + 3 * p->n_groups - used;
+        const size_t first = u * lanes;
+        pack_vector(p, v, M, r, first, first + lanes < r ? first + lanes : r);
+    }
+}
+
+void tarry__variances(const tarry__panel *panel, const double *arms,
+                      const size_t *index, size_t count, double *variance)
+{
+#ifdef __x86_64__
+    switch (tarry__kernel_lanes()) {
+    case 8:
+        tarry__kernel_avx512(panel, arms, index, count, variance);
+        return;
+    case 4:
+        tarry__kernel_avx2(panel, arms, index, count, variance);
+        return;
+    }
+#endif
+    tarry__kernel_base(panel, arms, index, count, variance);
+}

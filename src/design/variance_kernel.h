@@ -1,0 +1,40 @@
+/* variance_kernel.h - |M a|^2 for many rows a, the hottest loop of the design.
+ *
+ * M (r by n) is packed once into a panel; then any number of rows can be
+ * measured.  A row's result does not depend on its neighbours, so it is the
+ * same whatever the order, the blocking or the number of threads. */
+#ifndef TARRY_VARIANCE_KERNEL_H
+#define TARRY_VARIANCE_KERNEL_H
+
+#include <stddef.h>
+
+/* M cut into groups of three vectors of `lanes` rows.  Within a group column j
+ * is 3 * lanes doubles; vector v has zeros from column end[v] on, and the ends
+ * of a group increase, so a triangular M costs half. */
+typedef struct {
+    size_t n_columns, n_groups;
+    double *values;
+    size_t *ends; /* three per group */
+} tarry__panel;
+
+/* Lanes of the vectors that this machine's kernel uses. */
+size_t tarry__kernel_lanes(void);
+
+/* Doubles in panel.values, sizes in panel.ends, for r by n M. */
+size_t tarry__panel_values(size_t r, size_t n);
+size_t tarry__panel_ends(size_t r);
+
+/* Packs column-major r by n M; `values` and `ends` have been set. */
+void tarry__panel_pack(tarry__panel *panel, const double *M, size_t r,
+                       size_t n);
+
+/* variance[i] = |M a|^2 of rows a = arms + k n with k = index[i], or
+ * k = i if index is NULL, for i < count. */
+void tarry__variances(const tarry__panel *panel, const double *arms,
+                      const size_t *index, size_t count, double *variance);
+
+typedef void tarry__kernel(const tarry__panel *, const double *,
+                           const size_t *, size_t, double *);
+tarry__kernel tarry__kernel_base, tarry__kernel_avx2, tarry__kernel_avx512;
+
+#endif

@@ -1,0 +1,218 @@
+/* linalg.c - thin names over CBLAS and LAPACKE.
+ *
+ * The `_work` forms of LAPACKE are used: they neither allocate nor scan for
+ * NaN.  OpenBLAS would start threads for large products, which changes sums
+ * by rounding; tarry does its own threading, so inside a solve BLAS has one. */
+#include "linalg.h"
+
+#include <assert.h>
+#include <cblas.h>
+#include <lapacke.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { SMALL = 1024 }; /* elements below which a call of BLAS costs more */
+
+static pthread_mutex_t quiet_lock = PTHREAD_MUTEX_INITIALIZER;
+static int quiet_depth, host_threads;
+
+void tarry__blas_quiet_begin(void)
+{
+    pthread_mutex_lock(&quiet_lock);
+    if (quiet_depth++ == 0) {
+        host_threads = openblas_get_num_threads();
+        if (host_threads != 1)
+            openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&quiet_lock);
+}
+
+void tarry__blas_quiet_end(void)
+{
+    pthread_mutex_lock(&quiet_lock);
+    assert(quiet_depth > 0);
+    if (--quiet_depth == 0 && host_threads != 1)
+        openblas_set_num_threads(host_threads);
+    pthread_mutex_unlock(&quiet_lock);
+}
+
+double tarry__dot(const double *x, const double *y, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+void tarry__times(const double *A, size_t m, size_t n, const double *x,
+                  double *y)
+{
+    if (m * n <= SMALL) {
+        for (size_t i = 0; i < m; i++)
+            y[i] = A[i] * x[0];
+        for (size_t j = 1; j < n; j++)
+            for (size_t i = 0; i < m; i++)
+                y[i] += A[i + j * m] * x[j];
+        return;
+    }
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)m, (int)n, 1, A, (int)m, x, 1,
+                0, y, 1);
+}
+
+void tarry__transposed_times(const double *A, size_t m, size_t n,
+                             const double *x, double *y)
+{
+    if (m * n <= SMALL) {
+        for (size_t j = 0; j < n; j++)
+            y[j] = tarry__dot(A + j * m, x, m);
+        return;
+    }
+    cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)n, 1, A, (int)m, x, 1,
+                0, y, 1);
+}
+
+void tarry__rank_one(double *A, size_t n, double alpha, const double *x)
+{
+    for (size_t j = 0; j < n; j++) {
+        const double scale = alpha * x[j];
+        for (size_t i = 0; i < n; i++)
+            A[i + j * n] += scale * x[i];
+    }
+}
+
+void tarry__multiply(const double *A, const double *B, size_t m, size_t k,
+                     size_t n, double *C)
+{
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n,
+                (int)k, 1, A, (int)m, B, (int)k, 0, C, (int)m);
+}
+
+void tarry__add_outer(const double *A, size_t m, size_t n, double *C)
+{
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)m, (int)n, 1, A,
+                (int)m, 1, C, (int)m);
+}
+
+void tarry__outer(const double *A, size_t m, size_t n, double *C)
+{
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)m, (int)n, 1, A,
+                (int)m, 0, C, (int)m);
+}
+
+void tarry__gram(const double *A, size_t m, size_t n, double *C)
+{
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, (int)n, (int)m, 1, A,
+                (int)m, 0, C, (int)n);
+}
+
+void tarry__mirror(double *A, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j + 1; i < n; i++)
+            A[j + i * n] = A[i + j * n];
+}
+
+bool tarry__cholesky(double *A, size_t n)
+{
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, A, (int)n) == 0;
+}
+
+void tarry__lower_solve(const double *L, size_t n, double *B, size_t m)
+{
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans,
+                CblasNonUnit, (int)n, (int)m, 1, L, (int)n, B, (int)n);
+}
+
+void tarry__cholesky_solve(const double *L, size_t n, double *b)
+{
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)n, 1, L, (int)n, b, (int)n);
+}
+
+void tarry__lower_inverse(double *L, size_t n)
+{
+    LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (int)n, L, (int)n);
+}
+
+void tarry__cholesky_inverse(double *L, size_t n)
+{
+    LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (int)n, L, (int)n);
+}
+
+void tarry__upper_solve(const double *R, size_t stride, size_t n, double *B,
+                        size_t m)
+{
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans,
+                CblasNonUnit, (int)n, (int)m, 1, R, (int)stride, B, (int)n);
+}
+
+void tarry__upper_transposed_solve(const double *R, size_t stride, size_t n,
+                                   double *B, size_t m)
+{
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit,
+                (int)n, (int)m, 1, R, (int)stride, B, (int)n);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Block size 64 serves LAPACK's blocked forms; the SVD wants 5 min + max, and
+ * the scalars of the reflections stand in front. */
+size_t tarry__factor_work(size_t m, size_t n)
+{
+    return 70 * (m + n) + 64;
+}
+
+bool tarry__qr(double *A, size_t m, size_t n, double *work, size_t work_size)
+{
+    const size_t k = smaller(m, n);
+    return LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, (int)m, (int)n, A, (int)m,
+                               work, work + k, (int)(work_size - k)) == 0;
+}
+
+bool tarry__qr_pivoted(double *A, size_t m, size_t n, int *pivot, double *Q,
+                       double *work, size_t work_size)
+{
+    const size_t k = smaller(m, n);
+    const int left = (int)(work_size - k);
+    memset(pivot, 0, n * sizeof *pivot);
+    if (LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, (int)m, (int)n, A, (int)m, pivot,
+                            work, work + k, left) != 0)
+        return false;
+    for (size_t j = 0; j < n; j++)
+        pivot[j]--; /* LAPACK counts from 1 */
+    memcpy(Q, A, m * k * sizeof *Q);
+    return LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, (int)m, (int)k, (int)k, Q,
+                               (int)m, work, work + k, left) == 0;
+}
+
+bool tarry__ql(double *A, size_t m, size_t n, double *work, size_t work_size)
+{
+    const size_t k = smaller(m, n);
+    if (LAPACKE_dgeqlf_work(LAPACK_COL_MAJOR, (int)m, (int)n, A, (int)m, work,
+                            work + k, (int)(work_size - k)) != 0)
+        return false;
+    for (size_t i = 0; i < m; i++) /* the reflections stand above L */
+        for (size_t j = n - m + i + 1; j < n; j++)
+            A[i + j * m] = 0;
+    return true;
+}
+
+bool tarry__svd(double *A, size_t n, double *values, double *Vt, double *work,
+                size_t work_size)
+{
+    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'N', 'A', (int)n, (int)n, A,
+                               (int)n, values, NULL, 1, Vt, (int)n, work,
+                               (int)work_size) == 0;
+}
+
+bool tarry__largest_eigenvalue(double *A, size_t n, double *values,
+                               double *work, size_t work_size, double *out)
+{
+    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', (int)n, A, (int)n,
+                           values, work, (int)work_size) != 0)
+        return false;
+    *out = values[n - 1];
+    return true;
+}
