@@ -1,1 +1,36 @@
-int main(void) { return 0; }
+/* main.c - the program `tarry`: one list of commands. */
+#include <stdio.h>
+#include <string.h>
+#include "cli.h"
+
+static const cli_command *const commands[] = {&cli_design};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static int print_help(void)
+{
+    puts("tarry makes good decisions while the outcomes are still on their "
+         "way.\n\nUsage: tarry COMMAND [arguments]\n\nCommands:");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    puts("\ntarry COMMAND --help says more about each.  tarry --version.\n"
+         "Exit codes: 0 success, 1 the job failed, 2 bad usage or input.");
+    return cli_flush();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return cli_error(EXIT_USAGE, "no command given (see tarry --help)");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
+        return print_help();
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("tarry " TARRY_VERSION);
+        return cli_flush();
+    }
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0)
+            return commands[i]->run(argc - 2, argv + 2);
+    return cli_error(EXIT_USAGE, "unknown command '%s' (see tarry --help)",
+                     argv[1]);
+}

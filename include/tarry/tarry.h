@@ -1,0 +1,10 @@
+/* tarry.h - all of tarry. */
+#ifndef TARRY_H
+#define TARRY_H
+
+#include "tarry/arms.h"
+#include "tarry/design.h"
+
+#include "tarry/status.h"
+
+#endif

@@ -1,0 +1,87 @@
+/* cli.h - what the commands of the program share.
+ *
+ * A command is one record in the list in main.c.  It fills a table of options,
+ * lets cli_parse read the arguments, and returns the program's exit code:
+ * 0 success, 1 the job failed, 2 bad usage or bad input. */
+#ifndef TARRY_CLI_H
+#define TARRY_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <jansson.h>
+#include "tarry/tarry.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+typedef struct {
+    const char *name;
+    const char *summary; /* one line */
+    int (*run)(int argc, char **argv);
+} cli_command;
+
+extern const cli_command cli_design;
+
+/* ---- options ---------------------------------------------------------------*/
+
+typedef enum {
+    CLI_FLAG,  /* bool */
+    CLI_TEXT,  /* const char * */
+    CLI_REAL,  /* double, finite */
+    CLI_COUNT, /* uint64_t; 1e6 is fine */
+    CLI_ACTION /* bool (*)(const char *value): may be given many times; answers
+                  false after it has printed why */
+} cli_kind;
+
+typedef struct {
+    const char *name; /* without the dashes */
+    cli_kind kind;
+    void *value; /* where the answer goes, or the action itself */
+    const char *argument; /* in the help: "N", "FILE"; NULL for a flag */
+    const char *help;     /* default included */
+} cli_option;
+
+typedef struct {
+    const char *command;    /* "design" */
+    const char *usage;      /* "ARMS [options]" */
+    const char *about;      /* paragraphs before the options */
+    const char *examples;   /* after them */
+    const cli_option *options; /* n_options of them */
+    size_t n_options;
+    const char **positional; /* room for max_positional, filled in order */
+    size_t min_positional, max_positional;
+} cli_syntax;
+
+/* Reads the arguments after the command's name.  Answers -1 to go on, else the
+ * exit code: after --help (0) or an error, which has been printed (2). */
+int cli_parse(const cli_syntax *syntax, int argc, char **argv);
+
+/* Reads "20", "1e6", "2.5e3": a whole number up to 2^53.  False if it is not. */
+bool cli_count(const char *text, uint64_t *count);
+bool cli_real(const char *text, double *value);
+
+/* ---- talking ---------------------------------------------------------------*/
+
+/* One line on stderr, "tarry: ..."; returns `code`. */
+int cli_error(int code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The exit code that goes with a failed library call: 2 for bad input and bad
+ * arguments, else 1. */
+int cli_code(tarry_status status);
+
+/* Prints and frees a JSON value on stdout, numbers with 17 digits. */
+int cli_print_json(json_t *json);
+
+/* Flushes stdout; a full disk is an error. */
+int cli_flush(void);
+
+/* A progress bar on stderr, if that is a terminal; `share` from 0 to 1. */
+void cli_progress(double share, const char *note);
+void cli_progress_end(void);
+
+/* From now on Ctrl-C only makes cli_interrupted() true. */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+
+#endif

@@ -1,0 +1,151 @@
+/* options.c - command-line arguments, read by table.
+ *
+ * --name VALUE and --name=VALUE are the same; "--" ends the options; a lone
+ * "-" is a positional argument. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_real(const char *text, double *value)
+{
+    char *end;
+    errno = 0;
+    if (*text == '\0' || strpbrk(text, " \t\r\nxX") != NULL)
+        return false;
+    *value = strtod(text, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+bool cli_count(const char *text, uint64_t *count)
+{
+    double value;
+    if (!cli_real(text, &value) || value < 0 || value > 9007199254740992.0 ||
+        value != floor(value))
+        return false;
+    *count = (uint64_t)value;
+    return true;
+}
+
+static void print_option(const cli_option *o)
+{
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", o->name,
+             o->argument != NULL ? " " : "",
+             o->argument != NULL ? o->argument : "");
+    printf("  %-22s ", left);
+    for (const char *c = o->help; *c != '\0'; c++) {
+        putchar(*c);
+        if (*c == '\n')
+            printf("%25s", "");
+    }
+    putchar('\n');
+}
+
+static int print_help(const cli_syntax *s)
+{
+    printf("Usage: tarry %s %s\n\n%s\n\nOptions:\n", s->command, s->usage,
+           s->about);
+    for (size_t i = 0; i < s->n_options; i++)
+        print_option(&s->options[i]);
+    printf("  %-22s show this help\n", "--help");
+    if (s->examples != NULL)
+        printf("\nExamples:\n%s\n", s->examples);
+    return cli_flush();
+}
+
+static const cli_option *find(const cli_syntax *s, const char *name,
+                              size_t length)
+{
+    for (size_t i = 0; i < s->n_options; i++)
+        if (strlen(s->options[i].name) == length &&
+            memcmp(s->options[i].name, name, length) == 0)
+            return &s->options[i];
+    return NULL;
+}
+
+/* Stores one option's value; false after an error has been printed. */
+static bool store(const cli_option *o, const char *value)
+{
+    switch (o->kind) {
+    case CLI_FLAG:
+        *(bool *)o->value = true;
+        return true;
+    case CLI_TEXT:
+        *(const char **)o->value = value;
+        return true;
+    case CLI_REAL:
+        if (cli_real(value, o->value))
+            return true;
+        cli_error(EXIT_USAGE, "--%s: not a number: '%s'", o->name, value);
+        return false;
+    case CLI_COUNT:
+        if (cli_count(value, o->value))
+            return true;
+        cli_error(EXIT_USAGE, "--%s: not a whole number from 0 to 2^53: '%s'",
+                  o->name, value);
+        return false;
+    case CLI_ACTION:
+        return ((bool (*)(const char *))o->value)(value);
+    }
+    return false;
+}
+
+/* Reads the option at argv[*at], and its value behind it if there is one. */
+static bool read_option(const cli_syntax *s, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + 2, *equals = strchr(name, '=');
+    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const cli_option *o = find(s, name, length);
+    if (o == NULL) {
+        cli_error(EXIT_USAGE, "%s: unknown option '%s' (see tarry %s --help)",
+                  s->command, argv[*at], s->command);
+        return false;
+    }
+    if (o->kind == CLI_FLAG && equals != NULL) {
+        cli_error(EXIT_USAGE, "--%s takes no value: '%s'", o->name, argv[*at]);
+        return false;
+    }
+    const char *value = equals != NULL ? equals + 1 : NULL;
+    if (o->kind != CLI_FLAG && value == NULL) {
+        if (*at + 1 >= argc) {
+            cli_error(EXIT_USAGE, "--%s needs a value", o->name);
+            return false;
+        }
+        value = argv[++*at];
+    }
+    return store(o, value);
+}
+
+int cli_parse(const cli_syntax *s, int argc, char **argv)
+{
+    size_t n_positional = 0;
+    bool options = true;
+    for (int i = 0; i < argc; i++) {
+        if (options && (strcmp(argv[i], "--help") == 0 ||
+                        strcmp(argv[i], "-h") == 0))
+            return print_help(s);
+        if (options && strcmp(argv[i], "--") == 0) {
+            options = false;
+        } else if (options && argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (argv[i][1] != '-')
+                return cli_error(EXIT_USAGE,
+                                 "%s: unknown option '%s' (see tarry %s --help)",
+                                 s->command, argv[i], s->command);
+            if (!read_option(s, argc, argv, &i))
+                return EXIT_USAGE;
+        } else if (n_positional == s->max_positional) {
+            return cli_error(EXIT_USAGE, "%s: unexpected argument '%s'",
+                             s->command, argv[i]);
+        } else {
+            s->positional[n_positional++] = argv[i];
+        }
+    }
+    if (n_positional < s->min_positional)
+        return cli_error(EXIT_USAGE, "usage: tarry %s %s (see --help)",
+                         s->command, s->usage);
+    return -1;
+}

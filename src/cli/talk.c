@@ -1,0 +1,104 @@
+/* talk.c - errors, JSON, progress and Ctrl-C. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int cli_error(int code, const char *format, ...)
+{
+    va_list arguments;
+    cli_progress_end();
+    fputs("tarry: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return code;
+}
+
+int cli_code(tarry_status status)
+{
+    switch (status) {
+    case TARRY_OK:
+        return EXIT_DONE;
+    case TARRY_BAD_ARGUMENT:
+    case TARRY_BAD_INPUT:
+    case TARRY_NOT_FINITE:
+    case TARRY_IO_ERROR:
+        return EXIT_USAGE;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+int cli_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_DONE;
+    return cli_error(EXIT_FAILED, "cannot write to standard output: %s",
+                     strerror(errno));
+}
+
+int cli_print_json(json_t *json)
+{
+    char *text = json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17))
+                              : NULL;
+    json_decref(json);
+    if (text == NULL)
+        return cli_error(EXIT_FAILED, "out of memory");
+    puts(text);
+    free(text);
+    return cli_flush();
+}
+
+/* ---- progress --------------------------------------------------------------*/
+
+static bool bar_shown;
+
+void cli_progress(double share, const char *note)
+{
+    enum { WIDTH = 30 };
+    static const char full[] = "##############################";
+    if (!isatty(STDERR_FILENO))
+        return;
+    const int done = (int)(share * WIDTH + 0.5);
+    fprintf(stderr, "\r[%-*.*s] %3.0f%%  %s\033[K", WIDTH, done, full,
+            100 * share, note);
+    fflush(stderr);
+    bar_shown = true;
+}
+
+void cli_progress_end(void)
+{
+    if (bar_shown)
+        fputs("\r\033[K", stderr);
+    bar_shown = false;
+}
+
+/* ---- Ctrl-C ----------------------------------------------------------------*/
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+void cli_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = note_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool cli_interrupted(void)
+{
+    return interrupted != 0;
+}

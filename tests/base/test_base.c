@@ -1,0 +1,78 @@
+/* Status list and allocation. */
+#include "check.h"
+#include <string.h>
+#include "base/base.h"
+
+static void every_status_has_a_name_and_a_text(void **state)
+{
+    (void)state;
+    assert_string_equal(tarry_status_name(TARRY_OK), "OK");
+    assert_string_equal(tarry_status_name(TARRY_CANCELLED), "CANCELLED");
+    assert_string_equal(tarry_status_text(TARRY_NO_MEMORY), "out of memory");
+}
+
+static void any_number_gets_an_answer(void **state)
+{
+    (void)state;
+    assert_string_equal(tarry_status_name((tarry_status)-7), "UNKNOWN");
+    assert_string_equal(tarry_status_text((tarry_status)12345),
+                        "unknown status");
+}
+
+static void the_kth_allocation_can_be_made_to_fail(void **state)
+{
+    (void)state;
+    tarry__fail_alloc(2);
+    void *first = tarry__alloc(3, 8), *second = tarry__zalloc(3, 8),
+         *third = tarry__alloc(3, 8);
+    assert_non_null(first);
+    assert_null(second);
+    assert_non_null(third);
+    assert_int_equal(tarry__fail_alloc(0), 3);
+    tarry__free(first);
+    tarry__free(third);
+}
+
+static void a_size_that_overflows_is_out_of_memory(void **state)
+{
+    (void)state;
+    assert_null(tarry__alloc(SIZE_MAX / 4, 8));
+    assert_null(tarry__alloc(SIZE_MAX - 3, 1));
+}
+
+static void growing_keeps_what_was_there(void **state)
+{
+    (void)state;
+    int *block = tarry__alloc(3, sizeof *block);
+    memcpy(block, (int[]){2, 3, 85}, 3 * sizeof *block);
+    block = tarry__grow(block, 3, 300, sizeof *block);
+    assert_memory_equal(block, ((int[]){2, 3, 85}), 3 * sizeof *block);
+    assert_int_equal((uintptr_t)block % 64, 0);
+    tarry__free(block);
+}
+
+static void an_error_line_is_cut_not_overrun(void **state)
+{
+    (void)state;
+    tarry_error error;
+    char long_text[2000];
+    memset(long_text, 'x', sizeof long_text);
+    long_text[sizeof long_text - 1] = '\0';
+    assert_int_equal(tarry__fail(&error, TARRY_BAD_INPUT, "%s", long_text),
+                     TARRY_BAD_INPUT);
+    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    assert_int_equal(tarry__fail(NULL, TARRY_IO_ERROR, "x"), TARRY_IO_ERROR);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_has_a_name_and_a_text),
+        cmocka_unit_test(any_number_gets_an_answer),
+        cmocka_unit_test(the_kth_allocation_can_be_made_to_fail),
+        cmocka_unit_test(a_size_that_overflows_is_out_of_memory),
+        cmocka_unit_test(growing_keeps_what_was_there),
+        cmocka_unit_test(an_error_line_is_cut_not_overrun),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
