@@ -1,0 +1,54 @@
+/* random.h - random draws that are functions of an address.
+ *
+ * A draw depends on (seed, run, round, stream) alone: never on earlier draws,
+ * on the thread, or on the order of calls.  There is no state, so all
+ * functions may be called from any thread at any time.  Two draws at one
+ * address see the same bits; values that are to be independent need addresses
+ * that differ in some field.  For n values per round, count them through: draw
+ * i of round t has round t*n + i, in a stream of its own.
+ *
+ * The bits are a promise: they are those of Philox4x32-10 (Salmon, Moraes,
+ * Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011) with
+ *     key     = { seed low, seed high }
+ *     counter = { round low, round high, run, stream + 65536 attempt }
+ * where low and high are 32-bit halves.  A block is the four output words
+ * w[0..3].  Its uniforms are
+ *     u[i] = (k + 1/2) / 2^52,  k = the top 52 bits of w[2i] + 2^32 w[2i+1],
+ * exact in a double, from 2^-53 to 1 - 2^-53: never 0, never 1.  Bits and
+ * uniforms are the same on every machine; the other draws are fixed functions
+ * of them, up to the rounding of the C library's exp, log, cos and pow.
+ *
+ * Parameters outside the range given, and NaN, answer NaN where a double is
+ * returned and UINT64_MAX where a count is.  Draws too large for a double are
+ * infinite; only extreme parameters give any. */
+#ifndef TARRY_RANDOM_H
+#define TARRY_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "tarry/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The address of a draw. */
+typedef struct {
+    uint64_t seed;
+    uint64_t round;
+    uint32_t run;
+    uint16_t stream;  /* what the draw is for: noise, delay, ... */
+    uint16_t attempt; /* 0; rejection methods count it up for more blocks */
+} tarry_random;
+
+/* The block at an address, four words of 32 random bits. */
+TARRY_API void tarry_random_bits(const tarry_random *at, uint32_t words[4]);
+
+/* Uniform on (0, 1), both ends open: u[0] of the block, or both. */
+TARRY_API double tarry_random_uniform(const tarry_random *at);
+TARRY_API void tarry_random_uniform_pair(const tarry_random *at, double u[2]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
