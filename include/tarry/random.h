@@ -48,6 +48,31 @@ TARRY_API void tarry_random_bits(const tarry_random *at, uint32_t words[4]);
 TARRY_API double tarry_random_uniform(const tarry_random *at);
 TARRY_API void tarry_random_uniform_pair(const tarry_random *at, double u[2]);
 
+/* Normal with mean 0 and variance 1. */
+TARRY_API double tarry_random_normal(const tarry_random *at);
+
+/* Exponential; finite mean >= 0. */
+TARRY_API double tarry_random_exponential(const tarry_random *at, double mean);
+
+/* Log-normal: the exponential of a normal with mean mu and standard deviation
+ * sigma >= 0, both finite.  Its median is exp(mu). */
+TARRY_API double tarry_random_lognormal(const tarry_random *at, double mu,
+                                        double sigma);
+
+/* Weibull: P(X > x) = exp(-(x / scale)^shape); finite shape, scale > 0. */
+TARRY_API double tarry_random_weibull(const tarry_random *at, double shape,
+                                      double scale);
+
+/* Pareto of type I: P(X > x) = (scale / x)^shape for x >= scale; finite shape,
+ * scale > 0.  The mean is infinite for shape <= 1. */
+TARRY_API double tarry_random_pareto(const tarry_random *at, double shape,
+                                     double scale);
+
+/* Lomax, a Pareto moved to start at 0: P(X > x) = (1 + x / scale)^-shape;
+ * otherwise as tarry_random_pareto. */
+TARRY_API double tarry_random_lomax(const tarry_random *at, double shape,
+                                    double scale);
+
 #ifdef __cplusplus
 }
 #endif
