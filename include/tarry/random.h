@@ -73,6 +73,15 @@ TARRY_API double tarry_random_pareto(const tarry_random *at, double shape,
 TARRY_API double tarry_random_lomax(const tarry_random *at, double shape,
                                     double scale);
 
+/* Geometric: failures before the first success when each trial succeeds with
+ * probability p in [0, 1]; 0, 1, 2, ... with mean (1 - p) / p.  Counts beyond
+ * 64 bits, and all counts for p = 0, are UINT64_MAX. */
+TARRY_API uint64_t tarry_random_geometric(const tarry_random *at, double p);
+
+/* Poisson; mean from 0 to 1e9.  From mean 10 on it may take further blocks, at
+ * attempts above that of `at`. */
+TARRY_API uint64_t tarry_random_poisson(const tarry_random *at, double mean);
+
 #ifdef __cplusplus
 }
 #endif
