@@ -82,6 +82,26 @@ TARRY_API uint64_t tarry_random_geometric(const tarry_random *at, double p);
  * attempts above that of `at`. */
 TARRY_API uint64_t tarry_random_poisson(const tarry_random *at, double mean);
 
+/* A law on 0..count-1 with given weights, made once and drawn from in constant
+ * time.  Read-only once made, so threads may share it. */
+typedef struct tarry_discrete tarry_discrete;
+
+/* Makes the law that draws i with probability weights[i] / sum of weights; an
+ * index of weight 0 is never drawn.  The weights are only read, during the
+ * call.  The caller owns *out and ends it with tarry_discrete_free; on failure
+ * *out is NULL.
+ * TARRY_BAD_ARGUMENT: count is 0, a weight is negative, NaN or infinite, or
+ * all are zero; TARRY_NO_MEMORY. */
+TARRY_API tarry_status tarry_discrete_create(const double *weights,
+                                             size_t count,
+                                             tarry_discrete **out);
+
+TARRY_API size_t tarry_discrete_draw(const tarry_discrete *law,
+                                     const tarry_random *at);
+
+/* NULL is fine. */
+TARRY_API void tarry_discrete_free(tarry_discrete *law);
+
 #ifdef __cplusplus
 }
 #endif
