@@ -1,0 +1,11 @@
+/* exponential.c - by inversion of P(X > x) = exp(-x / mean). */
+#include "philox.h"
+
+#include <math.h>
+
+double tarry_random_exponential(const tarry_random *at, double mean)
+{
+    if (!(mean >= 0 && isfinite(mean)))
+        return NAN;
+    return -mean * log(tarry__uniform(at));
+}

@@ -1,0 +1,11 @@
+/* lognormal.c - the exponential of a normal. */
+#include "tarry/random.h"
+
+#include <math.h>
+
+double tarry_random_lognormal(const tarry_random *at, double mu, double sigma)
+{
+    if (!(isfinite(mu) && sigma >= 0 && isfinite(sigma)))
+        return NAN;
+    return exp(mu + sigma * tarry_random_normal(at));
+}

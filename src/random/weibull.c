@@ -1,0 +1,11 @@
+/* weibull.c - by inversion of P(X > x) = exp(-(x / scale)^shape). */
+#include "philox.h"
+
+#include <math.h>
+
+double tarry_random_weibull(const tarry_random *at, double shape, double scale)
+{
+    if (!(shape > 0 && isfinite(shape) && scale > 0 && isfinite(scale)))
+        return NAN;
+    return scale * pow(-log(tarry__uniform(at)), 1 / shape);
+}
