@@ -4,6 +4,7 @@
 
 #include "tarry/arms.h"
 #include "tarry/design.h"
+#include "tarry/random.h"
 
 #include "tarry/status.h"
 

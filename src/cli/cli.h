@@ -56,10 +56,6 @@ typedef struct {
  * exit code: after --help (0) or an error, which has been printed (2). */
 int cli_parse(const cli_syntax *syntax, int argc, char **argv);
 
-/* Reads "20", "1e6", "2.5e3": a whole number up to 2^53.  False if it is not. */
-bool cli_count(const char *text, uint64_t *count);
-bool cli_real(const char *text, double *value);
-
 /* ---- talking ---------------------------------------------------------------*/
 
 /* One line on stderr, "tarry: ..."; returns `code`. */

@@ -4,31 +4,9 @@
  * "-" is a positional argument. */
 #include "cli.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-bool cli_real(const char *text, double *value)
-{
-    char *end;
-    errno = 0;
-    if (*text == '\0' || strpbrk(text, " \t\r\nxX") != NULL)
-        return false;
-    *value = strtod(text, &end);
-    return *end == '\0' && isfinite(*value);
-}
-
-bool cli_count(const char *text, uint64_t *count)
-{
-    double value;
-    if (!cli_real(text, &value) || value < 0 || value > 9007199254740992.0 ||
-        value != floor(value))
-        return false;
-    *count = (uint64_t)value;
-    return true;
-}
+#include "base/spec.h"
 
 static void print_option(const cli_option *o)
 {
@@ -78,12 +56,12 @@ static bool store(const cli_option *o, const char *value)
         *(const char **)o->value = value;
         return true;
     case CLI_REAL:
-        if (cli_real(value, o->value))
+        if (tarry__parse_real(value, o->value))
             return true;
         cli_error(EXIT_USAGE, "--%s: not a number: '%s'", o->name, value);
         return false;
     case CLI_COUNT:
-        if (cli_count(value, o->value))
+        if (tarry__parse_count(value, o->value))
             return true;
         cli_error(EXIT_USAGE, "--%s: not a whole number from 0 to 2^53: '%s'",
                   o->name, value);

@@ -1,0 +1,170 @@
+/* spec.c - see spec.h. */
+#include "spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base.h"
+
+bool tarry__parse_real(const char *text, double *value)
+{
+    char *end;
+    if (*text == '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
+        return false;
+    *value = strtod(text, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+bool tarry__parse_count(const char *text, uint64_t *value)
+{
+    double real;
+    if (!tarry__parse_real(text, &real) || real < 0 || real > 0x1p53 ||
+        real != floor(real))
+        return false;
+    *value = (uint64_t)real;
+    return true;
+}
+
+/* ---- parsing ---------------------------------------------------------------*/
+
+static tarry_status add_pair(tarry__spec *spec, char *pair,
+                             tarry_error *error)
+{
+    char *equals = strchr(pair, '=');
+    if (equals == NULL || equals == pair)
+        return tarry__fail(error, TARRY_BAD_INPUT, "%s: not key=value: '%s'",
+                           spec->name, pair);
+    *equals = '\0';
+    for (size_t i = 0; i < spec->count; i++)
+        if (strcmp(spec->key[i], pair) == 0)
+            return tarry__fail(error, TARRY_BAD_INPUT,
+                               "%s: '%s' is given twice", spec->name, pair);
+    if (spec->count == TARRY__MAX_SETTINGS)
+        return tarry__fail(error, TARRY_BAD_INPUT, "%s: too many settings",
+                           spec->name);
+    spec->key[spec->count] = pair;
+    spec->value[spec->count++] = equals + 1;
+    return TARRY_OK;
+}
+
+tarry_status tarry__spec_parse(const char *text, tarry__spec *spec,
+                               tarry_error *error)
+{
+    memset(spec, 0, sizeof *spec);
+    const size_t length = strlen(text);
+    spec->text = tarry__alloc(length + 1, 1);
+    if (spec->text == NULL)
+        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    memcpy(spec->text, text, length + 1);
+    spec->name = spec->text;
+    char *rest = strchr(spec->text, ':');
+    if (rest != NULL)
+        *rest++ = '\0';
+    tarry_status status = TARRY_OK;
+    if (*spec->name == '\0')
+        status = tarry__fail(error, TARRY_BAD_INPUT, "no name in '%s'", text);
+    while (status == TARRY_OK && rest != NULL) {
+        char *pair = rest;
+        rest = strchr(pair, ',');
+        if (rest != NULL)
+            *rest++ = '\0';
+        status = add_pair(spec, pair, error);
+    }
+    if (status != TARRY_OK)
+        tarry__spec_clear(spec);
+    return status;
+}
+
+void tarry__spec_clear(tarry__spec *spec)
+{
+    tarry__free(spec->text);
+    memset(spec, 0, sizeof *spec);
+}
+
+/* ---- looking up ------------------------------------------------------------*/
+
+static const char *given(const tarry__spec *spec, const char *key)
+{
+    for (size_t i = 0; i < spec->count; i++)
+        if (strcmp(spec->key[i], key) == 0)
+            return spec->value[i];
+    return NULL;
+}
+
+static const tarry__setting *listed(const tarry__setting *settings,
+                                    const char *key)
+{
+    for (; settings->key != NULL; settings++)
+        if (strcmp(settings->key, key) == 0)
+            return settings;
+    return NULL;
+}
+
+/* "a, b, c", cut to the room there is. */
+static void join_keys(const tarry__setting *settings, char *out, size_t room)
+{
+    size_t used = 0;
+    for (out[0] = '\0'; settings->key != NULL; settings++) {
+        const size_t length = strlen(settings->key);
+        if (used + length + 3 > room)
+            return;
+        if (used > 0) {
+            memcpy(out + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(out + used, settings->key, length + 1);
+        used += length;
+    }
+}
+
+tarry_status tarry__spec_check(tarry__spec *spec,
+                               const tarry__setting *settings,
+                               tarry_error *error)
+{
+    char keys[200];
+    for (size_t i = 0; i < spec->count; i++)
+        if (listed(settings, spec->key[i]) == NULL) {
+            join_keys(settings, keys, sizeof keys);
+            return tarry__fail(error, TARRY_BAD_INPUT,
+                               "%s: no setting '%s' (it has: %s)", spec->name,
+                               spec->key[i], keys[0] ? keys : "none");
+        }
+    for (const tarry__setting *s = settings; s->key != NULL; s++)
+        if (s->value == NULL && given(spec, s->key) == NULL)
+            return tarry__fail(error, TARRY_BAD_INPUT,
+                               "%s: '%s' must be given (%s)", spec->name,
+                               s->key, s->help);
+    spec->settings = settings;
+    return TARRY_OK;
+}
+
+const char *tarry__spec_text(const tarry__spec *spec, const char *key)
+{
+    const char *value = given(spec, key);
+    return value != NULL ? value : listed(spec->settings, key)->value;
+}
+
+tarry_status tarry__spec_real(const tarry__spec *spec, const char *key,
+                              double least, double most, double *value,
+                              tarry_error *error)
+{
+    const char *text = tarry__spec_text(spec, key);
+    if (!tarry__parse_real(text, value) || *value < least || *value > most)
+        return tarry__fail(error, TARRY_BAD_INPUT,
+                           "%s: %s must be a number from %g to %g: '%s'",
+                           spec->name, key, least, most, text);
+    return TARRY_OK;
+}
+
+tarry_status tarry__spec_count(const tarry__spec *spec, const char *key,
+                               uint64_t least, uint64_t most, uint64_t *value,
+                               tarry_error *error)
+{
+    const char *text = tarry__spec_text(spec, key);
+    if (!tarry__parse_count(text, value) || *value < least || *value > most)
+        return tarry__fail(
+            error, TARRY_BAD_INPUT,
+            "%s: %s must be a whole number from %ju to %ju: '%s'", spec->name,
+            key, (uintmax_t)least, (uintmax_t)most, text);
+    return TARRY_OK;
+}

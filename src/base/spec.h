@@ -1,0 +1,58 @@
+/* spec.h - "name:key=value,key=value", as users describe policies and worlds.
+ *
+ * Each record (a policy, an instance, a delay, ...) lists its settings with
+ * default and meaning; `tarry list` prints them, and the getters here read
+ * them.  A key that is not listed, or given twice, is refused by name. */
+#ifndef TARRY_SPEC_H
+#define TARRY_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tarry/status.h"
+
+typedef struct {
+    const char *key;
+    const char *value; /* the default as text; NULL: must be given */
+    const char *help;
+} tarry__setting; /* a list of them ends with key NULL */
+
+enum { TARRY__MAX_SETTINGS = 32 };
+
+typedef struct {
+    char *text; /* owns the characters below */
+    const char *name;
+    size_t count;
+    const char *key[TARRY__MAX_SETTINGS], *value[TARRY__MAX_SETTINGS];
+    const tarry__setting *settings; /* set by tarry__spec_check */
+} tarry__spec;
+
+/* Takes a description apart; TARRY_BAD_INPUT if it has not that form.  After
+ * success, end it with tarry__spec_clear. */
+tarry_status tarry__spec_parse(const char *text, tarry__spec *spec,
+                               tarry_error *error);
+void tarry__spec_clear(tarry__spec *spec);
+
+/* Refuses keys that `settings` does not list, and settings that must be given
+ * and are not. */
+tarry_status tarry__spec_check(tarry__spec *spec,
+                               const tarry__setting *settings,
+                               tarry_error *error);
+
+/* The value of a listed key, or its default (which may be ""). */
+const char *tarry__spec_text(const tarry__spec *spec, const char *key);
+
+/* The same as a number in [least, most]; counts accept 1e6. */
+tarry_status tarry__spec_real(const tarry__spec *spec, const char *key,
+                              double least, double most, double *value,
+                              tarry_error *error);
+tarry_status tarry__spec_count(const tarry__spec *spec, const char *key,
+                               uint64_t least, uint64_t most, uint64_t *value,
+                               tarry_error *error);
+
+/* Text as a finite number, all of it, in decimal notation; or as a whole
+ * number up to 2^53. */
+bool tarry__parse_real(const char *text, double *value);
+bool tarry__parse_count(const char *text, uint64_t *value);
+
+#endif

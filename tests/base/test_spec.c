@@ -1,0 +1,103 @@
+/* Descriptions "name:key=value,...". */
+#include "check.h"
+#include <string.h>
+#include "base/base.h"
+#include "base/spec.h"
+
+static const tarry__setting settings[] = {
+    {"mean", NULL, "mean in rounds"},
+    {"spread", "2.385", "ratio"},
+    {"arms", "1e3", "how many"},
+    {"file", "", "per-arm values"},
+    {NULL, NULL, NULL},
+};
+
+static tarry_status read_spec(const char *text, tarry__spec *spec,
+                              tarry_error *error)
+{
+    tarry_status status = tarry__spec_parse(text, spec, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_check(spec, settings, error);
+    return status;
+}
+
+static void values_and_defaults_are_found(void **state)
+{
+    (void)state;
+    tarry__spec spec;
+    tarry_error error;
+    double mean, spread;
+    uint64_t arms;
+    assert_int_equal(read_spec("lag:mean=12.5,file=a=b.csv", &spec, &error), 0);
+    assert_string_equal(spec.name, "lag");
+    assert_int_equal(tarry__spec_real(&spec, "mean", 0, 99, &mean, &error), 0);
+    assert_int_equal(tarry__spec_real(&spec, "spread", 0, 99, &spread, NULL),
+                     0);
+    assert_int_equal(tarry__spec_count(&spec, "arms", 1, 5000, &arms, NULL), 0);
+    CHECK_NEAR(mean, 12.5, 0);
+    CHECK_NEAR(spread, 2.385, 0);
+    assert_int_equal(arms, 1000);
+    assert_string_equal(tarry__spec_text(&spec, "file"), "a=b.csv");
+    tarry__spec_clear(&spec);
+}
+
+static void bad_forms_are_refused_by_name(void **state)
+{
+    (void)state;
+    const char *const bad[][2] = {
+        {"", "no name"},           {":mean=1", "no name"},
+        {"lag", "'mean'"},         {"lag:", "not key=value"},
+        {"lag:mean", "'mean'"},    {"lag:=4", "'=4'"},
+        {"lag:mean=1,", "''"},     {"lag:mean=1,mean=2", "twice"},
+        {"lag:mean=1,men=2", "no setting 'men' (it has: mean, spread"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tarry__spec spec = {0};
+        tarry_error error;
+        assert_int_equal(read_spec(bad[i][0], &spec, &error), TARRY_BAD_INPUT);
+        if (strstr(error.text, bad[i][1]) == NULL)
+            fail_msg("'%s' gave: %s", bad[i][0], error.text);
+        tarry__spec_clear(&spec);
+    }
+}
+
+static void numbers_out_of_range_are_refused_with_the_value(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"lag:mean=100", "lag:mean=-1", "lag:mean=nan",
+                               "lag:mean=0x10", "lag:mean=", "lag:mean=1 "};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tarry__spec spec;
+        tarry_error error;
+        double mean;
+        assert_int_equal(read_spec(bad[i], &spec, &error), TARRY_OK);
+        assert_int_equal(tarry__spec_real(&spec, "mean", 0, 99, &mean, &error),
+                         TARRY_BAD_INPUT);
+        assert_non_null(strstr(error.text, strchr(bad[i], '=') + 1));
+        tarry__spec_clear(&spec);
+    }
+}
+
+static void counts_are_whole(void **state)
+{
+    (void)state;
+    uint64_t count;
+    assert_true(tarry__parse_count("2.5e3", &count) && count == 2500);
+    assert_true(tarry__parse_count("9007199254740992", &count));
+    assert_false(tarry__parse_count("2.5", &count));
+    assert_false(tarry__parse_count("-1", &count));
+    assert_false(tarry__parse_count("1e16", &count));
+    assert_false(tarry__parse_count("", &count));
+    assert_false(tarry__parse_count("1e", &count));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_and_defaults_are_found),
+        cmocka_unit_test(bad_forms_are_refused_by_name),
+        cmocka_unit_test(numbers_out_of_range_are_refused_with_the_value),
+        cmocka_unit_test(counts_are_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
