@@ -20,7 +20,13 @@ extern "C" {
     X(IO_ERROR, "input or output failed")                                      \
     X(NOT_FINITE, "a value is not a finite number")                            \
     X(TARGET_NOT_MET, "the target could not be met")                           \
-    X(CANCELLED, "cancelled")
+    X(CANCELLED, "cancelled")                                                  \
+    X(LATE, "feedback of an earlier phase: counted, not used")                 \
+    X(UNKNOWN_ROUND, "no such round has been chosen")                          \
+    X(REPORTED_TWICE, "this round has been reported already")                  \
+    X(BAD_LOSS, "the loss is not a number in range")                           \
+    X(HORIZON_REACHED, "the horizon is reached")                               \
+    X(BAD_STATE, "not a saved state, or damaged")
 
 typedef enum {
 #define TARRY_STATUS_CODE(code, text) TARRY_##code,

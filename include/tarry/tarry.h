@@ -4,8 +4,8 @@
 
 #include "tarry/arms.h"
 #include "tarry/design.h"
+#include "tarry/policy.h"
 #include "tarry/random.h"
-
 #include "tarry/status.h"
 
 #endif

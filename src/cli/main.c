@@ -3,7 +3,8 @@
 #include <string.h>
 #include "cli.h"
 
-static const cli_command *const commands[] = {&cli_design};
+static const cli_command *const commands[] = {&cli_design, &cli_pipe,
+                                             &cli_list};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_help(void)

@@ -1,0 +1,123 @@
+/* policy.h - choose an arm now, learn from its loss whenever it comes back.
+ *
+ * A policy is a deterministic machine: the same name, parameters and sequence
+ * of choose and observe calls give the same choices, also after save and
+ * restore.  Use each policy from one thread at a time; policies are
+ * independent. */
+#ifndef TARRY_POLICY_H
+#define TARRY_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "tarry/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tarry_policy tarry_policy;
+
+/* What a policy is made for; tarry_policy_defaults() gives one to fill. */
+typedef struct {
+    size_t n_arms, dim;  /* K and n in the paper; n_arms at most 2^24 */
+    const double *arms;  /* arm k is arms[k*dim .. k*dim + dim-1]; copied */
+    uint64_t horizon;    /* T, in rounds; 2 to 2^39 */
+    uint64_t seed;       /* of the policy's own coins, with */
+    uint32_t run;        /*   the number of the run in an experiment */
+    double low, high;    /* losses are reported in [low, high]; default -1, 1 */
+    int maximize;        /* not 0: what is reported are rewards */
+    int beyond_horizon;  /* not 0: after T rounds the best arm is played on */
+    const char *settings; /* "key=value,key=value", see tarry list; or NULL */
+} tarry_policy_params;
+
+TARRY_API tarry_policy_params tarry_policy_defaults(void);
+
+/* The name of policy i = 0, 1, ...; NULL after the last. */
+TARRY_API const char *tarry_policy_name(size_t i);
+
+/* Creates the policy called `name`.  The caller owns *out and ends it with
+ * tarry_policy_free; on failure *out is NULL and `error` (may be NULL) says
+ * which parameter is at fault.
+ * TARRY_BAD_ARGUMENT, TARRY_NOT_FINITE, TARRY_NO_MEMORY. */
+TARRY_API tarry_status tarry_policy_create(const char *name,
+                                           const tarry_policy_params *params,
+                                           tarry_policy **out,
+                                           tarry_error *error);
+TARRY_API void tarry_policy_free(tarry_policy *policy);
+
+/* Picks the next arm.  *round names this choice: 1, 2, 3, ...
+ * TARRY_HORIZON_REACHED: T rounds have been chosen (unless beyond_horizon).
+ * TARRY_NO_MEMORY: nothing has happened; calling again is fine. */
+TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
+                                           uint64_t *round, size_t *arm);
+
+/* Reports the loss of an earlier choice; any order will do, any time later.
+ * TARRY_OK: taken in.  TARRY_LATE: of an earlier phase, counted and otherwise
+ * ignored, as the algorithm says.  Refused, and the policy is as it was before
+ * the call: TARRY_UNKNOWN_ROUND (never chosen), TARRY_REPORTED_TWICE,
+ * TARRY_BAD_LOSS (NaN, infinite or outside [low, high]). */
+TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
+                                            uint64_t round, double loss);
+
+/* ---- what it knows ---------------------------------------------------------*/
+
+/* One arm of this phase's plan. */
+typedef struct {
+    size_t arm;
+    double weight;     /* in the design */
+    uint64_t target;   /* losses to count, N_m(a) */
+    uint64_t observed; /* losses counted so far, |S_m(a)| */
+} tarry_plan_entry;
+
+/* What the last finished phase said of an arm, as losses in [-1, 1]: the true
+ * value lies between, up to epsilon.  Without missing losses both are equal. */
+typedef struct {
+    double lower, upper;
+} tarry_estimate;
+
+/* Pointers are valid until the next call that changes the policy. */
+typedef struct {
+    const char *name;
+    uint64_t round;             /* choices made so far */
+    uint64_t horizon;
+    double low, high;           /* the range of reported losses */
+    int maximize;               /* or of rewards */
+    uint64_t phase;             /* from 1; 0 for policies without phases */
+    double epsilon;             /* accuracy this phase works for */
+    uint64_t phase_start;       /* its first round */
+    size_t n_active;
+    const uint32_t *active;     /* increasing */
+    size_t n_plan;
+    const tarry_plan_entry *plan; /* arms increasing; empty with one arm left */
+    size_t best;                /* the arm it would play if it had to stop */
+    uint64_t pending, pending_max; /* choices whose loss is outstanding */
+    uint64_t used, ignored, late; /* losses counted, not needed, of an earlier
+                                     phase */
+    uint64_t first_phase_rounds; /* plays that phase 1 needs at least; if above
+                                    the horizon nothing is ever eliminated */
+    size_t n_estimates;         /* n_arms after phase 1, else 0 */
+    const tarry_estimate *estimates; /* per arm; of arms eliminated earlier,
+                                        their last */
+    size_t open_bytes;          /* memory of the table of open rounds */
+} tarry_policy_status;
+
+TARRY_API void tarry_policy_get_status(const tarry_policy *policy,
+                                       tarry_policy_status *status);
+
+/* ---- saving ----------------------------------------------------------------*/
+
+/* Writes the complete state, arms included, to a file: first beside it, then
+ * moved into place, so that a crash leaves the old or the new one.  Restore
+ * makes a policy from it that will choose as the saved one would have.
+ * TARRY_IO_ERROR, TARRY_NO_MEMORY; restore also TARRY_BAD_STATE (not such a
+ * file, another version, or damaged). */
+TARRY_API tarry_status tarry_policy_save(tarry_policy *policy,
+                                         const char *path, tarry_error *error);
+TARRY_API tarry_status tarry_policy_restore(const char *path,
+                                            tarry_policy **out,
+                                            tarry_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,406 @@
+/* pipe.c - `tarry pipe`: a policy as a co-process.  One line in, one line out,
+ * at once; a bad line gets an `error` line and changes nothing. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/spec.h"
+#include "cli.h"
+
+typedef struct {
+    const char *policy, *arms, *range, *restore, *state;
+    char settings[2000];
+    uint64_t horizon, seed, run, save_every, threads;
+    bool maximize, beyond_horizon, json;
+    double low, high;
+} arguments;
+
+typedef struct {
+    const arguments *arguments;
+    tarry_policy *policy;
+    uint64_t unsaved; /* lines since the last save to --state */
+} session;
+
+/* ---- arguments -------------------------------------------------------------*/
+
+static arguments given; /* here for the action below */
+
+static bool add_setting(const char *pair)
+{
+    const size_t used = strlen(given.settings);
+    const size_t left = sizeof given.settings - used;
+    const int length = snprintf(given.settings + used, left, "%s%s",
+                                used > 0 ? "," : "", pair);
+    if (length >= 0 && (size_t)length < left)
+        return true;
+    cli_error(EXIT_USAGE, "--set: too many settings: '%s'", pair);
+    return false;
+}
+
+static int parse(int argc, char **argv)
+{
+    arguments *a = &given;
+    const cli_option options[] = {
+        {"policy", CLI_TEXT, &a->policy, "NAME",
+         "which policy, NAME or NAME:key=value,...; see tarry list"},
+        {"arms", CLI_TEXT, &a->arms, "FILE", "the arms, CSV or .npy"},
+        {"horizon", CLI_COUNT, &a->horizon, "T", "how many choices to plan for"},
+        {"seed", CLI_COUNT, &a->seed, "N",
+         "of the policy's own coins (default 0)"},
+        {"set", CLI_ACTION, (void *)add_setting, "KEY=VALUE",
+         "a setting of the policy; may be repeated"},
+        {"range", CLI_TEXT, &a->range, "LOW,HIGH",
+         "losses are reported in this range (default -1,1)"},
+        {"maximize", CLI_FLAG, &a->maximize, NULL,
+         "what is reported are rewards, not losses"},
+        {"beyond-horizon", CLI_FLAG, &a->beyond_horizon, NULL,
+         "after T choices go on with the best arm"},
+        {"restore", CLI_TEXT, &a->restore, "FILE",
+         "go on from a saved state (--policy, --arms and --horizon are\n"
+         "then not needed)"},
+        {"state", CLI_TEXT, &a->state, "FILE",
+         "go on from FILE if it exists; save to it on exit and after\n"
+         "every --save-every lines"},
+        {"save-every", CLI_COUNT, &a->save_every, "N",
+         "for --state (default 1000)"},
+        {"threads", CLI_COUNT, &a->threads, "N",
+         "accepted as in every command; one is used"},
+        {"json", CLI_FLAG, &a->json, NULL,
+         "accepted as in every command; status is JSON anyway"},
+    };
+    const cli_syntax syntax = {
+        .command = "pipe",
+        .usage = "--policy NAME --arms FILE --horizon T [options]",
+        .about =
+            "Runs a policy as a co-process.  Each line of standard input is\n"
+            "answered by one line on standard output, at once:\n\n"
+            "  choose            -> ID ARM       play arm ARM; ID names it\n"
+            "  observe ID LOSS   -> ok           the loss of choice ID is in\n"
+            "                       late         it was of an earlier phase\n"
+            "  status            -> one line of JSON\n"
+            "  save FILE         -> ok           for --restore\n"
+            "  quit              -> ok           and ends, as end of input does\n"
+            "  (anything else)   -> error WHY    and nothing has changed\n\n"
+            "Losses may be reported in any order, any time later, or never.",
+        .examples =
+            "  printf 'choose\\nobserve 1 0.5\\nstatus\\n' |\n"
+            "    tarry pipe --policy phased-adversarial --arms arms.csv "
+            "--horizon 1e6",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+    };
+    return cli_parse(&syntax, argc, argv);
+}
+
+static int parse_range(arguments *a)
+{
+    char low[64], high[64];
+    if (a->range == NULL)
+        return EXIT_DONE;
+    if (sscanf(a->range, "%63[^,],%63[^,]", low, high) != 2 ||
+        !tarry__parse_real(low, &a->low) ||
+        !tarry__parse_real(high, &a->high) || !(a->low < a->high) ||
+        strlen(low) + strlen(high) + 1 != strlen(a->range))
+        return cli_error(EXIT_USAGE, "--range: not LOW,HIGH: '%s'", a->range);
+    return EXIT_DONE;
+}
+
+/* ---- opening ---------------------------------------------------------------*/
+
+/* NAME:key=value,... is the same as --set key=value ... */
+static int split_policy(arguments *a, char name[64])
+{
+    const char *colon = strchr(a->policy, ':');
+    const size_t length = colon != NULL ? (size_t)(colon - a->policy)
+                                        : strlen(a->policy);
+    if (length >= 64)
+        return cli_error(EXIT_USAGE, "--policy: no policy '%s'", a->policy);
+    memcpy(name, a->policy, length);
+    name[length] = '\0';
+    if (colon != NULL && !add_setting(colon + 1))
+        return EXIT_USAGE;
+    return EXIT_DONE;
+}
+
+static int create(arguments *a, tarry_policy **policy)
+{
+    tarry_error error;
+    tarry_arms *arms;
+    char name[64];
+    if (a->policy == NULL || a->arms == NULL || a->horizon == 0)
+        return cli_error(EXIT_USAGE, "pipe: --policy, --arms and --horizon "
+                                     "are needed (see --help)");
+    int code = split_policy(a, name);
+    if (code != EXIT_DONE)
+        return code;
+    tarry_status status = tarry_arms_read(a->arms, &arms, &error);
+    if (status != TARRY_OK)
+        return cli_error(cli_code(status), "%s", error.text);
+    tarry_policy_params p = tarry_policy_defaults();
+    p.n_arms = arms->n_arms;
+    p.dim = arms->dim;
+    p.arms = arms->data;
+    p.horizon = a->horizon;
+    p.seed = a->seed;
+    p.low = a->low;
+    p.high = a->high;
+    p.maximize = a->maximize;
+    p.beyond_horizon = a->beyond_horizon;
+    p.settings = a->settings;
+    status = tarry_policy_create(name, &p, policy, &error);
+    tarry_arms_free(arms);
+    return status == TARRY_OK ? EXIT_DONE
+                              : cli_error(cli_code(status), "%s", error.text);
+}
+
+static int restore(const arguments *a, const char *path,
+                   tarry_policy **policy)
+{
+    tarry_error error;
+    tarry_policy_status s;
+    const tarry_status status = tarry_policy_restore(path, policy, &error);
+    if (status != TARRY_OK)
+        return cli_error(status == TARRY_NO_MEMORY ? EXIT_FAILED : EXIT_USAGE,
+                         "%s", error.text);
+    tarry_policy_get_status(*policy, &s);
+    const size_t length = strlen(s.name);
+    if (a->policy != NULL && (strncmp(a->policy, s.name, length) != 0 ||
+                              strchr(":", a->policy[length]) == NULL))
+        return cli_error(EXIT_USAGE, "%s: a state of %s, not of '%s'", path,
+                         s.name, a->policy);
+    if (a->horizon != 0 && a->horizon != s.horizon)
+        return cli_error(EXIT_USAGE, "%s: the horizon is %ju, not '%ju'", path,
+                         (uintmax_t)s.horizon, (uintmax_t)a->horizon);
+    return EXIT_DONE;
+}
+
+static int open_policy(arguments *a, tarry_policy **policy)
+{
+    if (a->restore != NULL)
+        return restore(a, a->restore, policy);
+    if (a->state != NULL && access(a->state, F_OK) == 0)
+        return restore(a, a->state, policy);
+    return create(a, policy);
+}
+
+/* ---- status ----------------------------------------------------------------*/
+
+static json_t *active_json(const tarry_policy_status *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_active; i++)
+        json_array_append_new(list, json_integer(s->active[i]));
+    return list;
+}
+
+static json_t *plan_json(const tarry_policy_status *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_plan; i++)
+        json_array_append_new(
+            list, json_pack("{s:I, s:f, s:I, s:I}", "arm",
+                            (json_int_t)s->plan[i].arm, "weight",
+                            s->plan[i].weight, "target",
+                            (json_int_t)s->plan[i].target, "observed",
+                            (json_int_t)s->plan[i].observed));
+    return list;
+}
+
+/* Back from losses in [-1, 1] to the user's range. */
+static double in_range(const tarry_policy_status *s, double loss)
+{
+    return s->low / 2 + s->high / 2 +
+           (s->maximize ? -loss : loss) * (s->high / 2 - s->low / 2);
+}
+
+static json_t *estimates_json(const tarry_policy_status *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_active && s->n_estimates > 0; i++) {
+        const tarry_estimate *e = &s->estimates[s->active[i]];
+        const double x = in_range(s, e->lower), y = in_range(s, e->upper);
+        json_array_append_new(list, json_pack("{s:I, s:f, s:f}", "arm",
+                                              (json_int_t)s->active[i],
+                                              "lower", fmin(x, y), "upper",
+                                              fmax(x, y)));
+    }
+    return list;
+}
+
+static json_t *status_json(const session *s)
+{
+    tarry_policy_status t;
+    tarry_policy_get_status(s->policy, &t);
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:b, s:o, s:o}",
+        "policy", t.name, "round", (json_int_t)t.round, "horizon",
+        (json_int_t)t.horizon, "phase", (json_int_t)t.phase, "epsilon",
+        t.epsilon, "phase_start", (json_int_t)t.phase_start, "active",
+        active_json(&t), "best", (json_int_t)t.best, "pending",
+        (json_int_t)t.pending, "pending_max", (json_int_t)t.pending_max,
+        "used", (json_int_t)t.used, "ignored", (json_int_t)t.ignored, "late",
+        (json_int_t)t.late, "first_phase_rounds",
+        (json_int_t)t.first_phase_rounds, "horizon_too_short",
+        t.first_phase_rounds > t.horizon, "plan", plan_json(&t), "estimates",
+        estimates_json(&t));
+}
+
+/* ---- lines -----------------------------------------------------------------*/
+
+/* Each answers one line and tells whether to go on. */
+
+static bool answer_choose(session *s)
+{
+    uint64_t round;
+    size_t arm;
+    const tarry_status status = tarry_policy_choose(s->policy, &round, &arm);
+    if (status == TARRY_OK)
+        printf("%ju %zu\n", (uintmax_t)round, arm);
+    else
+        printf("error %s\n", tarry_status_text(status));
+    return true;
+}
+
+static bool answer_observe(session *s, const char *id, const char *loss)
+{
+    uint64_t round;
+    double value;
+    if (!tarry__parse_count(id, &round)) {
+        printf("error not a choice: '%.60s'\n", id);
+        return true;
+    }
+    if (!tarry__parse_real(loss, &value)) {
+        printf("error not a number: '%.60s'\n", loss);
+        return true;
+    }
+    const tarry_status status =
+        tarry_policy_observe(s->policy, round, value);
+    if (status == TARRY_OK)
+        puts("ok");
+    else if (status == TARRY_LATE)
+        puts("late");
+    else
+        printf("error %s: '%.60s'\n", tarry_status_text(status),
+               status == TARRY_BAD_LOSS ? loss : id);
+    return true;
+}
+
+static bool answer_status(const session *s)
+{
+    json_t *json = status_json(s);
+    char *text = json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17))
+                              : NULL;
+    puts(text != NULL ? text : "error out of memory");
+    free(text);
+    json_decref(json);
+    return true;
+}
+
+static bool answer_save(session *s, const char *path)
+{
+    tarry_error error;
+    if (tarry_policy_save(s->policy, path, &error) == TARRY_OK)
+        puts("ok");
+    else
+        printf("error %s\n", error.text);
+    return true;
+}
+
+/* Cuts a line into at most `most` words; the last takes the rest of the line.
+ * Answers how many there are, `most` + 1 if there is more. */
+static size_t split(char *line, char **word, size_t most)
+{
+    size_t count = 0;
+    for (char *at = strtok(line, " \t\r\n"); at != NULL;
+         at = strtok(NULL, " \t\r\n")) {
+        if (count == most)
+            return most + 1;
+        word[count++] = at;
+    }
+    return count;
+}
+
+static bool answer(session *s, char *line, size_t length)
+{
+    char *word[3], path[4096];
+    if (strlen(line) != length) {
+        puts("error a zero byte in the line");
+        return true;
+    }
+    if (sscanf(line, " save %4095[^\r\n]", path) == 1)
+        return answer_save(s, path);
+    const size_t count = split(line, word, 3);
+    if (count == 1 && strcmp(word[0], "choose") == 0)
+        return answer_choose(s);
+    if (count == 3 && strcmp(word[0], "observe") == 0)
+        return answer_observe(s, word[1], word[2]);
+    if (count == 1 && strcmp(word[0], "status") == 0)
+        return answer_status(s);
+    if (count == 1 && strcmp(word[0], "quit") == 0) {
+        puts("ok");
+        return false;
+    }
+    printf("error not understood (choose; observe ID LOSS; status; save FILE; "
+           "quit): '%.60s'\n",
+           count > 0 ? word[0] : "");
+    return true;
+}
+
+/* ---- the loop --------------------------------------------------------------*/
+
+static int save_state(session *s)
+{
+    tarry_error error;
+    s->unsaved = 0;
+    if (s->arguments->state == NULL ||
+        tarry_policy_save(s->policy, s->arguments->state, &error) == TARRY_OK)
+        return EXIT_DONE;
+    return cli_error(EXIT_FAILED, "%s", error.text);
+}
+
+static int serve(session *s)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    int code = EXIT_DONE;
+    bool on = true;
+    while (on && code == EXIT_DONE && !cli_interrupted() &&
+           (length = getline(&line, &room, stdin)) >= 0) {
+        on = answer(s, line, (size_t)length);
+        code = cli_flush();
+        if (code == EXIT_DONE && ++s->unsaved >= s->arguments->save_every)
+            code = save_state(s);
+    }
+    free(line);
+    const int saved = save_state(s);
+    if (cli_interrupted())
+        return cli_error(EXIT_FAILED, "interrupted");
+    return code != EXIT_DONE ? code : saved;
+}
+
+static int run(int argc, char **argv)
+{
+    given = (arguments){.low = -1, .high = 1, .save_every = 1000};
+    session s = {.arguments = &given};
+    int code = parse(argc, argv);
+    if (code >= 0)
+        return code;
+    if ((code = parse_range(&given)) != EXIT_DONE)
+        return code;
+    code = open_policy(&given, &s.policy);
+    if (code == EXIT_DONE) {
+        cli_catch_interrupt();
+        signal(SIGPIPE, SIG_IGN); /* so that the state is saved */
+        code = serve(&s);
+    }
+    tarry_policy_free(s.policy);
+    return code;
+}
+
+const cli_command cli_pipe = {
+    "pipe", "a policy as a co-process: choose, observe, status, save", run};

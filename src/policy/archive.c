@@ -1,0 +1,189 @@
+/* archive.c - saved states.
+ *
+ * The file: 8 bytes "tarrysav", then little-endian 64-bit numbers: the format
+ * version, the size of what follows, its checksum; then the bytes themselves,
+ * fields in their memory form.  A state is for machines of the same byte order
+ * and type sizes, which the version number, read as a number, gives away. */
+#define _POSIX_C_SOURCE 200809L
+#include "archive.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+
+static const char MAGIC[8] = "tarrysav";
+enum { VERSION = 1 };
+
+typedef struct {
+    char magic[8];
+    uint64_t version, size, checksum;
+} header;
+
+void tarry__archive_clear(tarry__archive *a)
+{
+    tarry__free(a->bytes);
+    memset(a, 0, sizeof *a);
+}
+
+/* ---- fields ----------------------------------------------------------------*/
+
+static void append(tarry__archive *a, const void *field, size_t size)
+{
+    if (size > a->room - a->size) {
+        const size_t room = 2 * a->room + size + 4096;
+        unsigned char *bigger = tarry__grow(a->bytes, a->size, room, 1);
+        if (bigger == NULL) {
+            a->status = TARRY_NO_MEMORY;
+            return;
+        }
+        a->bytes = bigger;
+        a->room = room;
+    }
+    memcpy(a->bytes + a->size, field, size);
+    a->size += size;
+}
+
+void tarry__archive_bytes(tarry__archive *a, void *field, size_t size)
+{
+    if (a->status != TARRY_OK || size == 0)
+        return;
+    if (!a->loading) {
+        append(a, field, size);
+    } else if (size > a->size - a->at) {
+        a->status = TARRY_BAD_STATE;
+    } else {
+        memcpy(field, a->bytes + a->at, size);
+        a->at += size;
+    }
+}
+
+void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
+                          size_t size, size_t most)
+{
+    void **block = array;
+    uint64_t saved = *count;
+    tarry__archive_field(a, saved);
+    if (a->loading && a->status == TARRY_OK) {
+        /* the file must hold what it announces, before memory is taken */
+        if (saved > most || saved > (a->size - a->at) / size) {
+            a->status = TARRY_BAD_STATE;
+            return;
+        }
+        *block = tarry__alloc(saved, size);
+        if (*block == NULL) {
+            a->status = TARRY_NO_MEMORY;
+            return;
+        }
+        *count = saved;
+    }
+    tarry__archive_bytes(a, *block, *count * size);
+}
+
+void tarry__archive_require(tarry__archive *a, bool sound)
+{
+    if (a->loading && a->status == TARRY_OK && !sound)
+        a->status = TARRY_BAD_STATE;
+}
+
+/* ---- files -----------------------------------------------------------------*/
+
+/* Sums words under multiplication: every bit counts, and so does order. */
+static uint64_t checksum(const unsigned char *bytes, size_t size)
+{
+    uint64_t sum = 0x243f6a8885a308d3u ^ size;
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, size - i < 8 ? size - i : 8);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+static bool write_all(FILE *file, const tarry__archive *a)
+{
+    header h = {.version = VERSION,
+                .size = a->size,
+                .checksum = checksum(a->bytes, a->size)};
+    memcpy(h.magic, MAGIC, sizeof MAGIC);
+    return fwrite(&h, sizeof h, 1, file) == 1 &&
+           fwrite(a->bytes, 1, a->size, file) == a->size &&
+           fflush(file) == 0 && fsync(fileno(file)) == 0;
+}
+
+tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
+                                  tarry_error *error)
+{
+    const size_t length = strlen(path);
+    char *beside = tarry__alloc(length + 5, 1);
+    if (beside == NULL)
+        return tarry__fail(error, TARRY_NO_MEMORY, "%s: out of memory", path);
+    memcpy(beside, path, length);
+    memcpy(beside + length, ".new", 5);
+    FILE *file = fopen(beside, "wb");
+    bool ok = file != NULL && write_all(file, a);
+    int code = errno;
+    if (file != NULL && fclose(file) != 0 && ok) {
+        ok = false;
+        code = errno;
+    }
+    if (ok && rename(beside, path) != 0) {
+        ok = false;
+        code = errno;
+    }
+    if (!ok && file != NULL)
+        remove(beside);
+    tarry__free(beside);
+    return ok ? TARRY_OK
+              : tarry__fail(error, TARRY_IO_ERROR, "%s: cannot write: %s",
+                            path, strerror(code));
+}
+
+static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
+                              tarry_error *error)
+{
+    header h;
+    if (fread(&h, sizeof h, 1, file) != 1 ||
+        memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
+        return tarry__fail(error, TARRY_BAD_STATE, "%s: not a saved state",
+                           path);
+    if (h.version != VERSION)
+        return tarry__fail(error, TARRY_BAD_STATE,
+                           "%s: version %ju of the format, not %d", path,
+                           (uintmax_t)h.version, VERSION);
+    const long start = ftell(file);
+    if (fseek(file, 0, SEEK_END) != 0 ||
+        (uint64_t)(ftell(file) - start) != h.size)
+        return tarry__fail(error, TARRY_BAD_STATE,
+                           "%s: cut short or too long: %ju bytes announced",
+                           path, (uintmax_t)h.size);
+    fseek(file, start, SEEK_SET);
+    a->bytes = tarry__alloc(h.size, 1);
+    if (a->bytes == NULL)
+        return tarry__fail(error, TARRY_NO_MEMORY, "%s: out of memory", path);
+    a->size = h.size;
+    if (fread(a->bytes, 1, a->size, file) != a->size ||
+        checksum(a->bytes, a->size) != h.checksum)
+        return tarry__fail(error, TARRY_BAD_STATE, "%s: the checksum is wrong",
+                           path);
+    return TARRY_OK;
+}
+
+tarry_status tarry__archive_read(tarry__archive *a, const char *path,
+                                 tarry_error *error)
+{
+    memset(a, 0, sizeof *a);
+    a->loading = true;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return tarry__fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                           strerror(errno));
+    const tarry_status status = read_open(a, file, path, error);
+    fclose(file);
+    if (status != TARRY_OK)
+        tarry__archive_clear(a);
+    return status;
+}

@@ -1,0 +1,161 @@
+/* estimate.c - what the counted losses of a phase say about the active arms.
+ *
+ * With N(b) planned losses of arm b, S(b) those counted, sigma(b) = N(b) - |S(b)|
+ * missing, and V = sum N(b) b b',
+ *   lower, upper (a) = a' V^+ sum_b b (sum S(b) -/+ sigma(b) sign(a' V^+ b))
+ *                    = <theta, a> -/+ sum_b sigma(b) |a' V^+ b|:
+ * the missing losses are completed with -1 or +1, whichever is worse for a.
+ * Algorithms 1 and 2 miss none, so there both are <theta, a>.
+ *
+ * (The paper prints the pessimistic estimator without its minus sign.)
+ *
+ * V^+ = W'W in the span of the design: with the singular values s and right
+ * vectors v of the rows sqrt(N(b)) b, the rows of W are v_i / s_i.  This never
+ * forms V, whose condition is the square of that of the arms. */
+#include "phased.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "linalg/linalg.h"
+
+/* The rows sqrt(N(b)) b as columns-major m by n, zeros below. */
+static void fill_rows(const tarry__phased *ph, double scale, double *rows,
+                      size_t m)
+{
+    const size_t n = ph->problem->dim;
+    memset(rows, 0, m * n * sizeof *rows);
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+        const double root = scale * sqrt((double)ph->plan[i].target);
+        for (size_t j = 0; j < n; j++)
+            rows[i + j * m] = root * b[j];
+    }
+}
+
+/* W, rank by n; `rows` and `work` are scratch. */
+static bool fill_W(const tarry__phased *ph, double *rows, size_t m, double *W,
+                   double *work, size_t work_size)
+{
+    const size_t n = ph->problem->dim;
+    double *R = work, *Vt = R + n * n, *values = Vt + n * n;
+    if (!tarry__qr(rows, m, n, values + n, work_size))
+        return false;
+    memset(R, 0, n * n * sizeof *R);
+    for (size_t j = 0; j < n; j++)
+        memcpy(R + j * n, rows + j * m, (j + 1) * sizeof *R);
+    if (!tarry__svd(R, n, values, Vt, values + n, work_size))
+        return false;
+    for (size_t i = 0; i < ph->rank; i++)
+        for (size_t j = 0; j < n; j++)
+            W[i + j * ph->rank] = Vt[i + j * n] / values[i];
+    return true;
+}
+
+/* V^+ x into `out`; `t` holds rank doubles. */
+static void times_inverse(const tarry__phased *ph, const double *W,
+                          const double *x, double *t, double *out)
+{
+    tarry__times(W, ph->rank, ph->problem->dim, x, t);
+    tarry__transposed_times(W, ph->rank, ph->problem->dim, t, out);
+}
+
+/* theta (n), and the columns sigma(b) V^+ b of those b that miss losses. */
+static size_t fill_solution(const tarry__phased *ph, const double *W,
+                            double scale, double *theta, double *missing,
+                            double *t)
+{
+    const size_t n = ph->problem->dim;
+    double *y = t + ph->rank;
+    size_t n_missing = 0;
+    memset(y, 0, n * sizeof *y);
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+        for (size_t j = 0; j < n; j++)
+            y[j] += scale * b[j] * ph->tally[i].sum;
+    }
+    times_inverse(ph, W, y, t, theta);
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+        const double sigma =
+            (double)(ph->plan[i].target - ph->plan[i].observed);
+        if (sigma == 0)
+            continue;
+        for (size_t j = 0; j < n; j++)
+            y[j] = sigma * scale * b[j];
+        times_inverse(ph, W, y, t, missing + n * n_missing++);
+    }
+    return n_missing;
+}
+
+static void bracket_all(const tarry__phased *ph, double scale,
+                        const double *theta, const double *missing,
+                        size_t n_missing, double *t,
+                        tarry_estimate *estimates)
+{
+    const size_t n = ph->problem->dim;
+    for (size_t i = 0; i < ph->n_active; i++) {
+        const double *a = ph->problem->arms + ph->active[i] * n;
+        const double middle = scale * tarry__dot(a, theta, n);
+        double width = 0;
+        if (n_missing > 0)
+            tarry__transposed_times(missing, n, n_missing, a, t);
+        for (size_t j = 0; j < n_missing; j++)
+            width += scale * fabs(t[j]);
+        estimates[ph->active[i]] =
+            (tarry_estimate){middle - width, middle + width};
+    }
+}
+
+/* A power of two that brings the plan's arms to about 1. */
+static double scale_of_plan(const tarry__phased *ph)
+{
+    const size_t n = ph->problem->dim;
+    double largest = 0;
+    for (size_t i = 0; i < ph->n_plan; i++)
+        for (size_t j = 0; j < n; j++)
+            largest = fmax(largest,
+                           fabs(ph->problem->arms[ph->plan[i].arm * n + j]));
+    return largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
+}
+
+tarry_status tarry__estimate_linear(const tarry__phased *ph,
+                                    tarry_estimate *estimates)
+{
+    const size_t n = ph->problem->dim, psi = ph->n_plan;
+    const size_t m = psi > n ? psi : n;
+    const size_t work_size = tarry__factor_work(m, n);
+    const size_t t_size = ph->rank + n + psi;
+    double *memory = tarry__alloc(m * n + 2 * n * n + n + work_size + n * n +
+                                      n + n * psi + t_size,
+                                  sizeof *memory);
+    if (memory == NULL)
+        return TARRY_NO_MEMORY;
+    double *rows = memory, *work = rows + m * n;
+    double *W = work + 2 * n * n + n + work_size, *theta = W + n * n;
+    double *missing = theta + n, *t = missing + n * psi;
+    const double scale = scale_of_plan(ph);
+    tarry__blas_quiet_begin();
+    fill_rows(ph, scale, rows, m);
+    const bool ok = fill_W(ph, rows, m, W, work, work_size);
+    if (ok) {
+        const size_t n_missing =
+            fill_solution(ph, W, scale, theta, missing, t);
+        bracket_all(ph, scale, theta, missing, n_missing, t, estimates);
+    }
+    tarry__blas_quiet_end();
+    tarry__free(memory);
+    return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
+}
+
+/* Without features: mu -/+ = (sum -/+ sigma) / N. */
+void tarry__estimate_mab(const tarry__phased *ph, tarry_estimate *estimates)
+{
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const tarry_plan_entry *e = &ph->plan[i];
+        const double sigma = (double)(e->target - e->observed);
+        const double N = (double)e->target, sum = ph->tally[i].sum;
+        estimates[e->arm] =
+            (tarry_estimate){(sum - sigma) / N, (sum + sigma) / N};
+    }
+}

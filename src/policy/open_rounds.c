@@ -1,0 +1,112 @@
+/* open_rounds.c - linear probing with backward-shift deletion.
+ *
+ * Eight neighbouring rounds share a home line of the cache: choices are made
+ * in order and losses often come nearly in order, so most operations find
+ * their line warm. */
+#include "open_rounds.h"
+
+#include <string.h>
+#include "base/base.h"
+
+enum { LINE = 8, LEAST_ROOM = 64 };
+
+static uint64_t round_of(uint64_t entry)
+{
+    return entry >> TARRY__VALUE_BITS;
+}
+
+/* The slot where a round would like to be: its line by multiplicative hashing
+ * and the high half of a product, its place in the line by its low bits. */
+static size_t home(const tarry__open_rounds *open, uint64_t round)
+{
+    const uint64_t hash = (round / LINE) * 0x9e3779b97f4a7c15u;
+    const uint64_t lines = open->room / LINE;
+    const size_t line = (size_t)(((unsigned __int128)hash * lines) >> 64);
+    return line * LINE + round % LINE;
+}
+
+static size_t next(const tarry__open_rounds *open, size_t at)
+{
+    return at + 1 < open->room ? at + 1 : 0;
+}
+
+void tarry__open_clear(tarry__open_rounds *open)
+{
+    tarry__free(open->slot);
+    memset(open, 0, sizeof *open);
+}
+
+static void insert(tarry__open_rounds *open, uint64_t entry)
+{
+    size_t at = home(open, round_of(entry));
+    while (open->slot[at] != 0)
+        at = next(open, at);
+    open->slot[at] = entry;
+}
+
+tarry_status tarry__open_reserve(tarry__open_rounds *open)
+{
+    if (open->count + 1 <= open->room / 20 * 17)
+        return TARRY_OK;
+    const size_t room = open->room < LEAST_ROOM
+                            ? LEAST_ROOM
+                            : (open->room + open->room / 2) / LINE * LINE;
+    tarry__open_rounds bigger = {tarry__zalloc(room, sizeof(uint64_t)), room,
+                                 open->count};
+    if (bigger.slot == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t i = 0; i < open->room; i++)
+        if (open->slot[i] != 0)
+            insert(&bigger, open->slot[i]);
+    tarry__free(open->slot);
+    *open = bigger;
+    return TARRY_OK;
+}
+
+void tarry__open_add(tarry__open_rounds *open, uint64_t round, uint32_t value)
+{
+    insert(open, round << TARRY__VALUE_BITS | value);
+    open->count++;
+}
+
+/* The slot of a round, or the empty slot where the search ended. */
+static size_t locate(const tarry__open_rounds *open, uint64_t round)
+{
+    size_t at = home(open, round);
+    while (open->slot[at] != 0 && round_of(open->slot[at]) != round)
+        at = next(open, at);
+    return at;
+}
+
+bool tarry__open_find(const tarry__open_rounds *open, uint64_t round,
+                      uint32_t *value)
+{
+    if (open->room == 0)
+        return false;
+    const uint64_t entry = open->slot[locate(open, round)];
+    *value = (uint32_t)(entry & ((1u << TARRY__VALUE_BITS) - 1));
+    return entry != 0;
+}
+
+/* Slots from `from` to `to`, going round the end. */
+static size_t distance(const tarry__open_rounds *open, size_t from, size_t to)
+{
+    return to >= from ? to - from : to + open->room - from;
+}
+
+/* Later entries of the run move up into the hole when that brings them no
+ * farther than their home. */
+void tarry__open_remove(tarry__open_rounds *open, uint64_t round)
+{
+    size_t hole = locate(open, round);
+    for (size_t at = next(open, hole); open->slot[at] != 0;
+         at = next(open, at)) {
+        const size_t wish = home(open, round_of(open->slot[at]));
+        if (distance(open, wish, at) >= distance(open, hole, at)) {
+            open->slot[hole] = open->slot[at];
+            hole = at;
+        }
+    }
+    open->slot[hole] = 0;
+    open->count--;
+}

@@ -1,0 +1,486 @@
+/* phased.c - see phased.h.  A phase change builds the next phase beside the
+ * old one and puts it in place only when everything has worked. */
+#include "phased.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "tarry/design.h"
+
+const tarry__setting tarry__phased_settings[] = {
+    {"constants", "paper", "paper: the constants of the paper's proofs"},
+    {"rank_tolerance", "1e-11",
+     "singular values of the active arms below this share count as 0"},
+    {NULL, NULL, NULL},
+};
+
+double tarry__log_kt(const tarry__phased *ph)
+{
+    return log((double)ph->problem->n_arms * (double)ph->problem->horizon);
+}
+
+double tarry__phased_quota(const tarry__phased *ph, double min_weight)
+{
+    (void)min_weight;
+    return 16 * (double)ph->problem->dim * tarry__log_kt(ph) /
+           (ph->epsilon * ph->epsilon);
+}
+
+/* ---- a new phase -----------------------------------------------------------*/
+
+/* What a phase change computes. */
+typedef struct {
+    size_t n_active, n_plan, rank;
+    uint32_t *active, *entry_of;
+    tarry_plan_entry *plan;
+    tarry__tally *tally;
+    tarry_discrete *law;
+} draft;
+
+static void clear_draft(draft *d)
+{
+    tarry__free(d->active);
+    tarry__free(d->entry_of);
+    tarry__free(d->plan);
+    tarry__free(d->tally);
+    tarry_discrete_free(d->law);
+}
+
+static tarry_status open_plan(draft *d, size_t n_plan)
+{
+    d->n_plan = n_plan;
+    d->plan = tarry__zalloc(n_plan, sizeof *d->plan);
+    d->tally = tarry__zalloc(n_plan, sizeof *d->tally);
+    return d->plan != NULL && d->tally != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+}
+
+static size_t find_active(const draft *d, uint32_t arm)
+{
+    size_t low = 0, high = d->n_active;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (d->active[middle] < arm)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The old plan's arms that are still active, as numbers among the active. */
+static size_t warm_arms(const tarry__phased *ph, const draft *d, size_t *warm)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const uint32_t arm = (uint32_t)ph->plan[i].arm;
+        const size_t at = find_active(d, arm);
+        if (at < d->n_active && d->active[at] == arm)
+            warm[count++] = at;
+    }
+    return count;
+}
+
+static tarry_status solve_design(const tarry__phased *ph, const draft *d,
+                                 const double *rows, const size_t *warm,
+                                 size_t n_warm, tarry_design **design)
+{
+    tarry_design_options options = tarry_design_defaults();
+    options.rule = TARRY_DESIGN_PAPER;
+    options.rank_tolerance = ph->rank_tolerance;
+    options.threads = 1;
+    options.warm_arms = warm;
+    options.warm_count = n_warm;
+    const tarry_status status = tarry_design_solve(
+        rows, d->n_active, ph->problem->dim, &options, design);
+    if (status != TARRY_TARGET_NOT_MET || *design == NULL)
+        return status;
+    /* what the proofs need is g <= 4r; the solver aims lower */
+    if ((*design)->g <= 4 * (double)(*design)->rank)
+        return TARRY_OK;
+    tarry_design_free(*design);
+    return TARRY_TARGET_NOT_MET;
+}
+
+/* The plan's arms and weights from a design over the active arms. */
+static tarry_status plan_by_design(const tarry__phased *ph, draft *d)
+{
+    const size_t n = ph->problem->dim;
+    double *rows = tarry__alloc(d->n_active * n, sizeof *rows);
+    size_t *warm = tarry__alloc(ph->n_plan, sizeof *warm);
+    tarry_design *design = NULL;
+    tarry_status status = rows && warm ? TARRY_OK : TARRY_NO_MEMORY;
+    if (status == TARRY_OK) {
+        for (size_t i = 0; i < d->n_active; i++)
+            memcpy(rows + i * n, ph->problem->arms + d->active[i] * n,
+                   n * sizeof *rows);
+        status = solve_design(ph, d, rows, warm, warm_arms(ph, d, warm),
+                              &design);
+    }
+    if (status == TARRY_OK)
+        status = open_plan(d, design->n_support);
+    if (status == TARRY_OK) {
+        d->rank = design->rank;
+        for (size_t i = 0; i < d->n_plan; i++) {
+            d->plan[i].arm = d->active[design->arm[i]];
+            d->plan[i].weight = design->weight[i];
+        }
+        status = tarry_discrete_create(design->weight, d->n_plan, &d->law);
+    }
+    tarry_design_free(design);
+    tarry__free(warm);
+    tarry__free(rows);
+    return status;
+}
+
+/* Every active arm alike. */
+static tarry_status plan_all(draft *d)
+{
+    const tarry_status status = open_plan(d, d->n_active);
+    for (size_t i = 0; status == TARRY_OK && i < d->n_plan; i++) {
+        d->plan[i].arm = d->active[i];
+        d->plan[i].weight = 1 / (double)d->n_active;
+    }
+    return status;
+}
+
+static double smallest_weight(const draft *d)
+{
+    double smallest = 1;
+    for (size_t i = 0; i < d->n_plan; i++)
+        smallest = fmin(smallest, d->plan[i].weight);
+    return smallest;
+}
+
+/* ceil of a positive real; far beyond any horizon is the same as never. */
+static uint64_t ceiling(double x)
+{
+    return x < 0x1p60 ? (uint64_t)ceil(x) : 1ull << 60;
+}
+
+/* N(b) = ceil(N w(b)), or N itself without a design, and what must arrive. */
+static void set_targets(const tarry__phased *ph, draft *d)
+{
+    const double N = ph->rule->quota(ph, smallest_weight(d));
+    const double share = ph->rule->share != NULL ? ph->rule->share(ph) : 1;
+    for (size_t i = 0; i < d->n_plan; i++) {
+        tarry_plan_entry *e = &d->plan[i];
+        e->target = ceiling(ph->rule->linear ? N * e->weight : N);
+        d->tally[i].needed = ceiling(share * (double)e->target);
+        d->tally[i].left = e->target;
+        d->entry_of[e->arm] = (uint32_t)i;
+    }
+}
+
+/* Plans phase `ph->phase` for the draft's active arms.  One arm needs none. */
+static tarry_status plan_phase(const tarry__phased *ph, draft *d)
+{
+    const size_t K = ph->problem->n_arms;
+    d->entry_of = tarry__alloc(K, sizeof *d->entry_of);
+    if (d->entry_of == NULL)
+        return TARRY_NO_MEMORY;
+    memset(d->entry_of, 0xff, K * sizeof *d->entry_of);
+    if (d->n_active == 1)
+        return open_plan(d, 0);
+    const tarry_status status = ph->rule->linear ? plan_by_design(ph, d)
+                                                 : plan_all(d);
+    if (status == TARRY_OK)
+        set_targets(ph, d);
+    return status;
+}
+
+static void adopt(tarry__phased *ph, draft *d, uint64_t round)
+{
+    draft old = {.active = ph->active,
+                 .entry_of = ph->entry_of,
+                 .plan = ph->plan,
+                 .tally = ph->tally,
+                 .law = ph->law};
+    ph->n_active = d->n_active;
+    ph->active = d->active;
+    ph->entry_of = d->entry_of;
+    ph->n_plan = d->n_plan;
+    ph->rank = d->rank;
+    ph->plan = d->plan;
+    ph->tally = d->tally;
+    ph->law = d->law;
+    ph->phase_start = round;
+    ph->designated_end = UINT64_MAX;
+    ph->cursor = ph->turn = 0;
+    ph->n_short = d->n_plan;
+    uint64_t plays = 0;
+    for (size_t i = 0; i < ph->n_plan; i++)
+        plays += ph->plan[i].target;
+    if (ph->rule->designated_only)
+        ph->designated_end = round + plays;
+    if (ph->phase == 1)
+        ph->first_phase_rounds = plays;
+    clear_draft(&old);
+}
+
+tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
+                                const tarry__problem *problem,
+                                const tarry__spec *spec, tarry_error *error)
+{
+    tarry__phased *ph = state;
+    const size_t K = problem->n_arms;
+    ph->problem = problem;
+    ph->rule = type->rule;
+    ph->phase = 1;
+    ph->epsilon = 0.5;
+    const char *constants = tarry__spec_text(spec, "constants");
+    if (strcmp(constants, "paper") != 0)
+        return tarry__fail(error, TARRY_BAD_ARGUMENT,
+                           "%s: constants must be paper: '%s'", spec->name,
+                           constants);
+    if (tarry__spec_real(spec, "rank_tolerance", 1e-15, 0.1,
+                         &ph->rank_tolerance, error) != TARRY_OK)
+        return TARRY_BAD_ARGUMENT;
+    draft d = {.n_active = K, .active = tarry__alloc(K, sizeof *d.active)};
+    ph->estimates = tarry__zalloc(K, sizeof *ph->estimates);
+    tarry_status status =
+        d.active && ph->estimates ? TARRY_OK : TARRY_NO_MEMORY;
+    for (size_t i = 0; status == TARRY_OK && i < K; i++)
+        d.active[i] = (uint32_t)i;
+    if (status == TARRY_OK)
+        status = plan_phase(ph, &d);
+    if (status == TARRY_OK)
+        adopt(ph, &d, 1);
+    else
+        clear_draft(&d);
+    if (status == TARRY_TARGET_NOT_MET)
+        tarry__fail(error, status, "no design with g <= 4r was found");
+    return status;
+}
+
+/* ---- the end of a phase ----------------------------------------------------*/
+
+/* Keeps a iff lower(a) - min_b upper(b) <= cut eps. */
+static tarry_status cut_arms(const tarry__phased *ph,
+                             const tarry_estimate *estimates, draft *d)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < ph->n_active; i++)
+        least = fmin(least, estimates[ph->active[i]].upper);
+    d->active = tarry__alloc(ph->n_active, sizeof *d->active);
+    if (d->active == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t i = 0; i < ph->n_active; i++)
+        if (estimates[ph->active[i]].lower - least <=
+            ph->rule->cut * ph->epsilon)
+            d->active[d->n_active++] = ph->active[i];
+    return TARRY_OK;
+}
+
+static size_t smallest_estimate(const tarry__phased *ph)
+{
+    size_t best = ph->active[0];
+    double least = INFINITY;
+    for (size_t i = 0; i < ph->n_active; i++) {
+        const tarry_estimate *e = &ph->estimates[ph->active[i]];
+        if (e->lower + e->upper < least) {
+            least = e->lower + e->upper;
+            best = ph->active[i];
+        }
+    }
+    return best;
+}
+
+tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
+{
+    const size_t K = ph->problem->n_arms;
+    draft d = {0};
+    tarry_estimate *estimates = tarry__alloc(K, sizeof *estimates);
+    if (estimates == NULL)
+        return TARRY_NO_MEMORY;
+    memcpy(estimates, ph->estimates, K * sizeof *estimates);
+    tarry_status status = TARRY_OK;
+    if (ph->rule->linear)
+        status = tarry__estimate_linear(ph, estimates);
+    else
+        tarry__estimate_mab(ph, estimates);
+    if (status == TARRY_OK)
+        status = cut_arms(ph, estimates, &d);
+    if (status == TARRY_OK) {
+        tarry__phased next = *ph; /* only its numbers change here */
+        next.phase++;
+        next.epsilon /= 2;
+        status = plan_phase(&next, &d);
+    }
+    if (status != TARRY_OK) {
+        clear_draft(&d);
+        tarry__free(estimates);
+        return status;
+    }
+    ph->phase++;
+    ph->epsilon /= 2;
+    tarry__free(ph->estimates);
+    ph->estimates = estimates;
+    ph->n_estimates = K;
+    adopt(ph, &d, round);
+    ph->best = smallest_estimate(ph);
+    return TARRY_OK;
+}
+
+/* ---- within a phase --------------------------------------------------------*/
+
+bool tarry__phased_sweep(tarry__phased *ph, size_t *arm)
+{
+    while (ph->cursor < ph->n_plan && ph->tally[ph->cursor].left == 0)
+        ph->cursor++;
+    if (ph->cursor == ph->n_plan)
+        return false;
+    ph->tally[ph->cursor].left--;
+    *arm = ph->plan[ph->cursor].arm;
+    return true;
+}
+
+/* An active arm to play while waiting: the best so far, or the plan in turn
+ * while there are no estimates. */
+static size_t waiting_arm(tarry__phased *ph)
+{
+    if (ph->n_estimates > 0)
+        return ph->best;
+    const size_t arm = ph->plan[ph->turn].arm;
+    ph->turn = ph->turn + 1 < ph->n_plan ? ph->turn + 1 : 0;
+    return arm;
+}
+
+/* Algorithms 3 and 4: one sweep of designated plays, then wait. */
+tarry_status tarry__phased_choose_designated(void *state, uint64_t round,
+                                             size_t *arm)
+{
+    tarry__phased *ph = state;
+    while (ph->n_active > 1) {
+        if (tarry__phased_sweep(ph, arm))
+            return TARRY_OK;
+        if (ph->n_short > 0) {
+            *arm = waiting_arm(ph);
+            return TARRY_OK;
+        }
+        const tarry_status status = tarry__phased_advance(ph, round);
+        if (status != TARRY_OK)
+            return status;
+    }
+    *arm = ph->active[0];
+    return TARRY_OK;
+}
+
+/* Counts the first N(b) losses of arm b, of designated plays where only those
+ * count. */
+tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
+                                 double loss)
+{
+    tarry__phased *ph = state;
+    if (round < ph->phase_start)
+        return TARRY__OF_EARLIER_PHASE;
+    const uint32_t i = ph->entry_of[arm];
+    if (i == TARRY__NO_ENTRY || round >= ph->designated_end)
+        return TARRY__IGNORED;
+    tarry_plan_entry *e = &ph->plan[i];
+    if (e->observed == e->target)
+        return TARRY__IGNORED;
+    ph->tally[i].sum += loss;
+    ph->n_short -= ++e->observed == ph->tally[i].needed;
+    return TARRY__USED;
+}
+
+void tarry__phased_status(const void *state, tarry_policy_status *status)
+{
+    const tarry__phased *ph = state;
+    status->phase = ph->phase;
+    status->epsilon = ph->epsilon;
+    status->phase_start = ph->phase_start;
+    status->n_active = ph->n_active;
+    status->active = ph->active;
+    status->n_plan = ph->n_plan;
+    status->plan = ph->plan;
+    status->best = ph->best;
+    status->first_phase_rounds = ph->first_phase_rounds;
+    status->n_estimates = ph->n_estimates;
+    status->estimates = ph->estimates;
+}
+
+void tarry__phased_clear(void *state)
+{
+    tarry__phased *ph = state;
+    draft all = {.active = ph->active,
+                 .entry_of = ph->entry_of,
+                 .plan = ph->plan,
+                 .tally = ph->tally,
+                 .law = ph->law};
+    clear_draft(&all);
+    tarry__free(ph->estimates);
+}
+
+/* ---- saving ----------------------------------------------------------------*/
+
+static bool is_sound(const tarry__phased *ph)
+{
+    const size_t K = ph->problem->n_arms;
+    bool sound = ph->n_active > 0 && ph->n_active <= K && ph->phase > 0 &&
+                 ph->epsilon > 0 && ph->best < K && ph->n_short <= ph->n_plan &&
+                 ph->cursor <= ph->n_plan &&
+                 (ph->turn < ph->n_plan || ph->turn == 0) &&
+                 ph->rank <= ph->problem->dim &&
+                 (ph->n_plan > 0 || ph->n_active == 1);
+    for (size_t i = 0; sound && i < ph->n_active; i++)
+        sound = ph->active[i] < K;
+    for (size_t i = 0; sound && i < ph->n_plan; i++)
+        sound = ph->plan[i].arm < K && ph->plan[i].weight > 0 &&
+                ph->plan[i].observed <= ph->plan[i].target;
+    for (size_t i = 0; sound && i < K; i++)
+        sound = ph->entry_of[i] == TARRY__NO_ENTRY ||
+                ph->entry_of[i] < ph->n_plan;
+    return sound;
+}
+
+/* The law to draw from follows from the plan. */
+static void remake_law(tarry__phased *ph, tarry__archive *a)
+{
+    if (!a->loading || a->status != TARRY_OK || !ph->rule->linear ||
+        ph->n_plan == 0)
+        return;
+    double *weights = tarry__alloc(ph->n_plan, sizeof *weights);
+    if (weights == NULL) {
+        a->status = TARRY_NO_MEMORY;
+        return;
+    }
+    for (size_t i = 0; i < ph->n_plan; i++)
+        weights[i] = ph->plan[i].weight;
+    const tarry_status status =
+        tarry_discrete_create(weights, ph->n_plan, &ph->law);
+    a->status = status == TARRY_BAD_ARGUMENT ? TARRY_BAD_STATE : status;
+    tarry__free(weights);
+}
+
+void tarry__phased_archive(void *state, const tarry__policy_type *type,
+                           const tarry__problem *problem, tarry__archive *a)
+{
+    tarry__phased *ph = state;
+    size_t K = problem->n_arms, n_tally = ph->n_plan, n_entries = K;
+    ph->rule = type->rule;
+    ph->problem = problem;
+    tarry__archive_field(a, ph->rank_tolerance);
+    tarry__archive_field(a, ph->phase);
+    tarry__archive_field(a, ph->epsilon);
+    tarry__archive_field(a, ph->phase_start);
+    tarry__archive_field(a, ph->designated_end);
+    tarry__archive_field(a, ph->rank);
+    tarry__archive_field(a, ph->n_short);
+    tarry__archive_field(a, ph->cursor);
+    tarry__archive_field(a, ph->turn);
+    tarry__archive_field(a, ph->best);
+    tarry__archive_field(a, ph->n_estimates);
+    tarry__archive_field(a, ph->first_phase_rounds);
+    tarry__archive_array(a, &ph->active, &ph->n_active, sizeof *ph->active, K);
+    tarry__archive_array(a, &ph->plan, &ph->n_plan, sizeof *ph->plan, K);
+    tarry__archive_array(a, &ph->tally, &n_tally, sizeof *ph->tally, K);
+    tarry__archive_array(a, &ph->entry_of, &n_entries, sizeof *ph->entry_of,
+                         K);
+    tarry__archive_array(a, &ph->estimates, &K, sizeof *ph->estimates, K);
+    tarry__archive_require(a, a->status == TARRY_OK &&
+                                  n_tally == ph->n_plan &&
+                                  n_entries == problem->n_arms &&
+                                  K == problem->n_arms && is_sound(ph));
+    remake_law(ph, a);
+}

@@ -1,0 +1,376 @@
+/* policy.c - the public door: checks, round numbers, open rounds, the range of
+ * losses, saving.  The algorithms behind it see only sound calls. */
+#include "tarry/policy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+#include "open_rounds.h"
+#include "policy_type.h"
+
+static const uint64_t MAX_ROUND = (1ull << TARRY__ROUND_BITS) - 1;
+static const size_t MAX_ARMS = 1u << (TARRY__VALUE_BITS - 1);
+
+struct tarry_policy {
+    const tarry__policy_type *type;
+    tarry__problem problem; /* owns the arms */
+    double low, high;
+    int32_t maximize, beyond_horizon;
+    uint64_t round; /* choices so far */
+    uint64_t pending_max, used, ignored, late;
+    tarry__open_rounds open;
+    void *state;
+};
+
+tarry_policy_params tarry_policy_defaults(void)
+{
+    return (tarry_policy_params){.low = -1, .high = 1};
+}
+
+/* ---- create ----------------------------------------------------------------*/
+
+static tarry_status check_params(const tarry_policy_params *p,
+                                 tarry_error *error)
+{
+    if (p->n_arms == 0 || p->n_arms > MAX_ARMS)
+        return tarry__fail(error, TARRY_BAD_ARGUMENT,
+                           "there must be 1 to %zu arms: %zu", MAX_ARMS,
+                           p->n_arms);
+    if (p->dim == 0 || p->dim > 20000 || p->arms == NULL)
+        return tarry__fail(error, TARRY_BAD_ARGUMENT,
+                           "the arms' dimension must be 1 to 20000: %zu",
+                           p->dim);
+    if (p->horizon < 2 || p->horizon > MAX_ROUND)
+        return tarry__fail(error, TARRY_BAD_ARGUMENT,
+                           "the horizon must be 2 to 2^39 - 1 rounds: %ju",
+                           (uintmax_t)p->horizon);
+    if (!(p->low < p->high) || !isfinite(p->low) || !isfinite(p->high) ||
+        !isfinite(p->high - p->low))
+        return tarry__fail(error, TARRY_BAD_ARGUMENT,
+                           "the range of losses must be low < high: %g,%g",
+                           p->low, p->high);
+    for (size_t i = 0; i < p->n_arms * p->dim; i++)
+        if (!isfinite(p->arms[i]))
+            return tarry__fail(error, TARRY_NOT_FINITE,
+                               "arm %zu, entry %zu is not a finite number",
+                               i / p->dim, i % p->dim);
+    return TARRY_OK;
+}
+
+static tarry_status find_type(const char *name,
+                              const tarry__policy_type **type,
+                              tarry_error *error)
+{
+    char names[300] = "";
+    *type = tarry__policy_type_find(name);
+    if (*type != NULL)
+        return TARRY_OK;
+    for (size_t i = 0, used = 0; tarry__policy_types[i] != NULL; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 i > 0 ? ", " : "",
+                                 tarry__policy_types[i]->name);
+    return tarry__fail(error, TARRY_BAD_ARGUMENT,
+                       "no policy '%s' (there are: %s)", name, names);
+}
+
+/* The settings text with the name in front, as spec.h reads it. */
+static tarry_status read_settings(const tarry__policy_type *type,
+                                  const char *settings, tarry__spec *spec,
+                                  tarry_error *error)
+{
+    char text[2048];
+    const bool any = settings != NULL && *settings != '\0';
+    if (any && strlen(settings) > sizeof text - 100)
+        return tarry__fail(error, TARRY_BAD_ARGUMENT, "too many settings");
+    snprintf(text, sizeof text, "%s%s%s", type->name, any ? ":" : "",
+             any ? settings : "");
+    tarry_status status = tarry__spec_parse(text, spec, error);
+    if (status != TARRY_OK)
+        return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
+    status = tarry__spec_check(spec, type->settings, error);
+    if (status != TARRY_OK)
+        tarry__spec_clear(spec);
+    return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
+}
+
+static tarry_policy *allocate(const tarry__policy_type *type)
+{
+    tarry_policy *p = tarry__zalloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->type = type;
+    p->state = tarry__zalloc(1, type->state_size);
+    if (p->state == NULL) {
+        tarry__free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
+{
+    const size_t count = q->n_arms * q->dim;
+    double *arms = tarry__alloc(count, sizeof *arms);
+    if (arms == NULL)
+        return TARRY_NO_MEMORY;
+    memcpy(arms, q->arms, count * sizeof *arms);
+    p->problem = (tarry__problem){.n_arms = q->n_arms,
+                                  .dim = q->dim,
+                                  .arms = arms,
+                                  .horizon = q->horizon,
+                                  .seed = q->seed,
+                                  .run = q->run};
+    p->low = q->low;
+    p->high = q->high;
+    p->maximize = q->maximize != 0;
+    p->beyond_horizon = q->beyond_horizon != 0;
+    return TARRY_OK;
+}
+
+tarry_status tarry_policy_create(const char *name,
+                                 const tarry_policy_params *params,
+                                 tarry_policy **out, tarry_error *error)
+{
+    const tarry__policy_type *type;
+    tarry__spec spec;
+    *out = NULL;
+    tarry_status status = find_type(name, &type, error);
+    if (status == TARRY_OK)
+        status = check_params(params, error);
+    if (status == TARRY_OK)
+        status = read_settings(type, params->settings, &spec, error);
+    if (status != TARRY_OK)
+        return status;
+    tarry_policy *p = allocate(type);
+    status = p != NULL ? copy_params(p, params) : TARRY_NO_MEMORY;
+    if (status == TARRY_OK)
+        status = type->init(p->state, type, &p->problem, &spec, error);
+    tarry__spec_clear(&spec);
+    if (status == TARRY_OK)
+        *out = p;
+    else
+        tarry_policy_free(p);
+    if (status == TARRY_NO_MEMORY)
+        tarry__fail(error, status, "out of memory");
+    return status;
+}
+
+void tarry_policy_free(tarry_policy *p)
+{
+    if (p == NULL)
+        return;
+    p->type->clear(p->state);
+    tarry__free(p->state);
+    tarry__open_clear(&p->open);
+    tarry__free(p->problem.arms);
+    tarry__free(p);
+}
+
+/* ---- choose and observe ----------------------------------------------------*/
+
+static bool is_past_horizon(const tarry_policy *p, uint64_t round)
+{
+    return round > p->problem.horizon;
+}
+
+static size_t best_arm(const tarry_policy *p)
+{
+    tarry_policy_status status = {0};
+    p->type->status(p->state, &status);
+    return status.best;
+}
+
+tarry_status tarry_policy_choose(tarry_policy *p, uint64_t *round, size_t *arm)
+{
+    const uint64_t next = p->round + 1;
+    const bool past = is_past_horizon(p, next);
+    if ((past && !p->beyond_horizon) || next > MAX_ROUND)
+        return TARRY_HORIZON_REACHED;
+    tarry_status status = tarry__open_reserve(&p->open);
+    if (status == TARRY_OK && past)
+        *arm = best_arm(p);
+    else if (status == TARRY_OK)
+        status = p->type->choose(p->state, next, arm);
+    if (status != TARRY_OK)
+        return status;
+    tarry__open_add(&p->open, next, (uint32_t)*arm);
+    if (p->open.count > p->pending_max)
+        p->pending_max = p->open.count;
+    *round = p->round = next;
+    return TARRY_OK;
+}
+
+/* [low, high] to [-1, 1], rewards to losses; exact for [-1, 1]. */
+static double normalised(const tarry_policy *p, double loss)
+{
+    const double middle = p->low / 2 + p->high / 2;
+    const double scaled = (loss - middle) / (p->high / 2 - p->low / 2);
+    const double inside = fmin(fmax(scaled, -1), 1); /* rounding only */
+    return p->maximize ? -inside : inside;
+}
+
+static tarry_status note_use(tarry_policy *p, tarry__use use)
+{
+    switch (use) {
+    case TARRY__USED:
+        p->used++;
+        return TARRY_OK;
+    case TARRY__IGNORED:
+        p->ignored++;
+        return TARRY_OK;
+    case TARRY__OF_EARLIER_PHASE:
+        p->late++;
+        return TARRY_LATE;
+    }
+    return TARRY_OK;
+}
+
+tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
+{
+    uint32_t arm;
+    if (round == 0 || round > p->round)
+        return TARRY_UNKNOWN_ROUND;
+    if (!tarry__open_find(&p->open, round, &arm))
+        return TARRY_REPORTED_TWICE;
+    if (!(loss >= p->low && loss <= p->high))
+        return TARRY_BAD_LOSS;
+    tarry__open_remove(&p->open, round);
+    const tarry__use use = is_past_horizon(p, round)
+                               ? TARRY__IGNORED
+                               : p->type->observe(p->state, round, arm,
+                                                  normalised(p, loss));
+    return note_use(p, use);
+}
+
+/* ---- status ----------------------------------------------------------------*/
+
+void tarry_policy_get_status(const tarry_policy *p,
+                             tarry_policy_status *status)
+{
+    *status = (tarry_policy_status){
+        .name = p->type->name,
+        .round = p->round,
+        .horizon = p->problem.horizon,
+        .low = p->low,
+        .high = p->high,
+        .maximize = p->maximize,
+        .pending = p->open.count,
+        .pending_max = p->pending_max,
+        .used = p->used,
+        .ignored = p->ignored,
+        .late = p->late,
+        .open_bytes = p->open.room * sizeof *p->open.slot,
+    };
+    p->type->status(p->state, status);
+}
+
+/* ---- save and restore ------------------------------------------------------*/
+
+static void archive_name(tarry__archive *a, char name[64])
+{
+    tarry__archive_bytes(a, name, 64);
+    tarry__archive_require(a, memchr(name, '\0', 64) != NULL);
+}
+
+static void archive_problem(tarry_policy *p, tarry__archive *a)
+{
+    tarry__problem *q = &p->problem;
+    size_t count = q->n_arms * q->dim;
+    tarry__archive_field(a, q->n_arms);
+    tarry__archive_field(a, q->dim);
+    tarry__archive_field(a, q->horizon);
+    tarry__archive_field(a, q->seed);
+    tarry__archive_field(a, q->run);
+    tarry__archive_array(a, &q->arms, &count, sizeof *q->arms, SIZE_MAX);
+    tarry__archive_require(a, q->n_arms > 0 && q->n_arms <= MAX_ARMS &&
+                                  q->dim > 0 && q->dim <= 20000 &&
+                                  count == q->n_arms * q->dim);
+}
+
+static void archive_open(tarry_policy *p, tarry__archive *a)
+{
+    tarry__open_rounds *o = &p->open;
+    tarry__archive_array(a, &o->slot, &o->room, sizeof *o->slot, SIZE_MAX / 8);
+    if (!a->loading || a->status != TARRY_OK)
+        return;
+    o->count = 0;
+    for (size_t i = 0; i < o->room; i++) {
+        const uint64_t round = o->slot[i] >> TARRY__VALUE_BITS;
+        const uint64_t arm = o->slot[i] & ((1u << TARRY__VALUE_BITS) - 1);
+        o->count += o->slot[i] != 0;
+        tarry__archive_require(a, round <= p->round && arm < p->problem.n_arms);
+    }
+    tarry__archive_require(a, o->room % 8 == 0 &&
+                                  (o->count < o->room || o->room == 0));
+}
+
+static void archive_policy(tarry_policy *p, tarry__archive *a)
+{
+    archive_problem(p, a);
+    tarry__archive_field(a, p->low);
+    tarry__archive_field(a, p->high);
+    tarry__archive_field(a, p->maximize);
+    tarry__archive_field(a, p->beyond_horizon);
+    tarry__archive_field(a, p->round);
+    tarry__archive_field(a, p->pending_max);
+    tarry__archive_field(a, p->used);
+    tarry__archive_field(a, p->ignored);
+    tarry__archive_field(a, p->late);
+    archive_open(p, a);
+    if (a->status == TARRY_OK)
+        p->type->archive(p->state, p->type, &p->problem, a);
+}
+
+tarry_status tarry_policy_save(tarry_policy *p, const char *path,
+                               tarry_error *error)
+{
+    tarry__archive a = {0};
+    char name[64] = "";
+    snprintf(name, sizeof name, "%s", p->type->name);
+    archive_name(&a, name);
+    archive_policy(p, &a);
+    tarry_status status = a.status;
+    if (status == TARRY_OK)
+        status = tarry__archive_write(&a, path, error);
+    else
+        tarry__fail(error, status, "%s: %s", path, tarry_status_text(status));
+    tarry__archive_clear(&a);
+    return status;
+}
+
+static tarry_status restore(tarry__archive *a, tarry_policy **out)
+{
+    char name[64];
+    archive_name(a, name);
+    if (a->status != TARRY_OK)
+        return a->status;
+    const tarry__policy_type *type = tarry__policy_type_find(name);
+    if (type == NULL)
+        return TARRY_BAD_STATE;
+    tarry_policy *p = allocate(type);
+    if (p == NULL)
+        return TARRY_NO_MEMORY;
+    archive_policy(p, a);
+    tarry__archive_require(a, a->at == a->size);
+    if (a->status == TARRY_OK)
+        *out = p;
+    else
+        tarry_policy_free(p);
+    return a->status;
+}
+
+tarry_status tarry_policy_restore(const char *path, tarry_policy **out,
+                                  tarry_error *error)
+{
+    tarry__archive a;
+    *out = NULL;
+    tarry_status status = tarry__archive_read(&a, path, error);
+    if (status != TARRY_OK)
+        return status;
+    status = restore(&a, out);
+    tarry__archive_clear(&a);
+    if (status != TARRY_OK)
+        tarry__fail(error, status, "%s: %s", path, tarry_status_text(status));
+    return status;
+}

@@ -1,0 +1,26 @@
+/* policy_list.c - the list of policies: a new one is a file and a line. */
+#include "phased.h"
+
+#include <string.h>
+
+const tarry__policy_type *const tarry__policy_types[] = {
+    &tarry__phased_stochastic,
+    &tarry__phased_adversarial,
+    &tarry__phased_loss_dependent,
+    &tarry__phased_mab,
+    NULL,
+};
+
+const tarry__policy_type *tarry__policy_type_find(const char *name)
+{
+    for (size_t i = 0; tarry__policy_types[i] != NULL; i++)
+        if (strcmp(tarry__policy_types[i]->name, name) == 0)
+            return tarry__policy_types[i];
+    return NULL;
+}
+
+const char *tarry_policy_name(size_t i)
+{
+    enum { COUNT = sizeof tarry__policy_types / sizeof *tarry__policy_types };
+    return i + 1 < COUNT ? tarry__policy_types[i]->name : NULL;
+}

@@ -1,0 +1,52 @@
+/* policy_type.h - what one algorithm supplies.  policy.c has already checked
+ * each call, knows the open rounds, and maps losses to [-1, 1]. */
+#ifndef TARRY_POLICY_TYPE_H
+#define TARRY_POLICY_TYPE_H
+
+#include "archive.h"
+#include "base/spec.h"
+#include "tarry/policy.h"
+
+/* The problem as the algorithm sees it; lives as long as the policy. */
+typedef struct {
+    size_t n_arms, dim;
+    double *arms;
+    uint64_t horizon, seed;
+    uint32_t run;
+} tarry__problem;
+
+/* Streams of the policies' own coins (see random.h); worlds start at 16. */
+enum { TARRY__STREAM_POLICY = 0 };
+
+/* What became of a loss. */
+typedef enum { TARRY__USED, TARRY__IGNORED, TARRY__OF_EARLIER_PHASE } tarry__use;
+
+typedef struct tarry__policy_type {
+    const char *name;    /* as users type it: "phased-stochastic" */
+    const char *source;  /* "Algorithm 1", or the rival's reference */
+    const char *summary; /* one line: the delay model it is for */
+    const tarry__setting *settings;
+    const void *rule;    /* what sets it apart from others of its family */
+    size_t state_size;
+    tarry_status (*init)(void *state, const struct tarry__policy_type *type,
+                         const tarry__problem *problem,
+                         const tarry__spec *spec, tarry_error *error);
+    /* The arm of round `round` = 1, 2, ...; on failure nothing has changed. */
+    tarry_status (*choose)(void *state, uint64_t round, size_t *arm);
+    tarry__use (*observe)(void *state, uint64_t round, size_t arm,
+                          double loss);
+    /* Fills the fields that policy.c does not know. */
+    void (*status)(const void *state, tarry_policy_status *status);
+    /* Saves the state, or fills a cleared one. */
+    void (*archive)(void *state, const struct tarry__policy_type *type,
+                    const tarry__problem *problem, tarry__archive *a);
+    void (*clear)(void *state); /* also of a half-filled state */
+} tarry__policy_type;
+
+/* All of them; NULL ends the list. */
+extern const tarry__policy_type *const tarry__policy_types[];
+
+/* The type of a name, or NULL. */
+const tarry__policy_type *tarry__policy_type_find(const char *name);
+
+#endif
