@@ -2,27 +2,17 @@
 #include "variance_kernel.h"
 
 #include <string.h>
-
-size_t tarry__kernel_lanes(void)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("x86-64-v4"))
-        return 8;
-    if (__builtin_cpu_supports("x86-64-v3"))
-        return 4;
-#endif
-    return 2;
-}
+#include "base/machine.h"
 
 static size_t n_groups(size_t r)
 {
-    const size_t rows = 3 * tarry__kernel_lanes();
+    const size_t rows = 3 * tarry__vector_lanes();
     return (r + rows - 1) / rows;
 }
 
 size_t tarry__panel_values(size_t r, size_t n)
 {
-    return n_groups(r) * 3 * tarry__kernel_lanes() * n;
+    return n_groups(r) * 3 * tarry__vector_lanes() * n;
 }
 
 size_t tarry__panel_ends(size_t r)
@@ -45,7 +35,7 @@ static size_t end_of(const double *M, size_t r, size_t n, size_t first,
 static void pack_vector(tarry__panel *p, size_t v, const double *M, size_t r,
                         size_t first, size_t last)
 {
-    const size_t lanes = tarry__kernel_lanes(), n = p->n_columns;
+    const size_t lanes = tarry__vector_lanes(), n = p->n_columns;
     double *column = p->values + (v / 3 * 3 * n + v % 3) * lanes;
     for (size_t j = 0; j < n; j++, column += 3 * lanes)
         for (size_t i = first; i < last; i++)
@@ -57,7 +47,7 @@ static void pack_vector(tarry__panel *p, size_t v, const double *M, size_t r,
 
 void tarry__panel_pack(tarry__panel *p, const double *M, size_t r, size_t n)
 {
-    const size_t lanes = tarry__kernel_lanes();
+    const size_t lanes = tarry__vector_lanes();
     p->n_columns = n;
     p->n_groups = n_groups(r);
     memset(p->values, 0, tarry__panel_values(r, n) * sizeof *p->values);
@@ -75,7 +65,7 @@ void tarry__variances(const tarry__panel *panel, const double *arms,
                       const size_t *index, size_t count, double *variance)
 {
 #ifdef __x86_64__
-    switch (tarry__kernel_lanes()) {
+    switch (tarry__vector_lanes()) {
     case 8:
         tarry__kernel_avx512(panel, arms, index, count, variance);
         return;

@@ -17,9 +17,6 @@ typedef struct {
     size_t *ends; /* three per group */
 } tarry__panel;
 
-/* Lanes of the vectors that this machine's kernel uses. */
-size_t tarry__kernel_lanes(void);
-
 /* Doubles in panel.values, sizes in panel.ends, for r by n M. */
 size_t tarry__panel_values(size_t r, size_t n);
 size_t tarry__panel_ends(size_t r);

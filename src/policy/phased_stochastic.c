@@ -15,8 +15,36 @@
  * small n, is replaced by the measured support of the design. */
 #include "phased.h"
 
+#include "random/rounds.h"
+
 static const tarry__phased_rule rule = {
     .linear = true, .cut = 2, .quota = tarry__phased_quota};
+
+/* The coins of some rounds, drawn together for speed; each is a function of
+ * (seed, run, round), so they need not be saved. */
+enum { COINS = 256 };
+typedef struct {
+    tarry__phased phased; /* first, so that shared functions see it */
+    uint64_t from;        /* coins are those of rounds from.. */
+    bool drawn;
+    double u[COINS], v[COINS];
+} stochastic;
+
+static size_t draw_entry(stochastic *s, uint64_t round)
+{
+    const uint64_t from = round / COINS * COINS;
+    if (!s->drawn || s->from != from) {
+        const tarry_random coins = {.seed = s->phased.problem->seed,
+                                    .run = s->phased.problem->run,
+                                    .round = from,
+                                    .stream = TARRY__STREAM_POLICY};
+        tarry__uniform_rounds(&coins, COINS, s->u, s->v);
+        s->from = from;
+        s->drawn = true;
+    }
+    return tarry__discrete_pick(s->phased.law, s->u[round - from],
+                                s->v[round - from]);
+}
 
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
@@ -30,11 +58,7 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
         *arm = ph->active[0];
         return TARRY_OK;
     }
-    const tarry_random coin = {.seed = ph->problem->seed,
-                               .run = ph->problem->run,
-                               .round = round,
-                               .stream = TARRY__STREAM_POLICY};
-    *arm = ph->plan[tarry_discrete_draw(ph->law, &coin)].arm;
+    *arm = ph->plan[draw_entry(state, round)].arm;
     return TARRY_OK;
 }
 
@@ -44,7 +68,7 @@ const tarry__policy_type tarry__phased_stochastic = {
     .summary = "delays by chance, or by an adversary but equal for all arms",
     .settings = tarry__phased_settings,
     .rule = &rule,
-    .state_size = sizeof(tarry__phased),
+    .state_size = sizeof(stochastic),
     .init = tarry__phased_init,
     .choose = choose,
     .observe = tarry__phased_observe,

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include "base/base.h"
+#include "rounds.h"
 
 typedef struct {
     double keep; /* share of the column that is its own index */
@@ -110,12 +111,18 @@ tarry_status tarry_discrete_create(const double *weights, size_t count,
 
 /* u * count stays below count: u <= 1 - 2^-53, so the product lies more than
  * half a spacing of doubles below it, or on a double. */
+size_t tarry__discrete_pick(const tarry_discrete *law, double u, double v)
+{
+    const size_t i = (size_t)(u * (double)law->count);
+    const column *drawn = &law->columns[i];
+    return v < drawn->keep ? i : drawn->alias;
+}
+
 size_t tarry_discrete_draw(const tarry_discrete *law, const tarry_random *at)
 {
     const philox4x32_ctr_t block = tarry__block(at);
-    const size_t i = (size_t)(tarry__unit(block, 0) * (double)law->count);
-    const column drawn = law->columns[i];
-    return tarry__unit(block, 1) < drawn.keep ? i : drawn.alias;
+    return tarry__discrete_pick(law, tarry__unit(block, 0),
+                                tarry__unit(block, 1));
 }
 
 void tarry_discrete_free(tarry_discrete *law)

@@ -1,0 +1,20 @@
+/* machine.h - how wide this machine's vectors are; kernels that are compiled
+ * for several widths are chosen by it. */
+#ifndef TARRY_MACHINE_H
+#define TARRY_MACHINE_H
+
+#include <stddef.h>
+
+/* Doubles per vector: 8 (AVX-512), 4 (AVX2 and FMA) or 2. */
+static inline size_t tarry__vector_lanes(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("x86-64-v4"))
+        return 8;
+    if (__builtin_cpu_supports("x86-64-v3"))
+        return 4;
+#endif
+    return 2;
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* The timing wheel against a plain list. */
+#include "check.h"
+#include <stdlib.h>
+#include "base/base.h"
+#include "sim/wheel.h"
+
+typedef struct {
+    uint64_t now, seen;
+    unsigned char *delivered; /* by round */
+} watcher;
+
+static void watch(void *context, const tarry__event *events, size_t count)
+{
+    watcher *w = context;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(events[i].due, w->now);
+        assert_int_equal(w->delivered[events[i].round]++, 0);
+        CHECK_NEAR(events[i].loss, (double)events[i].round * 2.385, 0);
+        w->seen++;
+    }
+}
+
+/* One event per round with delays of all sizes from 1 to about `spread`. */
+static void play(uint64_t rounds, double spread, uint64_t start)
+{
+    tarry__wheel wheel;
+    uint64_t seed = 1, added = 0;
+    assert_int_equal(tarry__wheel_create(&wheel), TARRY_OK);
+    wheel.now = start;
+    watcher w = {.delivered = calloc(rounds, 1)};
+    uint64_t last = start;
+    for (uint64_t t = 0; wheel.now < last || t < rounds; t++) {
+        if (t < rounds) {
+            const double delay = exp(log(spread) * test_uniform(&seed));
+            const uint64_t due = wheel.now + (uint64_t)ceil(delay);
+            const tarry__event e = {due, t, (double)t * 2.385};
+            assert_int_equal(tarry__wheel_add(&wheel, e), TARRY_OK);
+            added++;
+            last = due > last ? due : last;
+        }
+        w.now = wheel.now + 1;
+        assert_int_equal(tarry__wheel_step(&wheel, watch, &w), TARRY_OK);
+        assert_int_equal(wheel.count, added - w.seen);
+    }
+    assert_int_equal(w.seen, rounds);
+    assert_int_equal(wheel.count, 0);
+    free(w.delivered);
+    tarry__wheel_clear(&wheel);
+}
+
+static void every_event_arrives_once_at_its_time(void **state)
+{
+    (void)state;
+    play(20000, 1.5, 0);
+    play(20000, 900, 5);
+    play(20000, 5e4, 1023);
+    play(20000, 3e6, (1u << 20) - 7);
+    play(500, 2e6, (1ull << 30) - 1000); /* the third digit turns over */
+}
+
+static void nothing(void *context, const tarry__event *events, size_t count)
+{
+    (void)context;
+    (void)events;
+    (void)count;
+}
+
+static void memory_follows_what_is_outstanding(void **state)
+{
+    (void)state;
+    tarry__wheel wheel;
+    uint64_t seed = 1;
+    assert_int_equal(tarry__wheel_create(&wheel), TARRY_OK);
+    for (uint64_t t = 0; t < 1000000; t++) { /* 2000 outstanding, for long */
+        const uint64_t delay = 1 + (uint64_t)(4000 * test_uniform(&seed));
+        tarry__wheel_add(&wheel, (tarry__event){wheel.now + delay, t, 0});
+        tarry__wheel_step(&wheel, nothing, NULL);
+    }
+    CHECK_AT_MOST((double)tarry__wheel_bytes(&wheel), 1e6);
+    tarry__wheel_clear(&wheel);
+}
+
+static void out_of_memory_is_told(void **state)
+{
+    (void)state;
+    tarry__wheel wheel;
+    tarry__fail_alloc(1);
+    assert_int_equal(tarry__wheel_create(&wheel), TARRY_NO_MEMORY);
+    tarry__wheel_clear(&wheel);
+    assert_int_equal(tarry__wheel_create(&wheel), TARRY_OK);
+    tarry__fail_alloc(1);
+    tarry_status status = TARRY_OK;
+    for (uint64_t t = 1; status == TARRY_OK; t++)
+        status = tarry__wheel_add(&wheel, (tarry__event){t, t, 0});
+    assert_int_equal(status, TARRY_NO_MEMORY);
+    tarry__fail_alloc(0);
+    tarry__wheel_clear(&wheel);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_event_arrives_once_at_its_time),
+        cmocka_unit_test(memory_follows_what_is_outstanding),
+        cmocka_unit_test(out_of_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
