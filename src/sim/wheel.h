@@ -12,7 +12,7 @@
 #ifndef TARRY_WHEEL_H
 #define TARRY_WHEEL_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "tarry/status.h"
 
