@@ -384,6 +384,11 @@ tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
     return TARRY__USED;
 }
 
+const uint64_t *tarry__phased_phase(const void *state)
+{
+    return &((const tarry__phased *)state)->phase;
+}
+
 void tarry__phased_status(const void *state, tarry_policy_status *status)
 {
     const tarry__phased *ph = state;

@@ -82,6 +82,7 @@ tarry_status tarry__phased_choose_designated(void *state, uint64_t round,
                                              size_t *arm);
 tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
                                  double loss);
+const uint64_t *tarry__phased_phase(const void *state);
 void tarry__phased_status(const void *state, tarry_policy_status *status);
 void tarry__phased_archive(void *state, const tarry__policy_type *type,
                            const tarry__problem *problem, tarry__archive *a);

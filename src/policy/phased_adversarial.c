@@ -50,6 +50,7 @@ const tarry__policy_type tarry__phased_adversarial = {
     .init = tarry__phased_init,
     .choose = choose,
     .observe = tarry__phased_observe,
+    .phase = tarry__phased_phase,
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,
     .clear = tarry__phased_clear,

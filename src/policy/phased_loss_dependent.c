@@ -51,6 +51,7 @@ const tarry__policy_type tarry__phased_loss_dependent = {
     .init = tarry__phased_init,
     .choose = tarry__phased_choose_designated,
     .observe = tarry__phased_observe,
+    .phase = tarry__phased_phase,
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,
     .clear = tarry__phased_clear,

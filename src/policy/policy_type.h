@@ -35,6 +35,8 @@ typedef struct tarry__policy_type {
     tarry_status (*choose)(void *state, uint64_t round, size_t *arm);
     tarry__use (*observe)(void *state, uint64_t round, size_t arm,
                           double loss);
+    /* Where the state keeps the number of its phase; NULL: it has none. */
+    const uint64_t *(*phase)(const void *state);
     /* Fills the fields that policy.c does not know. */
     void (*status)(const void *state, tarry_policy_status *status);
     /* Saves the state, or fills a cleared one. */

@@ -1,0 +1,333 @@
+/* run.c - plays one policy in one world, round by round.
+ *
+ * The luck of some hundred rounds is drawn at once, as vectors; what follows
+ * per round is the choice, a loss and a delay for the arm chosen, and the
+ * feedback that is due at the end of the round.  The policy is driven through
+ * its type, without the table of open rounds that policy.c keeps: the wheel
+ * knows what is outstanding. */
+#include "sim.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "env/env.h"
+#include "policy/open_rounds.h"
+#include "policy/policy_type.h"
+#include "wheel.h"
+
+enum { BLOCK = 256, ROUND_BITS = 40 };
+
+typedef struct {
+    const tarry__trial *trial;
+    tarry__outcome *outcome;
+    tarry__world *world;
+    double *gap; /* per arm */
+    const tarry__policy_type *type;
+    tarry__problem problem;
+    void *state;
+    const uint64_t *phase; /* the policy's counter; NULL: it has none */
+    uint64_t seen_phase, phase_start;
+    uint64_t phase_designated;
+    tarry__wheel wheel;        /* on its way, with delays */
+    tarry__open_rounds held;   /* by the adversary: round to arm */
+    size_t *plan_arm;          /* the plan as the adversary sees it */
+    double *plan_weight;
+    size_t n_plan, room_plan;
+    uint64_t uses[3];     /* losses by tarry__use */
+    uint64_t outstanding; /* plays whose loss has not been seen */
+    double sigma_sum, regret;
+    double u[BLOCK], x[BLOCK];
+} game;
+
+/* ---- opening ---------------------------------------------------------------*/
+
+static tarry_status open_policy(game *g, tarry_error *error)
+{
+    tarry__spec spec;
+    tarry_status status = tarry__spec_parse(g->trial->policy, &spec, error);
+    if (status != TARRY_OK)
+        return status;
+    g->type = tarry__policy_type_find(spec.name);
+    if (g->type == NULL)
+        status = tarry__fail(error, TARRY_BAD_INPUT,
+                             "no policy '%s' (see tarry list)", spec.name);
+    if (status == TARRY_OK)
+        status = tarry__spec_check(&spec, g->type->settings, error);
+    if (status == TARRY_OK) {
+        const tarry__instance *instance = &g->world->instance;
+        g->problem = (tarry__problem){.n_arms = instance->n_arms,
+                                      .dim = instance->dim,
+                                      .arms = instance->arms,
+                                      .horizon = g->trial->horizon,
+                                      .seed = g->trial->seed,
+                                      .run = g->trial->run};
+        g->state = tarry__zalloc(1, g->type->state_size);
+        status = g->state == NULL ? TARRY_NO_MEMORY
+                                  : g->type->init(g->state, g->type,
+                                                  &g->problem, &spec, error);
+    }
+    tarry__spec_clear(&spec);
+    return status;
+}
+
+static tarry_status open_game(game *g, tarry_error *error)
+{
+    const tarry__trial *t = g->trial;
+    tarry_status status =
+        tarry__world_create(t->instance, t->loss, t->delay, t->seed, t->run,
+                            &g->world, error);
+    if (status != TARRY_OK)
+        return status;
+    const tarry__instance *instance = &g->world->instance;
+    g->gap = tarry__alloc(instance->n_arms, sizeof *g->gap);
+    if (g->gap == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t k = 0; k < instance->n_arms; k++)
+        g->gap[k] = instance->mean[k] - instance->best_mean;
+    status = tarry__wheel_create(&g->wheel);
+    if (status == TARRY_OK)
+        status = open_policy(g, error);
+    if (status == TARRY_OK && g->type->phase != NULL)
+        g->phase = g->type->phase(g->state);
+    return status;
+}
+
+static void close_game(game *g)
+{
+    if (g->state != NULL)
+        g->type->clear(g->state);
+    tarry__free(g->state);
+    tarry__free(g->plan_weight);
+    tarry__free(g->plan_arm);
+    tarry__open_clear(&g->held);
+    tarry__wheel_clear(&g->wheel);
+    tarry__free(g->gap);
+    tarry__world_free(g->world);
+}
+
+/* ---- phases ----------------------------------------------------------------*/
+
+static uint64_t planned(const tarry_policy_status *status)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < status->n_plan; i++)
+        sum += status->plan[i].target;
+    return sum;
+}
+
+/* The plan as arrays, for the adversary. */
+static tarry_status show_plan(game *g, const tarry_policy_status *status)
+{
+    if (status->n_plan > g->room_plan) {
+        tarry__free(g->plan_arm);
+        tarry__free(g->plan_weight);
+        g->plan_arm = tarry__alloc(status->n_plan, sizeof *g->plan_arm);
+        g->plan_weight = tarry__alloc(status->n_plan, sizeof *g->plan_weight);
+        g->room_plan = status->n_plan;
+        if (g->plan_arm == NULL || g->plan_weight == NULL)
+            return TARRY_NO_MEMORY;
+    }
+    g->n_plan = status->n_plan;
+    for (size_t i = 0; i < status->n_plan; i++) {
+        g->plan_arm[i] = status->plan[i].arm;
+        g->plan_weight[i] = status->plan[i].weight;
+    }
+    return TARRY_OK;
+}
+
+/* The policy has begun a new phase with the choice of this round. */
+static tarry_status log_phase(game *g, uint64_t round)
+{
+    tarry_policy_status status = {0};
+    tarry__outcome *o = g->outcome;
+    g->type->status(g->state, &status);
+    if (g->seen_phase > 0 && o->n_phases++ < TARRY__MAX_PHASES)
+        o->phase[o->n_phases - 1] =
+            (tarry__phase_log){round - g->phase_start, g->phase_designated,
+                               status.n_active};
+    g->seen_phase = *g->phase;
+    g->phase_start = round;
+    g->phase_designated = planned(&status);
+    return g->world->adversary != NULL ? show_plan(g, &status) : TARRY_OK;
+}
+
+/* ---- feedback --------------------------------------------------------------*/
+
+static void see(game *g, uint64_t round, size_t arm, double loss)
+{
+    g->outstanding--;
+    g->uses[g->type->observe(g->state, round, arm, loss)]++;
+}
+
+static void take(void *context, const tarry__event *events, size_t count)
+{
+    game *g = context;
+    const uint64_t mask = (1ull << ROUND_BITS) - 1;
+    for (size_t i = 0; i < count; i++)
+        see(g, events[i].round & mask, events[i].round >> ROUND_BITS,
+            events[i].loss);
+}
+
+/* Delays: the loss goes on its way, then what is due is seen.  What would come
+ * after the end of the game is not kept. */
+static tarry_status deliver(game *g, uint64_t round, size_t arm, double u,
+                            double x)
+{
+    const double loss = tarry__world_loss(g->world, arm, u, x);
+    const uint64_t delay =
+        tarry__world_delay(g->world, round, arm, loss, x);
+    tarry_status status = TARRY_OK;
+    if (delay == 0)
+        see(g, round, arm, loss);
+    else if (delay == TARRY__NEVER)
+        g->outcome->lost++;
+    else if (delay <= g->trial->horizon - round)
+        status = tarry__wheel_add(
+            &g->wheel,
+            (tarry__event){round + delay,
+                           round | (uint64_t)arm << ROUND_BITS, loss});
+    if (status == TARRY_OK)
+        status = tarry__wheel_step(&g->wheel, take, g);
+    return status;
+}
+
+/* An adversary: it sees the choice and the plan, and names the rounds whose
+ * losses are seen now; these are drawn only then, as it must not know them. */
+static tarry_status deliver_held(game *g, uint64_t round, size_t arm)
+{
+    const tarry__view view = {.round = round,
+                              .phase = g->seen_phase,
+                              .n_plan = g->n_plan,
+                              .plan_arm = g->plan_arm,
+                              .plan_weight = g->plan_weight};
+    const uint64_t *released;
+    if (tarry__open_reserve(&g->held) != TARRY_OK)
+        return TARRY_NO_MEMORY;
+    tarry__open_add(&g->held, round, (uint32_t)arm);
+    const size_t count =
+        tarry__adversary_play(g->world->adversary, &view, arm, &released);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t played = 0;
+        double loss;
+        uint64_t none;
+        tarry__open_find(&g->held, released[i], &played);
+        tarry__open_remove(&g->held, released[i]);
+        tarry__world_draw(g->world, released[i], played, &loss, &none);
+        see(g, released[i], played, loss);
+    }
+    return TARRY_OK;
+}
+
+/* ---- rounds ----------------------------------------------------------------*/
+
+static tarry_status play(game *g, uint64_t round, double u, double x)
+{
+    size_t arm;
+    g->sigma_sum += (double)g->outstanding;
+    if (g->outstanding > g->outcome->sigma_max)
+        g->outcome->sigma_max = g->outstanding;
+    tarry_status status = g->type->choose(g->state, round, &arm);
+    if (status != TARRY_OK)
+        return status;
+    if (g->phase != NULL && *g->phase != g->seen_phase &&
+        (status = log_phase(g, round)) != TARRY_OK)
+        return status;
+    g->regret += g->gap[arm];
+    g->outstanding++;
+    return g->world->adversary == NULL ? deliver(g, round, arm, u, x)
+                                       : deliver_held(g, round, arm);
+}
+
+/* Rounds first .. last, all within one block of luck. */
+static tarry_status play_rounds(game *g, uint64_t first, uint64_t last)
+{
+    const uint64_t from = first / BLOCK * BLOCK;
+    tarry_status status = TARRY_OK;
+    for (uint64_t t = first; status == TARRY_OK && t <= last; t++)
+        status = play(g, t, g->u[t - from], g->x[t - from]);
+    return status;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks of luck start at multiples of their size, so that a round's luck does
+ * not depend on where curves are recorded. */
+static tarry_status play_all(game *g)
+{
+    const tarry__trial *trial = g->trial;
+    tarry_status status = TARRY_OK;
+    size_t mark = 0; /* in the grid */
+    for (uint64_t t = 1; status == TARRY_OK && t <= trial->horizon;) {
+        const uint64_t from = t / BLOCK * BLOCK;
+        if (t == 1 || t == from)
+            tarry__world_prepare(g->world, from, BLOCK, g->u, g->x);
+        uint64_t last = least(from + BLOCK - 1, trial->horizon);
+        if (mark < trial->n_grid)
+            last = least(last, trial->grid[mark]);
+        status = play_rounds(g, t, last);
+        if (mark < trial->n_grid && last == trial->grid[mark])
+            g->outcome->curve[mark++] = g->regret;
+        if (trial->done != NULL)
+            atomic_fetch_add(trial->done, last - t + 1);
+        if (trial->cancel != NULL && atomic_load(trial->cancel))
+            status = TARRY_CANCELLED;
+        t = last + 1;
+    }
+    return status;
+}
+
+/* ---- the outcome -----------------------------------------------------------*/
+
+/* Whether an arm as good as the best is still active. */
+static bool keeps_best(const game *g, const tarry_policy_status *status)
+{
+    if (status->n_active == 0) /* the policy never eliminates */
+        return true;
+    for (size_t i = 0; i < status->n_active; i++)
+        if (g->gap[status->active[i]] <= 0)
+            return true;
+    return false;
+}
+
+static void conclude(game *g)
+{
+    tarry__outcome *o = g->outcome;
+    tarry_policy_status status = {0};
+    g->type->status(g->state, &status);
+    o->regret = g->regret;
+    o->sigma_mean = g->sigma_sum / (double)g->trial->horizon;
+    o->sigma_final = g->outstanding;
+    o->used = g->uses[TARRY__USED];
+    o->ignored = g->uses[TARRY__IGNORED];
+    o->late = g->uses[TARRY__OF_EARLIER_PHASE];
+    o->active = status.n_active > 0 ? status.n_active : g->problem.n_arms;
+    o->best_kept = keeps_best(g, &status);
+}
+
+tarry_status tarry__simulate(const tarry__trial *trial,
+                             tarry__outcome *outcome, tarry_error *error)
+{
+    const double start = tarry__seconds();
+    game *g = tarry__zalloc(1, sizeof *g);
+    memset(outcome, 0, sizeof *outcome);
+    if (g == NULL)
+        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    g->trial = trial;
+    g->outcome = outcome;
+    tarry_status status = open_game(g, error);
+    if (status == TARRY_OK) {
+        status = play_all(g);
+        if (status == TARRY_OK)
+            conclude(g);
+        else
+            tarry__fail(error, status, "%s: %s", trial->policy,
+                        tarry_status_text(status));
+    }
+    close_game(g);
+    tarry__free(g);
+    outcome->seconds = tarry__seconds() - start;
+    return status;
+}

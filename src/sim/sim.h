@@ -1,0 +1,57 @@
+/* sim.h - one policy in one world: a trial and its outcome.
+ *
+ * Policies meet worlds only here.  An outcome is a function of the trial alone
+ * (but for `seconds`): not of threads, ranks or earlier trials. */
+#ifndef TARRY_SIM_H
+#define TARRY_SIM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tarry/status.h"
+
+enum { TARRY__MAX_PHASES = 48, TARRY__MAX_GRID = 256 };
+
+/* What to simulate.  Texts are descriptions name:key=value,... */
+typedef struct {
+    const char *instance, *loss, *delay, *policy;
+    uint64_t horizon, seed;
+    uint32_t run;
+    size_t n_grid;          /* rounds at which the regret is recorded: */
+    const uint64_t *grid;   /*   increasing, the last one the horizon */
+    const atomic_bool *cancel;  /* stops the trial when true; or NULL */
+    atomic_uint_fast64_t *done; /* rounds played are added here; or NULL */
+} tarry__trial;
+
+/* A finished phase. */
+typedef struct {
+    uint64_t length;       /* rounds it took */
+    uint64_t designated;   /* losses it planned to count */
+    uint64_t active_after; /* arms that were left */
+} tarry__phase_log;
+
+/* Plain bytes, so that it can be sent and stored. */
+typedef struct {
+    double regret; /* sum of the gaps of the arms played */
+    double seconds;
+    double sigma_mean; /* of the plays outstanding at the start of a round */
+    uint64_t sigma_max, sigma_final;
+    uint64_t used, late, ignored; /* losses, as in the policy's status */
+    uint64_t lost;                /* plays whose loss never comes */
+    uint64_t active;              /* arms at the end */
+    uint64_t best_kept;           /* 1 if a best arm is among them */
+    uint64_t n_phases;            /* finished; the first MAX_PHASES are below */
+    tarry__phase_log phase[TARRY__MAX_PHASES];
+    double curve[TARRY__MAX_GRID]; /* regret after round grid[i] */
+} tarry__outcome;
+
+/* TARRY_CANCELLED, TARRY_BAD_INPUT (a description), TARRY_NO_MEMORY, ... */
+tarry_status tarry__simulate(const tarry__trial *trial,
+                             tarry__outcome *outcome, tarry_error *error);
+
+/* About `wanted` rounds from 1 to the horizon, evenly spaced on a logarithmic
+ * scale and all different; `grid` has room for MAX_GRID.  Answers how many. */
+size_t tarry__log_grid(uint64_t horizon, size_t wanted, uint64_t *grid);
+
+#endif
