@@ -87,6 +87,13 @@ void tarry__multiply(const double *A, const double *B, size_t m, size_t k,
                 (int)k, 1, A, (int)m, B, (int)k, 0, C, (int)m);
 }
 
+void tarry__transposed_multiply(const double *A, const double *B, size_t m,
+                                size_t k, size_t n, double *C)
+{
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k,
+                1, A, (int)k, B, (int)k, 0, C, (int)m);
+}
+
 void tarry__add_outer(const double *A, size_t m, size_t n, double *C)
 {
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)m, (int)n, 1, A,

@@ -29,6 +29,10 @@ void tarry__rank_one(double *A, size_t n, double alpha, const double *x);
 void tarry__multiply(const double *A, const double *B, size_t m, size_t k,
                      size_t n, double *C);
 
+/* C = A' B with A k by m, B k by n. */
+void tarry__transposed_multiply(const double *A, const double *B, size_t m,
+                                size_t k, size_t n, double *C);
+
 /* C = A A', C += A A' (m by m) and C = A' A (n by n) for A m by n; lower half
  * only. */
 void tarry__add_outer(const double *A, size_t m, size_t n, double *C);

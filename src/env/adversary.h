@@ -1,0 +1,76 @@
+/* adversary.h - adaptive adversaries: they hold feedback back.
+ *
+ * An adversary sees every choice, the policy's plan and what it holds itself,
+ * and never a loss.  It has a budget sigma: at the end of every round at most
+ * sigma plays are outstanding.  adversary.c keeps the books and the budget; a
+ * play that would exceed it is let go at once. */
+#ifndef TARRY_ADVERSARY_H
+#define TARRY_ADVERSARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "env/entry.h"
+
+/* What the adversary sees of the policy after its choice of a round. */
+typedef struct {
+    uint64_t round; /* from 1, one higher at each call */
+    uint64_t phase; /* 0 for policies without phases */
+    size_t n_plan;  /* the design of this phase, 0 if there is none */
+    const size_t *plan_arm;
+    const double *plan_weight;
+    uint64_t outstanding; /* filled in by adversary.c: plays held so far */
+} tarry__view;
+
+typedef struct {
+    tarry__entry entry;
+    bool by_arm; /* whether the delay of a round depends on the arm */
+    size_t state_size;
+    /* *sigma is the budget read from the settings; may be lowered. */
+    tarry_status (*init)(void *state, const tarry__spec *spec, uint64_t *sigma,
+                         tarry_error *error);
+    void (*clear)(void *state); /* NULL: nothing to do */
+    /* How many of the held plays, oldest first, to let go now. */
+    uint64_t (*release)(void *state, const tarry__view *view);
+    /* The end of which round brings this play's feedback: view->round to let
+     * it go, TARRY__NEVER to hold it until released.  Called after release. */
+    uint64_t (*hold)(void *state, const tarry__view *view, size_t arm);
+} tarry__adversary_type;
+
+typedef struct tarry__adversary tarry__adversary;
+
+extern const tarry__entry *const tarry__adversaries[];
+
+/* Makes the adversary of an entry of tarry__adversaries; *out is ended by
+ * tarry__adversary_free, and NULL after a failure. */
+tarry_status tarry__adversary_create(const tarry__entry *entry,
+                                     const tarry__spec *spec,
+                                     tarry__adversary **out,
+                                     tarry_error *error);
+void tarry__adversary_free(tarry__adversary *adversary);
+
+/* One round: the policy plays `arm`.  Answers how many plays have their
+ * feedback delivered at the end of this round, and in *released which rounds
+ * these were; the list lives until the next call.  Does not allocate. */
+size_t tarry__adversary_play(tarry__adversary *adversary,
+                             const tarry__view *view, size_t arm,
+                             const uint64_t **released);
+
+const tarry__adversary_type *
+tarry__adversary_kind(const tarry__adversary *adversary);
+uint64_t tarry__adversary_budget(const tarry__adversary *adversary);
+uint64_t tarry__adversary_outstanding(const tarry__adversary *adversary);
+
+/* ---- for the records
+ * -------------------------------------------------------*/
+
+extern const tarry__adversary_type tarry__hold_rarest, tarry__hold_all,
+    tarry__hold_newest, tarry__script;
+
+enum { TARRY__MOST_HELD = 100000000 };
+
+#define TARRY__BUDGET_SETTING                                                  \
+    {                                                                          \
+        "sigma", "100", "budget: most plays outstanding at any time"           \
+    }
+
+#endif

@@ -1,0 +1,55 @@
+/* hold_all.c - holds every play and lets them go in bursts: when the budget is
+ * full, and every `period` rounds. */
+#include "env/adversary.h"
+
+#include "env/delay.h"
+
+static const tarry__setting settings[] = {
+    TARRY__BUDGET_SETTING,
+    {"period", "0", "rounds between bursts; 0: only when the budget is full"},
+    {"burst", "0", "plays per burst, oldest first; 0: all"},
+    {NULL, NULL, NULL},
+};
+
+typedef struct {
+    uint64_t sigma, period, burst;
+} holder;
+
+static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
+                         tarry_error *error)
+{
+    holder *h = state;
+    const uint64_t most = (uint64_t)TARRY__LONGEST_DELAY;
+    h->sigma = *sigma;
+    const tarry_status status =
+        tarry__spec_count(spec, "period", 0, most, &h->period, error);
+    if (status != TARRY_OK)
+        return status;
+    return tarry__spec_count(spec, "burst", 0, most, &h->burst, error);
+}
+
+static uint64_t release(void *state, const tarry__view *view)
+{
+    const holder *h = state;
+    const bool full = view->outstanding == h->sigma;
+    const bool on_time = h->period > 0 && view->round % h->period == 0;
+    if (!full && !on_time)
+        return 0;
+    return h->burst > 0 ? h->burst : view->outstanding;
+}
+
+static uint64_t hold(void *state, const tarry__view *view, size_t arm)
+{
+    (void)state;
+    (void)view;
+    (void)arm;
+    return TARRY__NEVER;
+}
+
+const tarry__adversary_type tarry__hold_all = {
+    .entry = {"hold-all", "holds everything and lets go in bursts", settings},
+    .state_size = sizeof(holder),
+    .init = init,
+    .release = release,
+    .hold = hold,
+};

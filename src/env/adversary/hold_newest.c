@@ -1,0 +1,45 @@
+/* hold_newest.c - keeps the newest sigma plays outstanding: each is let go in
+ * the round in which the sigma-th newer play is made, a constant delay. */
+#include "env/adversary.h"
+
+#include "env/delay.h"
+
+static const tarry__setting settings[] = {
+    TARRY__BUDGET_SETTING,
+    {NULL, NULL, NULL},
+};
+
+typedef struct {
+    uint64_t sigma;
+} holder;
+
+static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
+                         tarry_error *error)
+{
+    (void)spec;
+    (void)error;
+    ((holder *)state)->sigma = *sigma;
+    return TARRY_OK;
+}
+
+static uint64_t release(void *state, const tarry__view *view)
+{
+    return view->outstanding == ((const holder *)state)->sigma;
+}
+
+static uint64_t hold(void *state, const tarry__view *view, size_t arm)
+{
+    (void)state;
+    (void)view;
+    (void)arm;
+    return TARRY__NEVER;
+}
+
+const tarry__adversary_type tarry__hold_newest = {
+    .entry = {"hold-newest", "keeps the newest sigma plays outstanding",
+              settings},
+    .state_size = sizeof(holder),
+    .init = init,
+    .release = release,
+    .hold = hold,
+};

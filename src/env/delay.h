@@ -1,0 +1,145 @@
+/* delay.h - laws of the delay of a play, in whole rounds.
+ *
+ * Delay 0 is seen at the end of the play's own round.  Delays above
+ * TARRY__LONGEST_DELAY rounds count as TARRY__NEVER.
+ *
+ * A draw has two steps, so that many rounds can be made at once.  `prepare`
+ * turns uniforms into numbers x that do not depend on the arm; `finish` makes a
+ * delay of x for the arm that was played and, in loss-dependent laws, its
+ * loss.  The mean and the quantiles are those of the delay so drawn: rounded,
+ * per arm, with never and with the law of the losses taken into account.
+ *
+ * Common settings, in the records that list them:
+ *   never=P       feedback is lost with probability P
+ *   spread=S      arm k of K has its scale times S^(2k/(K-1) - 1): 1/S to S
+ *   factors=FILE  arm k has its scale times number k of the file
+ * The scale of a law is what its mean grows with in proportion, rounding
+ * aside: `mean`, `median`, `scale`, or every delay that is listed. */
+#ifndef TARRY_DELAY_H
+#define TARRY_DELAY_H
+
+#include <math.h>
+#include "env/loss.h"
+
+#define TARRY__NEVER UINT64_MAX
+#define TARRY__LONGEST_DELAY 1e14 /* rounds; setting values too */
+
+/* What a delay may depend on. */
+typedef enum {
+    TARRY__BY_NOTHING, /* one law for all arms */
+    TARRY__BY_ARM,
+    TARRY__BY_LOSS, /* joint law of loss and delay */
+} tarry__dependence;
+
+/* One play, as `finish` sees it. */
+typedef struct {
+    size_t arm;
+    double scale;    /* per_arm's answer for this arm */
+    double loss, x;  /* x from `prepare` */
+    tarry_random at; /* for laws that need more draws; attempt is 1 */
+} tarry__play;
+
+/* What a law is made for; both live as long as the delay. */
+typedef struct {
+    const tarry__instance *instance;
+    const tarry__loss *loss;
+} tarry__stage;
+
+/* Functions that take `scale` get per_arm's answer. */
+typedef struct {
+    tarry__entry entry;
+    bool by_loss;   /* `finish` looks at the loss */
+    bool unbounded; /* every delay has a longer one of positive probability */
+    size_t state_size;
+    tarry_status (*init)(void *state, const tarry__spec *spec,
+                         const tarry__stage *stage, tarry_error *error);
+    void (*clear)(void *state); /* NULL: nothing to do */
+    /* Scale of an arm with this factor; NULL: the factor itself. */
+    double (*per_arm)(const void *state, double factor);
+    /* Uniforms in (0, 1) to x, in place; NULL: leaves them. */
+    void (*prepare)(const void *state, double *u, size_t count);
+    uint64_t (*finish)(const void *state, const tarry__play *play);
+    /* P(delay >= d) for whole d >= 1, and the mean, of an arm. */
+    double (*tail)(const void *state, size_t arm, double scale, double d);
+    double (*mean)(const void *state, size_t arm, double scale);
+    /* Draws the loss too, from u and x; NULL: the loss law does. */
+    double (*joint_loss)(const void *state, size_t arm, double u, double x);
+} tarry__delay_type;
+
+typedef struct {
+    const tarry__delay_type *type;
+    void *state;
+    double never;
+    size_t n_scales; /* 1 if all arms are alike, else n_arms */
+    double *scale;
+} tarry__delay;
+
+extern const tarry__entry *const tarry__delays[];
+
+/* Makes the law of an entry of tarry__delays from its checked description; end
+ * it with tarry__delay_clear. */
+tarry_status tarry__delay_init(tarry__delay *out, const tarry__entry *entry,
+                               const tarry__spec *spec,
+                               const tarry__stage *stage, tarry_error *error);
+void tarry__delay_clear(tarry__delay *delay);
+
+tarry__dependence tarry__delay_dependence(const tarry__delay *delay);
+
+void tarry__delay_prepare(const tarry__delay *delay, double *u, size_t count);
+uint64_t tarry__delay_finish(const tarry__delay *delay, size_t arm, double loss,
+                             double x, const tarry_random *at);
+
+/* P(delay >= d), d from 0; infinite delays included. */
+double tarry__delay_tail(const tarry__delay *delay, size_t arm, uint64_t d);
+
+/* May be infinite. */
+double tarry__delay_mean(const tarry__delay *delay, size_t arm);
+
+/* The smallest d with P(delay <= d) >= q, for q in [0, 1]. */
+uint64_t tarry__delay_quantile(const tarry__delay *delay, size_t arm, double q);
+
+/* ---- for the records
+ * -------------------------------------------------------*/
+
+extern const tarry__delay_type tarry__no_delay, tarry__constant,
+    tarry__uniform_delay, tarry__geometric, tarry__exponential, tarry__poisson,
+    tarry__pareto, tarry__lomax, tarry__lognormal, tarry__weibull,
+    tarry__two_point, tarry__empirical, tarry__low_late, tarry__high_late,
+    tarry__threshold, tarry__theorem, tarry__payoff;
+
+#define TARRY__COMMON_DELAY_SETTINGS                                           \
+    {"never", "0", "probability that feedback never comes"},                   \
+        {"spread", "1", "S: arms have scales from 1/S to S times the stated"}, \
+    {                                                                          \
+        "factors", "", "file with a factor for the scale of each arm"          \
+    }
+
+/* Real time to whole rounds, rounded down; a relative 2^-50 below a whole
+ * number counts as it, lest 49 * (1/49) be 0 rounds. */
+static inline uint64_t tarry__whole_rounds(double time)
+{
+    const double t = time * (1 + 0x1p-50);
+    return t <= TARRY__LONGEST_DELAY ? (uint64_t)t : TARRY__NEVER;
+}
+
+/* The same as a real number, infinite for never. */
+static inline double tarry__real_rounds(double time)
+{
+    const uint64_t rounds = tarry__whole_rounds(time);
+    return rounds == TARRY__NEVER ? INFINITY : (double)rounds;
+}
+
+/* u to -log u, an exponential of mean 1. */
+void tarry__prepare_log(const void *state, double *u, size_t count);
+
+/* Whole rounds of scale * x: `finish` of laws that only differ in x. */
+uint64_t tarry__finish_scaled(const void *state, const tarry__play *play);
+
+/* The sum over whole d >= from of tail(d), the mean of a rounded delay if from
+ * is 1.  `beyond(y)` is the integral of the tail above y. */
+double tarry__sum_tail(double from,
+                       double (*tail)(const void *, size_t, double, double),
+                       double (*beyond)(const void *, double, double),
+                       const void *state, double scale);
+
+#endif

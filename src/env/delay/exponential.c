@@ -1,0 +1,81 @@
+/* exponential.c - exponential and geometric delays.
+ *
+ * An exponential of mean a rounded down is geometric: P(D >= d) = exp(-d/a),
+ * with mean 1 / (exp(1/a) - 1), about a - 1/2.  The geometric of mean m is thus
+ * the exponential of mean a = 1 / log(1 + 1/m). */
+#include "env/delay.h"
+
+#include <math.h>
+
+static const tarry__setting exponential_settings[] = {
+    {"mean", "100", "mean in rounds before rounding down"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
+
+static const tarry__setting geometric_settings[] = {
+    {"mean", "100", "mean in rounds"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
+
+typedef struct {
+    double mean;
+} law;
+
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__stage *stage, tarry_error *error)
+{
+    (void)stage;
+    return tarry__spec_real(spec, "mean", 0, TARRY__LONGEST_DELAY,
+                            &((law *)state)->mean, error);
+}
+
+static double exponential_scale(const void *state, double factor)
+{
+    return factor * ((const law *)state)->mean;
+}
+
+static double geometric_scale(const void *state, double factor)
+{
+    return 1 / log1p(1 / (factor * ((const law *)state)->mean));
+}
+
+static double tail(const void *state, size_t arm, double scale, double d)
+{
+    (void)state;
+    (void)arm;
+    return exp(-d / scale);
+}
+
+static double mean(const void *state, size_t arm, double scale)
+{
+    (void)state;
+    (void)arm;
+    return 1 / expm1(1 / scale);
+}
+
+const tarry__delay_type tarry__exponential = {
+    .entry = {"exponential", "exponential, rounded down", exponential_settings},
+    .unbounded = true,
+    .state_size = sizeof(law),
+    .init = init,
+    .per_arm = exponential_scale,
+    .prepare = tarry__prepare_log,
+    .finish = tarry__finish_scaled,
+    .tail = tail,
+    .mean = mean,
+};
+
+const tarry__delay_type tarry__geometric = {
+    .entry = {"geometric", "0, 1, 2, ... with a fixed chance to end",
+              geometric_settings},
+    .unbounded = true,
+    .state_size = sizeof(law),
+    .init = init,
+    .per_arm = geometric_scale,
+    .prepare = tarry__prepare_log,
+    .finish = tarry__finish_scaled,
+    .tail = tail,
+    .mean = mean,
+};

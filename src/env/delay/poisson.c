@@ -1,0 +1,66 @@
+/* poisson.c - Poisson delays.
+ *
+ * Drawn by tarry_random_poisson from blocks of their own, attempts 1 and up of
+ * the round's address.  P(D >= d) is the incomplete gamma function P(d, mean).
+ */
+#include "env/delay.h"
+
+#include "base/base.h"
+#include "random/special.h"
+
+static const double largest_mean = 1e9; /* of tarry_random_poisson */
+
+static const tarry__setting settings[] = {
+    {"mean", "100", "mean in rounds, at most 1e9 with its factor"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
+
+typedef struct {
+    double mean;
+} law;
+
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__stage *stage, tarry_error *error)
+{
+    (void)stage;
+    return tarry__spec_real(spec, "mean", 0, largest_mean,
+                            &((law *)state)->mean, error);
+}
+
+static double per_arm(const void *state, double factor)
+{
+    const double mean = factor * ((const law *)state)->mean;
+    return mean < largest_mean ? mean : largest_mean;
+}
+
+static uint64_t finish(const void *state, const tarry__play *play)
+{
+    (void)state;
+    return tarry_random_poisson(&play->at, play->scale);
+}
+
+static double tail(const void *state, size_t arm, double scale, double d)
+{
+    (void)state;
+    (void)arm;
+    return tarry__gamma_lower(d, scale);
+}
+
+static double mean(const void *state, size_t arm, double scale)
+{
+    (void)state;
+    (void)arm;
+    return scale;
+}
+
+const tarry__delay_type tarry__poisson = {
+    .entry = {"poisson", "Poisson", settings},
+    .unbounded = true,
+    .state_size = sizeof(law),
+    .init = init,
+    .per_arm = per_arm,
+    .finish = finish,
+    .tail = tail,
+    .mean = mean,
+};

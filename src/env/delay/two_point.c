@@ -1,0 +1,115 @@
+/* two_point.c - delays with one or two values: none, constant, two-point.
+ *
+ * `high` with probability p, else `low`; a factor scales both and rounds them
+ * down. */
+#include "env/delay.h"
+
+static const tarry__setting no_settings[] = {{NULL, NULL, NULL}};
+
+static const tarry__setting constant_settings[] = {
+    {"rounds", "100", "the delay"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
+
+static const tarry__setting two_point_settings[] = {
+    {"low", "0", "the delay that comes with probability 1 - p"},
+    {"high", "1000", "the delay that comes with probability p"},
+    {"p", "0.1", "probability of `high`"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
+
+typedef struct {
+    double low, high, p;
+} law;
+
+static tarry_status init_none(void *state, const tarry__spec *spec,
+                              const tarry__stage *stage, tarry_error *error)
+{
+    (void)state; /* all zero */
+    (void)spec;
+    (void)stage;
+    (void)error;
+    return TARRY_OK;
+}
+
+static tarry_status read_rounds(const tarry__spec *spec, const char *key,
+                                double *out, tarry_error *error)
+{
+    uint64_t rounds = 0;
+    const tarry_status status = tarry__spec_count(
+        spec, key, 0, (uint64_t)TARRY__LONGEST_DELAY, &rounds, error);
+    *out = (double)rounds;
+    return status;
+}
+
+static tarry_status init_constant(void *state, const tarry__spec *spec,
+                                  const tarry__stage *stage, tarry_error *error)
+{
+    (void)stage;
+    return read_rounds(spec, "rounds", &((law *)state)->low, error);
+}
+
+static tarry_status init_two_point(void *state, const tarry__spec *spec,
+                                   const tarry__stage *stage,
+                                   tarry_error *error)
+{
+    (void)stage;
+    law *l = state;
+    tarry_status status;
+    if ((status = read_rounds(spec, "low", &l->low, error)) ||
+        (status = read_rounds(spec, "high", &l->high, error)))
+        return status;
+    return tarry__spec_real(spec, "p", 0, 1, &l->p, error);
+}
+
+static uint64_t finish(const void *state, const tarry__play *play)
+{
+    const law *l = state;
+    return tarry__whole_rounds(play->scale *
+                               (play->x < l->p ? l->high : l->low));
+}
+
+static double tail(const void *state, size_t arm, double scale, double d)
+{
+    (void)arm;
+    const law *l = state;
+    return l->p * (d <= tarry__real_rounds(scale * l->high)) +
+           (1 - l->p) * (d <= tarry__real_rounds(scale * l->low));
+}
+
+static double mean(const void *state, size_t arm, double scale)
+{
+    (void)arm;
+    const law *l = state;
+    return l->p * tarry__real_rounds(scale * l->high) +
+           (1 - l->p) * tarry__real_rounds(scale * l->low);
+}
+
+const tarry__delay_type tarry__no_delay = {
+    .entry = {"none", "feedback in the round of its play", no_settings},
+    .state_size = sizeof(law),
+    .init = init_none,
+    .finish = finish,
+    .tail = tail,
+    .mean = mean,
+};
+
+const tarry__delay_type tarry__constant = {
+    .entry = {"constant", "always the same", constant_settings},
+    .state_size = sizeof(law),
+    .init = init_constant,
+    .finish = finish,
+    .tail = tail,
+    .mean = mean,
+};
+
+const tarry__delay_type tarry__two_point = {
+    .entry = {"two-point", "one of two", two_point_settings},
+    .state_size = sizeof(law),
+    .init = init_two_point,
+    .finish = finish,
+    .tail = tail,
+    .mean = mean,
+};

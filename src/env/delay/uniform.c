@@ -1,0 +1,73 @@
+/* uniform.c - whole delays from low to high with equal chances.
+ *
+ * A factor scales both ends and rounds them down. */
+#include "env/delay.h"
+
+#include "base/base.h"
+
+static const tarry__setting settings[] = {
+    {"low", "0", "shortest delay in rounds"},
+    {"high", "200", "longest delay in rounds, itself included"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
+
+typedef struct {
+    uint64_t low, high;
+} law;
+
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__stage *stage, tarry_error *error)
+{
+    (void)stage;
+    law *l = state;
+    const uint64_t most = (uint64_t)TARRY__LONGEST_DELAY;
+    tarry_status status;
+    if ((status = tarry__spec_count(spec, "low", 0, most, &l->low, error)) ||
+        (status = tarry__spec_count(spec, "high", 0, most, &l->high, error)))
+        return status;
+    if (l->low > l->high)
+        return tarry__fail(error, TARRY_BAD_INPUT,
+                           "uniform: low=%ju is above high=%ju",
+                           (uintmax_t)l->low, (uintmax_t)l->high);
+    return TARRY_OK;
+}
+
+static double end(double scale, uint64_t rounds)
+{
+    return tarry__real_rounds(scale * (double)rounds);
+}
+
+static uint64_t finish(const void *state, const tarry__play *play)
+{
+    const law *l = state;
+    const double low = end(play->scale, l->low);
+    const double high = end(play->scale, l->high);
+    return tarry__whole_rounds(low + floor(play->x * (high - low + 1)));
+}
+
+static double tail(const void *state, size_t arm, double scale, double d)
+{
+    (void)arm;
+    const law *l = state;
+    const double low = end(scale, l->low), high = end(scale, l->high);
+    if (d <= low)
+        return 1;
+    return d > high ? 0 : (high - d + 1) / (high - low + 1);
+}
+
+static double mean(const void *state, size_t arm, double scale)
+{
+    (void)arm;
+    const law *l = state;
+    return (end(scale, l->low) + end(scale, l->high)) / 2;
+}
+
+const tarry__delay_type tarry__uniform_delay = {
+    .entry = {"uniform", "whole numbers from low to high", settings},
+    .state_size = sizeof(law),
+    .init = init,
+    .finish = finish,
+    .tail = tail,
+    .mean = mean,
+};

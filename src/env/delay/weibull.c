@@ -1,0 +1,76 @@
+/* weibull.c - Weibull delays, rounded down: P(X > x) = exp(-(x/scale)^shape).
+ */
+#include "env/delay.h"
+
+#include <math.h>
+#include "random/special.h"
+
+static const tarry__setting settings[] = {
+    {"shape", "0.7",
+     "0.05 to 100; below 1 the tail is heavier than "
+     "exponential"},
+    {"scale", "100", "scale in rounds"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
+
+typedef struct {
+    double shape, scale;
+} law;
+
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__stage *stage, tarry_error *error)
+{
+    (void)stage;
+    law *l = state;
+    const tarry_status status =
+        tarry__spec_real(spec, "shape", 0.05, 100, &l->shape, error);
+    return status != TARRY_OK
+               ? status
+               : tarry__spec_real(spec, "scale", 0, TARRY__LONGEST_DELAY,
+                                  &l->scale, error);
+}
+
+static double per_arm(const void *state, double factor)
+{
+    return factor * ((const law *)state)->scale;
+}
+
+static void prepare(const void *state, double *u, size_t count)
+{
+    const double power = 1 / ((const law *)state)->shape;
+    for (size_t i = 0; i < count; i++)
+        u[i] = pow(-log(u[i]), power);
+}
+
+static double tail(const void *state, size_t arm, double scale, double d)
+{
+    (void)arm;
+    return exp(-pow(d / scale, ((const law *)state)->shape));
+}
+
+/* (scale / k) Gamma(1/k, (y / scale)^k) with k the shape. */
+static double beyond(const void *state, double scale, double y)
+{
+    const double k = ((const law *)state)->shape;
+    return scale * tgamma(1 + 1 / k) *
+           tarry__gamma_upper(1 / k, pow(y / scale, k));
+}
+
+static double mean(const void *state, size_t arm, double scale)
+{
+    (void)arm;
+    return scale == 0 ? 0 : tarry__sum_tail(1, tail, beyond, state, scale);
+}
+
+const tarry__delay_type tarry__weibull = {
+    .entry = {"weibull", "Weibull, rounded down", settings},
+    .unbounded = true,
+    .state_size = sizeof(law),
+    .init = init,
+    .per_arm = per_arm,
+    .prepare = prepare,
+    .finish = tarry__finish_scaled,
+    .tail = tail,
+    .mean = mean,
+};

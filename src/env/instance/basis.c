@@ -1,0 +1,60 @@
+/* basis.c - the standard basis: a multi-armed bandit without features.
+ *
+ * One arm, drawn uniformly, has mean `best`.  The others have mean best + gap
+ * (means=equal) or means uniform between the two (means=uniform). */
+#include "env/instance.h"
+
+#include <string.h>
+#include "base/base.h"
+
+static const tarry__setting settings[] = {
+    {"arms", "10", "number of arms, and of dimensions"},
+    {"best", "-0.25", "mean of the best arm"},
+    {"gap", "0.5", "how far the others lie above it (at most)"},
+    {"means", "uniform",
+     "of the others: uniform from best to best + gap, or\n"
+     "equal to best + gap"},
+    TARRY__FIXED_SETTING,
+    {NULL, NULL, NULL},
+};
+
+static tarry_status read_means(const tarry__spec *spec, int *equal,
+                               tarry_error *error)
+{
+    const char *means = tarry__spec_text(spec, "means");
+    *equal = strcmp(means, "equal") == 0;
+    if (*equal || strcmp(means, "uniform") == 0)
+        return TARRY_OK;
+    return tarry__fail(error, TARRY_BAD_INPUT,
+                       "basis: means must be uniform or equal: '%s'", means);
+}
+
+static tarry_status make(const tarry__spec *spec, tarry__place place,
+                         tarry__instance *out, tarry_error *error)
+{
+    size_t n;
+    double best, gap;
+    int equal;
+    tarry_status status;
+    if ((status = tarry__spec_size(spec, "arms", 1, 20000, &n, error)) ||
+        (status = tarry__spec_real(spec, "best", -1, 1, &best, error)) ||
+        (status = tarry__spec_real(spec, "gap", 0, 2, &gap, error)) ||
+        (status = read_means(spec, &equal, error)) ||
+        (status = tarry__place_fix(spec, &place, error)) ||
+        (status = tarry__instance_room(out, n, n, error)))
+        return status;
+    const size_t chosen = tarry__drawn_arm(place, n);
+    tarry_random at = {
+        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_THETA};
+    for (size_t k = 0; k < n; k++) {
+        at.round = k;
+        const double share = equal ? 1 : tarry_random_uniform(&at);
+        out->arms[k * n + k] = 1;
+        out->theta[k] = k == chosen ? best : best + gap * share;
+    }
+    return TARRY_OK;
+}
+
+const tarry__instance_type tarry__basis = {
+    {"basis", "the standard basis: a plain multi-armed bandit", settings},
+    make};

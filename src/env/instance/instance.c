@@ -1,0 +1,140 @@
+/* instance.c - the list of instances and what they share. */
+#include "env/instance.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "linalg/linalg.h"
+
+const tarry__entry *const tarry__instances[] = {
+    &tarry__sphere.entry,
+    &tarry__cube.entry,
+    &tarry__basis.entry,
+    &tarry__file.entry,
+    &tarry__orthogonal.entry,
+    &tarry__lower_loss.entry,
+    &tarry__lower_payoff.entry,
+    &tarry__optimism.entry,
+    NULL,
+};
+
+/* Unit vectors have products of 1 up to rounding; those count as 1, lest a
+ * loss of +/-1 seem out of range. */
+static const double rounding = 1e-12;
+
+static double mean_of(const tarry__instance *instance, size_t arm)
+{
+    const size_t n = instance->dim;
+    const double mu = tarry__dot(instance->arms + arm * n, instance->theta, n);
+    return fabs(fabs(mu) - 1) <= rounding ? copysign(1, mu) : mu;
+}
+
+static void find_means(tarry__instance *instance)
+{
+    instance->best = 0;
+    for (size_t k = 0; k < instance->n_arms; k++) {
+        instance->mean[k] = mean_of(instance, k);
+        if (instance->mean[k] < instance->mean[instance->best])
+            instance->best = k;
+    }
+    instance->best_mean = instance->mean[instance->best];
+}
+
+tarry_status tarry__instance_init(tarry__instance *out, const char *text,
+                                  tarry__place place, tarry_error *error)
+{
+    tarry__spec spec;
+    const tarry__entry *entry;
+    memset(out, 0, sizeof *out);
+    tarry_status status = tarry__entry_open(text, "instance", tarry__instances,
+                                            NULL, &spec, &entry, error);
+    if (status != TARRY_OK)
+        return status;
+    out->type = (const tarry__instance_type *)entry;
+    status = out->type->make(&spec, place, out, error);
+    tarry__spec_clear(&spec);
+    if (status == TARRY_OK)
+        find_means(out);
+    else
+        tarry__instance_clear(out);
+    return status;
+}
+
+void tarry__instance_clear(tarry__instance *instance)
+{
+    tarry__free(instance->arms);
+    tarry__free(instance->theta);
+    tarry__free(instance->mean);
+    memset(instance, 0, sizeof *instance);
+}
+
+tarry_status tarry__instance_room(tarry__instance *instance, size_t n_arms,
+                                  size_t dim, tarry_error *error)
+{
+    size_t numbers;
+    assert(instance->arms == NULL);
+    instance->n_arms = n_arms;
+    instance->dim = dim;
+    if (!__builtin_mul_overflow(n_arms, dim, &numbers)) {
+        instance->arms = tarry__zalloc(numbers, sizeof(double));
+        instance->theta = tarry__zalloc(dim, sizeof(double));
+        instance->mean = tarry__zalloc(n_arms, sizeof(double));
+    }
+    if (instance->arms && instance->theta && instance->mean)
+        return TARRY_OK;
+    return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
+tarry_status tarry__place_fix(const tarry__spec *spec, tarry__place *place,
+                              tarry_error *error)
+{
+    uint64_t fixed;
+    const tarry_status status =
+        tarry__spec_count(spec, "fixed", 0, 1, &fixed, error);
+    if (status == TARRY_OK && fixed)
+        place->run = 0;
+    return status;
+}
+
+tarry_status tarry__spec_size(const tarry__spec *spec, const char *key,
+                              size_t least, size_t most, size_t *out,
+                              tarry_error *error)
+{
+    uint64_t count = 0;
+    const tarry_status status =
+        tarry__spec_count(spec, key, least, most, &count, error);
+    *out = (size_t)count;
+    return status;
+}
+
+/* ---- random parts
+ * ----------------------------------------------------------*/
+
+void tarry__unit_vector(tarry_random at, size_t index, size_t dim, double *out)
+{
+    for (size_t i = 0; i < dim; i++) {
+        at.round = (uint64_t)index * dim + i;
+        out[i] = tarry_random_normal(&at);
+    }
+    const double length = sqrt(tarry__dot(out, out, dim));
+    for (size_t i = 0; i < dim; i++)
+        out[i] /= length;
+}
+
+void tarry__sphere_theta(tarry__place place, double scale,
+                         tarry__instance *instance)
+{
+    const tarry_random at = {
+        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_THETA};
+    tarry__unit_vector(at, 0, instance->dim, instance->theta);
+    for (size_t i = 0; i < instance->dim; i++)
+        instance->theta[i] *= scale;
+}
+
+size_t tarry__drawn_arm(tarry__place place, size_t count)
+{
+    const tarry_random at = {
+        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_BEST};
+    return (size_t)(tarry_random_uniform(&at) * (double)count);
+}

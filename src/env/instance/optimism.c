@@ -1,0 +1,38 @@
+/* optimism.c - "the end of optimism" (Lattimore and Szepesvari 2017).
+ *
+ * Arms (1, 0), (0, 1) and (1 - eps, 8 alpha eps), theta = (-scale, 0) as losses
+ * are minimised.  The second arm loses much and tells much; optimism and
+ * Thompson sampling give it up too soon and then take long to tell the first
+ * from the third.  With scale 1 a loss in [-1, 1] of mean -1 has no noise;
+ * scale 0.5, say, leaves some. */
+#include "env/instance.h"
+
+static const tarry__setting settings[] = {
+    {"eps", "0.01", "how close the third arm is to the first"},
+    {"alpha", "1", "how much the third arm leans to the second"},
+    {"scale", "1", "length of theta"},
+    {NULL, NULL, NULL},
+};
+
+static tarry_status make(const tarry__spec *spec, tarry__place place,
+                         tarry__instance *out, tarry_error *error)
+{
+    (void)place;
+    double eps, alpha, scale;
+    tarry_status status;
+    if ((status = tarry__spec_real(spec, "eps", 0, 1, &eps, error)) ||
+        (status = tarry__spec_real(spec, "alpha", 0, 1e6, &alpha, error)) ||
+        (status = tarry__spec_real(spec, "scale", 0, 1, &scale, error)) ||
+        (status = tarry__instance_room(out, 3, 2, error)))
+        return status;
+    out->arms[0] = 1;
+    out->arms[3] = 1;
+    out->arms[4] = 1 - eps;
+    out->arms[5] = 8 * alpha * eps;
+    out->theta[0] = -scale;
+    return TARRY_OK;
+}
+
+const tarry__instance_type tarry__optimism = {
+    {"optimism", "three arms on which optimism explores too little", settings},
+    make};

@@ -1,0 +1,61 @@
+/* orthogonal.c - unit vectors that are nearly orthogonal to each other.
+ *
+ * Lemma hard_action_set of the paper (Lattimore, Szepesvari and Weisz 2020,
+ * Lemma 3.1): K unit vectors with |<a_i, a_j>| <= sqrt(8 log K / n).  Vectors
+ * uniform on the sphere have it with probability about 1 - 1/K^2; here it is
+ * checked for every pair. */
+#include "env/instance.h"
+
+#include <math.h>
+
+static const tarry__setting settings[] = {
+    {"dim", "100", "dimension n"},
+    {"arms", "200", "number of arms K"},
+    {"within", "", "largest |<a_i, a_j>| (default sqrt(8 log K / n))"},
+    {"scale", "1", "length of theta, uniform on the sphere"},
+    TARRY__FIXED_SETTING,
+    {NULL, NULL, NULL},
+};
+
+double tarry__orthogonal_promise(size_t n_arms, size_t dim)
+{
+    return sqrt(8 * log((double)n_arms) / (double)dim);
+}
+
+tarry_status tarry__nearly_orthogonal(tarry__instance *instance,
+                                      tarry__place place, double within,
+                                      tarry_error *error)
+{
+    const tarry_random at = {
+        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_ARMS};
+    return tarry__separate(instance, at, tarry__unit_vector, -within, within,
+                           error);
+}
+
+static tarry_status make(const tarry__spec *spec, tarry__place place,
+                         tarry__instance *out, tarry_error *error)
+{
+    size_t dim, n_arms;
+    double scale;
+    tarry_status status;
+    if ((status =
+             tarry__spec_size(spec, "dim", 1, TARRY__MOST_DIM, &dim, error)) ||
+        (status = tarry__spec_size(spec, "arms", 1, 100000, &n_arms, error)) ||
+        (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
+        (status = tarry__place_fix(spec, &place, error)))
+        return status;
+    double within = tarry__orthogonal_promise(n_arms, dim);
+    if (*tarry__spec_text(spec, "within") != '\0' &&
+        (status = tarry__spec_real(spec, "within", 0, 1, &within, error)))
+        return status;
+    if ((status = tarry__instance_room(out, n_arms, dim, error)) ||
+        (status = tarry__nearly_orthogonal(out, place, within, error)))
+        return status;
+    tarry__sphere_theta(place, scale, out);
+    return TARRY_OK;
+}
+
+const tarry__instance_type tarry__orthogonal = {
+    {"orthogonal", "nearly orthogonal unit vectors, every pair checked",
+     settings},
+    make};

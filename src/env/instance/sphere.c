@@ -1,0 +1,35 @@
+/* sphere.c - arms uniform on the unit sphere, and theta too, times `scale`. */
+#include "env/instance.h"
+
+static const tarry__setting settings[] = {
+    {"dim", "10", "dimension n"},
+    {"arms", "100", "number of arms K"},
+    {"scale", "1", "length of theta"},
+    TARRY__FIXED_SETTING,
+    {NULL, NULL, NULL},
+};
+
+static tarry_status make(const tarry__spec *spec, tarry__place place,
+                         tarry__instance *out, tarry_error *error)
+{
+    size_t dim, n_arms;
+    double scale;
+    tarry_status status;
+    if ((status =
+             tarry__spec_size(spec, "dim", 1, TARRY__MOST_DIM, &dim, error)) ||
+        (status = tarry__spec_size(spec, "arms", 1, TARRY__MOST_ARMS, &n_arms,
+                                   error)) ||
+        (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
+        (status = tarry__place_fix(spec, &place, error)) ||
+        (status = tarry__instance_room(out, n_arms, dim, error)))
+        return status;
+    const tarry_random at = {
+        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_ARMS};
+    for (size_t k = 0; k < n_arms; k++)
+        tarry__unit_vector(at, k, dim, out->arms + k * dim);
+    tarry__sphere_theta(place, scale, out);
+    return TARRY_OK;
+}
+
+const tarry__instance_type tarry__sphere = {
+    {"sphere", "arms and theta uniform on the unit sphere", settings}, make};

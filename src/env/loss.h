@@ -1,0 +1,45 @@
+/* loss.h - laws of the loss of an arm, given its mean.
+ *
+ * Losses lie in [-1, 1]; a law that could leave it on some arm is refused
+ * when made, up to a rounding of 1e-12, which draws clip away. */
+#ifndef TARRY_LOSS_H
+#define TARRY_LOSS_H
+
+#include "env/instance.h"
+
+typedef struct tarry__loss_type tarry__loss_type;
+
+typedef struct {
+    const tarry__loss_type *type;
+    const double *mean; /* the instance's, which must live on */
+    size_t n_arms;
+    double width; /* uniform: half-width; normal: standard deviation */
+    double *edge; /* normal: per arm P(noise below -(1 - |mean|)) */
+} tarry__loss;
+
+struct tarry__loss_type {
+    tarry__entry entry;
+    /* Reads settings; NULL: there are none. */
+    tarry_status (*init)(tarry__loss *loss, const tarry__spec *spec,
+                         tarry_error *error);
+    /* The loss of `arm` from one uniform u in (0, 1). */
+    double (*draw)(const tarry__loss *loss, size_t arm, double u);
+    /* P(l <= x) if inclusive, else P(l < x). */
+    double (*cdf)(const tarry__loss *loss, size_t arm, double x,
+                  bool inclusive);
+    /* The smallest and the largest loss that can be drawn. */
+    void (*range)(const tarry__loss *loss, size_t arm, double *low,
+                  double *high);
+};
+
+extern const tarry__entry *const tarry__losses[];
+extern const tarry__loss_type tarry__rademacher, tarry__uniform_noise,
+    tarry__normal_noise, tarry__bernoulli, tarry__no_noise;
+
+/* Makes the law that `text` describes; end it with tarry__loss_clear. */
+tarry_status tarry__loss_init(tarry__loss *out, const char *text,
+                              const tarry__instance *instance,
+                              tarry_error *error);
+void tarry__loss_clear(tarry__loss *loss);
+
+#endif

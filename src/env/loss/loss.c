@@ -1,0 +1,58 @@
+/* loss.c - the list of losses, and the check that none leaves [-1, 1]. */
+#include "env/loss.h"
+
+#include <string.h>
+#include "base/base.h"
+
+const tarry__entry *const tarry__losses[] = {
+    &tarry__rademacher.entry,   &tarry__uniform_noise.entry,
+    &tarry__normal_noise.entry, &tarry__bernoulli.entry,
+    &tarry__no_noise.entry,     NULL,
+};
+
+static const double rounding = 1e-12;
+
+static tarry_status check_range(const tarry__loss *loss, tarry_error *error)
+{
+    for (size_t k = 0; k < loss->n_arms; k++) {
+        double low, high;
+        loss->type->range(loss, k, &low, &high);
+        const double worst = high > 1 + rounding ? high : low;
+        if (worst < -1 - rounding || worst > 1 + rounding)
+            return tarry__fail(error, TARRY_BAD_INPUT,
+                               "%s: arm %zu of mean %g could lose %g, "
+                               "outside [-1, 1]",
+                               loss->type->entry.name, k, loss->mean[k], worst);
+    }
+    return TARRY_OK;
+}
+
+tarry_status tarry__loss_init(tarry__loss *out, const char *text,
+                              const tarry__instance *instance,
+                              tarry_error *error)
+{
+    tarry__spec spec;
+    const tarry__entry *entry;
+    memset(out, 0, sizeof *out);
+    tarry_status status = tarry__entry_open(text, "loss", tarry__losses, NULL,
+                                            &spec, &entry, error);
+    if (status != TARRY_OK)
+        return status;
+    out->type = (const tarry__loss_type *)entry;
+    out->mean = instance->mean;
+    out->n_arms = instance->n_arms;
+    if (out->type->init != NULL)
+        status = out->type->init(out, &spec, error);
+    tarry__spec_clear(&spec);
+    if (status == TARRY_OK)
+        status = check_range(out, error);
+    if (status != TARRY_OK)
+        tarry__loss_clear(out);
+    return status;
+}
+
+void tarry__loss_clear(tarry__loss *loss)
+{
+    tarry__free(loss->edge);
+    memset(loss, 0, sizeof *loss);
+}

@@ -1,0 +1,69 @@
+/* normal.c - the mean plus normal noise, cut so that losses stay in [-1, 1].
+ *
+ * The noise of an arm of mean mu is a normal of standard deviation sd given
+ * that it lies in [-c, c], c = 1 - |mu|: symmetric, so the mean stays mu, and
+ * of a variance below sd^2.  Drawn by inversion between the probabilities
+ * edge = P(Z < -c / sd) and 1 - edge. */
+#include "env/loss.h"
+
+#include <math.h>
+#include "base/base.h"
+#include "random/special.h"
+
+static const tarry__setting settings[] = {
+    {"sd", "0.5", "standard deviation before the cut, from 1e-3"},
+    {NULL, NULL, NULL},
+};
+
+static double room(const tarry__loss *loss, size_t arm)
+{
+    return fmax(0, 1 - fabs(loss->mean[arm]));
+}
+
+static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
+                         tarry_error *error)
+{
+    const tarry_status status =
+        tarry__spec_real(spec, "sd", 1e-3, 100, &loss->width, error);
+    if (status != TARRY_OK)
+        return status;
+    loss->edge = tarry__alloc(loss->n_arms, sizeof *loss->edge);
+    if (loss->edge == NULL)
+        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    for (size_t k = 0; k < loss->n_arms; k++)
+        loss->edge[k] = tarry__normal_tail(room(loss, k) / loss->width);
+    return TARRY_OK;
+}
+
+static double draw(const tarry__loss *loss, size_t arm, double u)
+{
+    const double edge = loss->edge[arm], c = room(loss, arm);
+    const double z = tarry__normal_quantile(edge + u * (1 - 2 * edge));
+    const double noise = fmax(-c, fmin(c, loss->width * z));
+    return fmax(-1, fmin(1, loss->mean[arm] + noise));
+}
+
+static double cdf(const tarry__loss *loss, size_t arm, double x, bool inclusive)
+{
+    const double noise = x - loss->mean[arm], c = room(loss, arm);
+    const double edge = loss->edge[arm];
+    if (c == 0)
+        return inclusive ? noise >= 0 : noise > 0;
+    if (fabs(noise) >= c)
+        return noise > 0;
+    return (tarry__normal_tail(-noise / loss->width) - edge) / (1 - 2 * edge);
+}
+
+static void range(const tarry__loss *loss, size_t arm, double *low,
+                  double *high)
+{
+    *low = loss->mean[arm] - room(loss, arm);
+    *high = loss->mean[arm] + room(loss, arm);
+}
+
+const tarry__loss_type tarry__normal_noise = {
+    {"normal", "the mean plus normal noise, cut to stay in [-1, 1]", settings},
+    init,
+    draw,
+    cdf,
+    range};
