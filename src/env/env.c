@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/base.h"
+#include "random/rounds.h"
 
 /* ---- making
  * ----------------------------------------------------------------*/
@@ -124,13 +125,8 @@ static tarry_random address(const tarry__world *world, uint64_t round)
 void tarry__world_prepare(const tarry__world *world, uint64_t first,
                           size_t count, double *u, double *x)
 {
-    for (size_t i = 0; i < count; i++) {
-        const tarry_random at = address(world, first + i);
-        double pair[2];
-        tarry_random_uniform_pair(&at, pair);
-        u[i] = pair[0];
-        x[i] = pair[1];
-    }
+    const tarry_random at = address(world, first);
+    tarry__uniform_rounds(&at, count, u, x);
     if (world->adversary == NULL)
         tarry__delay_prepare(&world->delay, x, count);
 }

@@ -1,13 +1,12 @@
 /* scaled.c - what laws of the form floor(scale * x) share. */
 #include "env/delay.h"
 
-#include <math.h>
+#include "random/rounds.h"
 
 void tarry__prepare_log(const void *state, double *u, size_t count)
 {
     (void)state;
-    for (size_t i = 0; i < count; i++)
-        u[i] = -log(u[i]);
+    tarry__minus_log(u, count);
 }
 
 uint64_t tarry__finish_scaled(const void *state, const tarry__play *play)
