@@ -4,7 +4,7 @@
 #include "cli.h"
 
 static const cli_command *const commands[] = {&cli_design, &cli_pipe,
-                                             &cli_list};
+                                             &cli_run, &cli_list};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_help(void)

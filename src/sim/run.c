@@ -159,13 +159,20 @@ static void see(game *g, uint64_t round, size_t arm, double loss)
     g->uses[g->type->observe(g->state, round, arm, loss)]++;
 }
 
-static void take(void *context, const tarry__event *events, size_t count)
+/* What is due at the end of this round. */
+static void see_due(game *g)
 {
-    game *g = context;
     const uint64_t mask = (1ull << ROUND_BITS) - 1;
-    for (size_t i = 0; i < count; i++)
-        see(g, events[i].round & mask, events[i].round >> ROUND_BITS,
-            events[i].loss);
+    uint32_t last = 0;
+    uint64_t count = 0;
+    for (uint32_t node = tarry__wheel_step(&g->wheel); node != 0; count++) {
+        const tarry__event *event = &g->wheel.pool[node];
+        see(g, event->round & mask, event->round >> ROUND_BITS, event->loss);
+        last = node;
+        node = event->next;
+    }
+    if (count > 0)
+        tarry__wheel_done(&g->wheel, last, count);
 }
 
 /* Delays: the loss goes on its way, then what is due is seen.  What would come
@@ -182,12 +189,9 @@ static tarry_status deliver(game *g, uint64_t round, size_t arm, double u,
     else if (delay == TARRY__NEVER)
         g->outcome->lost++;
     else if (delay <= g->trial->horizon - round)
-        status = tarry__wheel_add(
-            &g->wheel,
-            (tarry__event){round + delay,
-                           round | (uint64_t)arm << ROUND_BITS, loss});
-    if (status == TARRY_OK)
-        status = tarry__wheel_step(&g->wheel, take, g);
+        status = tarry__wheel_add(&g->wheel, round + delay,
+                                  round | (uint64_t)arm << ROUND_BITS, loss);
+    see_due(g);
     return status;
 }
 
@@ -270,9 +274,8 @@ static tarry_status play_all(game *g)
         status = play_rounds(g, t, last);
         if (mark < trial->n_grid && last == trial->grid[mark])
             g->outcome->curve[mark++] = g->regret;
-        if (trial->done != NULL)
-            atomic_fetch_add(trial->done, last - t + 1);
-        if (trial->cancel != NULL && atomic_load(trial->cancel))
+        if (status == TARRY_OK && trial->tick != NULL &&
+            trial->tick(trial->tick_context, last - t + 1))
             status = TARRY_CANCELLED;
         t = last + 1;
     }

@@ -5,7 +5,6 @@
 #ifndef TARRY_SIM_H
 #define TARRY_SIM_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,8 +19,10 @@ typedef struct {
     uint32_t run;
     size_t n_grid;          /* rounds at which the regret is recorded: */
     const uint64_t *grid;   /*   increasing, the last one the horizon */
-    const atomic_bool *cancel;  /* stops the trial when true; or NULL */
-    atomic_uint_fast64_t *done; /* rounds played are added here; or NULL */
+    /* Called every some hundred rounds with how many have been played since
+     * the last call; true cancels the trial.  NULL for none. */
+    bool (*tick)(void *context, uint64_t rounds);
+    void *tick_context;
 } tarry__trial;
 
 /* A finished phase. */

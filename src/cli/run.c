@@ -1,0 +1,256 @@
+/* run.c - `tarry run`: policies side by side in a world. */
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "env/env.h"
+#include "sim/workers.h"
+
+typedef struct {
+    tarry__experiment experiment;
+    uint64_t threads, points;
+    const char *file, *csv, *curves, *resume, *export;
+    bool json, print_config;
+    bool policies_given; /* --policy replaces those of the file */
+} arguments;
+
+static arguments given; /* here for the action below */
+
+/* ---- arguments -------------------------------------------------------------*/
+
+static bool add_policy(const char *text)
+{
+    tarry__experiment *e = &given.experiment;
+    if (!given.policies_given)
+        e->n_policies = 0;
+    given.policies_given = true;
+    if (e->n_policies == TARRY__MAX_POLICIES) {
+        cli_error(EXIT_USAGE, "--policy: more than %d", TARRY__MAX_POLICIES);
+        return false;
+    }
+    e->policy[e->n_policies++] = text;
+    return true;
+}
+
+static int parse(int argc, char **argv)
+{
+    arguments *a = &given;
+    tarry__experiment *e = &a->experiment;
+    const cli_option options[] = {
+        {"policy", CLI_ACTION, (void *)add_policy, "SPEC",
+         "a policy; may be repeated (default: the paper's four)"},
+        {"instance", CLI_TEXT, &e->instance, "SPEC",
+         "arms and theta (default sphere: 100 arms in 10 dimensions)"},
+        {"loss", CLI_TEXT, &e->loss, "SPEC",
+         "law of the losses (default rademacher: +1 or -1)"},
+        {"delay", CLI_TEXT, &e->delay, "SPEC",
+         "delay or adversary (default exponential:mean=100)"},
+        {"horizon", CLI_COUNT, &e->horizon, "T", "rounds (default 1e5)"},
+        {"runs", CLI_COUNT, &e->runs, "R",
+         "independent runs; policies share their luck (default 10)"},
+        {"seed", CLI_COUNT, &e->seed, "N", "of all randomness (default 1)"},
+        {"points", CLI_COUNT, &a->points, "N",
+         "points on the regret curves, up to 256 (default 100)"},
+        {"threads", CLI_COUNT, &a->threads, "N",
+         "threads to use (default: all); no effect on the result"},
+        {"json", CLI_FLAG, &a->json, NULL, "print one JSON object"},
+        {"csv", CLI_TEXT, &a->csv, "FILE", "write one row per run"},
+        {"curves", CLI_TEXT, &a->curves, "FILE",
+         "write the regret curves: round, policy, mean, low, high"},
+        {"resume", CLI_TEXT, &a->resume, "FILE",
+         "keep finished runs in FILE, and do not repeat those in it"},
+        {"print-config", CLI_FLAG, &a->print_config, NULL,
+         "print the experiment as JSON and stop"},
+        {"export-instance", CLI_TEXT, &a->export, "DIR",
+         "write arms.csv, theta.csv and world.json of run 0 and stop"},
+    };
+    const cli_syntax syntax = {
+        .command = "run",
+        .usage = "[EXPERIMENT.json] [options]",
+        .about =
+            "Simulates policies in a world and compares their regret.\n"
+            "SPEC is NAME or NAME:key=value,key=value; `tarry list` names all\n"
+            "policies, instances, losses and delays with their settings.\n"
+            "EXPERIMENT.json holds the same keys as the options (see\n"
+            "--print-config); options given besides win.\n\n"
+            "Ctrl-C ends cleanly: finished runs are reported as partial, with\n"
+            "exit code 1.",
+        .examples =
+            "  tarry run\n"
+            "  tarry run --delay low-late:late=1000 --horizon 1e6 --runs 20\n"
+            "  tarry run --policy phased-adversarial --delay "
+            "hold-rarest:sigma=500 --json",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .positional = &a->file,
+        .max_positional = 1,
+    };
+    return cli_parse(&syntax, argc, argv);
+}
+
+static const arguments defaults = {
+    .experiment = {.instance = "sphere",
+                   .loss = "rademacher",
+                   .delay = "exponential:mean=100",
+                   .n_policies = 4,
+                   .policy = {"phased-stochastic", "phased-adversarial",
+                              "phased-loss-dependent", "phased-mab"},
+                   .horizon = 100000,
+                   .runs = 10,
+                   .seed = 1},
+    .points = 100,
+};
+
+/* The file must be read before the options, which win. */
+static const char *find_file(int argc, char **argv)
+{
+    given = defaults;
+    return parse(argc, argv) < 0 ? given.file : NULL;
+}
+
+static int check(arguments *a)
+{
+    tarry__experiment *e = &a->experiment;
+    if (e->horizon < 2 || e->horizon >= 1ull << 39)
+        return cli_error(EXIT_USAGE,
+                         "--horizon: not from 2 to 2^39 - 1: '%ju'",
+                         (uintmax_t)e->horizon);
+    if (e->runs == 0 || e->runs > 1000000)
+        return cli_error(EXIT_USAGE, "--runs: not from 1 to 1e6: '%ju'",
+                         (uintmax_t)e->runs);
+    if (a->points == 0 || a->points > TARRY__MAX_GRID)
+        return cli_error(EXIT_USAGE, "--points: not from 1 to %d: '%ju'",
+                         TARRY__MAX_GRID, (uintmax_t)a->points);
+    if (a->threads > 1024)
+        return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
+                         (uintmax_t)a->threads);
+    e->threads = (int)a->threads;
+    e->n_grid = tarry__log_grid(e->horizon, a->points, e->grid);
+    return EXIT_DONE;
+}
+
+/* ---- running ---------------------------------------------------------------*/
+
+typedef struct {
+    const tarry__experiment *experiment;
+    run_journal journal;
+    double start;
+    uint64_t played, total; /* rounds */
+} session;
+
+static bool show_progress(void *context, uint64_t rounds)
+{
+    session *s = context;
+    char note[80];
+    s->played += rounds;
+    const double elapsed = tarry__seconds() - s->start;
+    const double speed = (double)s->played / elapsed;
+    snprintf(note, sizeof note, "%.3g rounds/s, %.0f s left", speed,
+             (double)(s->total - s->played) / speed);
+    if (tarry__workers_rank() == 0)
+        cli_progress((double)s->played / (double)s->total, note);
+    return cli_interrupted();
+}
+
+static tarry_status keep(void *context, size_t index,
+                         const tarry__outcome *outcome, tarry_error *error)
+{
+    session *s = context;
+    return run_journal_add(&s->journal, index, outcome, error);
+}
+
+static int report(const arguments *a, const tarry__results *results,
+                  double seconds, bool partial)
+{
+    int code = EXIT_DONE;
+    if (a->csv != NULL)
+        code = run_write_csv(results, a->csv);
+    if (code == EXIT_DONE && a->curves != NULL)
+        code = run_write_curves(results, a->curves);
+    if (code == EXIT_DONE)
+        code = a->json ? run_print_json(results, partial)
+                       : run_print_table(results, seconds);
+    if (code == EXIT_DONE && partial)
+        code = cli_error(EXIT_FAILED, "interrupted: %zu of %ju runs finished",
+                         results->n_finished,
+                         (uintmax_t)(results->experiment->n_policies *
+                                     results->experiment->runs));
+    return code;
+}
+
+static int simulate(const arguments *a, tarry__results *results, session *s)
+{
+    const tarry__experiment *e = &a->experiment;
+    const size_t count = e->n_policies * e->runs;
+    const tarry__observer observer = {s, show_progress, keep};
+    tarry_error error;
+    s->experiment = e;
+    s->start = tarry__seconds();
+    s->total = (count - results->n_finished) * e->horizon /
+               (uint64_t)tarry__workers_ranks();
+    cli_catch_interrupt();
+    const tarry_status status =
+        tarry__experiment_run(e, &observer, results, &error);
+    cli_progress_end();
+    if (tarry__workers_rank() != 0)
+        return status == TARRY_OK ? EXIT_DONE : EXIT_FAILED;
+    if (status != TARRY_OK && status != TARRY_CANCELLED)
+        return cli_error(cli_code(status), "%s", error.text);
+    return report(a, results, tarry__seconds() - s->start,
+                  status == TARRY_CANCELLED);
+}
+
+static int export_instance(const arguments *a)
+{
+    const tarry__experiment *e = &a->experiment;
+    tarry__world *world;
+    tarry_error error;
+    tarry_status status = tarry__world_create(
+        e->instance, e->loss, e->delay, e->seed, 0, &world, &error);
+    if (status == TARRY_OK)
+        status = tarry__world_export(world, a->export, &error);
+    tarry__world_free(world);
+    return status == TARRY_OK ? EXIT_DONE
+                              : cli_error(cli_code(status), "%s", error.text);
+}
+
+static int start(const arguments *a)
+{
+    tarry__results results;
+    session s = {0};
+    if (a->export != NULL)
+        return export_instance(a);
+    if (a->print_config)
+        return cli_print_json(run_config(&a->experiment));
+    int code = EXIT_FAILED;
+    if (tarry__results_create(&results, &a->experiment) != TARRY_OK)
+        code = cli_error(EXIT_FAILED, "out of memory");
+    else if (tarry__workers_rank() != 0 ||
+             (code = run_journal_open(&s.journal, a->resume, &results)) ==
+                 EXIT_DONE)
+        code = simulate(a, &results, &s);
+    run_journal_close(&s.journal);
+    tarry__results_clear(&results);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    json_t *texts = json_array();
+    const char *file = find_file(argc, argv);
+    int code = EXIT_DONE;
+    given = defaults;
+    if (file != NULL)
+        code = run_read_config(file, texts, &given.experiment, &given.points);
+    if (code == EXIT_DONE)
+        code = parse(argc, argv);
+    if (code < 0 && (code = check(&given)) == EXIT_DONE)
+        code = start(&given);
+    json_decref(texts);
+    return code;
+}
+
+const cli_command cli_run = {
+    "run", "simulate policies in a world and compare their regret", run};

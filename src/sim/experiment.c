@@ -1,0 +1,169 @@
+/* experiment.c - the trials of an experiment, and what they add up to. */
+#include "experiment.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include "base/base.h"
+#include "workers.h"
+
+static const double REPORT_SECONDS = 0.1;
+
+tarry_status tarry__results_create(tarry__results *r,
+                                   const tarry__experiment *e)
+{
+    const size_t count = e->n_policies * e->runs;
+    memset(r, 0, sizeof *r);
+    r->experiment = e;
+    r->outcome = tarry__zalloc(count, sizeof *r->outcome);
+    r->finished = tarry__zalloc(count, sizeof *r->finished);
+    return r->outcome && r->finished ? TARRY_OK : TARRY_NO_MEMORY;
+}
+
+void tarry__results_clear(tarry__results *r)
+{
+    tarry__free(r->outcome);
+    tarry__free(r->finished);
+    memset(r, 0, sizeof *r);
+}
+
+/* ---- running ---------------------------------------------------------------*/
+
+typedef struct {
+    const tarry__experiment *experiment;
+    const tarry__observer *observer;
+    tarry__results *results;
+    atomic_uint_fast64_t rounds; /* played and not yet reported */
+    atomic_bool cancel;
+    atomic_flag reporting;
+    double reported; /* when */
+} sweep;
+
+/* Whoever comes by after a while reports, if nobody else is at it. */
+static bool tick(void *context, uint64_t rounds)
+{
+    sweep *s = context;
+    atomic_fetch_add(&s->rounds, rounds);
+    if (s->observer->progress == NULL ||
+        atomic_flag_test_and_set(&s->reporting))
+        return atomic_load(&s->cancel);
+    const double now = tarry__seconds();
+    if (now - s->reported > REPORT_SECONDS) {
+        s->reported = now;
+        if (s->observer->progress(s->observer->context,
+                                  atomic_exchange(&s->rounds, 0)))
+            atomic_store(&s->cancel, true);
+    }
+    atomic_flag_clear(&s->reporting);
+    return atomic_load(&s->cancel);
+}
+
+static tarry_status work(void *context, size_t i, void *result,
+                         tarry_error *error)
+{
+    sweep *s = context;
+    const tarry__experiment *e = s->experiment;
+    const tarry__trial trial = {.instance = e->instance,
+                                .loss = e->loss,
+                                .delay = e->delay,
+                                .policy = e->policy[i / e->runs],
+                                .horizon = e->horizon,
+                                .seed = e->seed,
+                                .run = (uint32_t)(i % e->runs),
+                                .n_grid = e->n_grid,
+                                .grid = e->grid,
+                                .tick = tick,
+                                .tick_context = s};
+    return tarry__simulate(&trial, result, error);
+}
+
+static tarry_status done(void *context, size_t i, const void *result,
+                         tarry_error *error)
+{
+    sweep *s = context;
+    memcpy(&s->results->outcome[i], result, sizeof *s->results->outcome);
+    s->results->finished[i] = true;
+    s->results->n_finished++;
+    if (s->observer->finished == NULL)
+        return TARRY_OK;
+    return s->observer->finished(s->observer->context, i, result, error);
+}
+
+tarry_status tarry__experiment_run(const tarry__experiment *e,
+                                   const tarry__observer *observer,
+                                   tarry__results *results,
+                                   tarry_error *error)
+{
+    static const tarry__observer nobody;
+    const size_t count = e->n_policies * e->runs;
+    bool *skip = tarry__alloc(count, sizeof *skip);
+    if (skip == NULL)
+        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    memcpy(skip, results->finished, count * sizeof *skip);
+    tarry__workers_share(skip, count * sizeof *skip);
+    sweep s = {.experiment = e,
+               .observer = observer != NULL ? observer : &nobody,
+               .results = results,
+               .reporting = ATOMIC_FLAG_INIT};
+    const tarry__job job = {.count = count,
+                            .result_size = sizeof(tarry__outcome),
+                            .context = &s,
+                            .work = work,
+                            .done = done,
+                            .skip = skip};
+    const tarry_status status = tarry__workers_run(&job, e->threads, error);
+    tarry__free(skip);
+    return status;
+}
+
+/* ---- summaries -------------------------------------------------------------*/
+
+/* The 97.5 % point of Student's t: exact to four digits up to 10 degrees of
+ * freedom, then by the expansion of Fisher and Cornish around the normal. */
+static double student(size_t freedom)
+{
+    static const double small[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
+                                   2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
+    if (freedom <= 10)
+        return small[freedom - 1];
+    const double z = 1.959963985, v = (double)freedom, z2 = z * z;
+    return z + z * (z2 + 1) / (4 * v) +
+           z * (5 * z2 * z2 + 16 * z2 + 3) / (96 * v * v);
+}
+
+tarry__summary tarry__summarise(const double *values, size_t count)
+{
+    tarry__summary s = {.count = count};
+    for (size_t i = 0; i < count; i++)
+        s.mean += values[i] / (double)count;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (values[i] - s.mean) * (values[i] - s.mean);
+    if (count > 1)
+        s.ci95 = student(count - 1) *
+                 sqrt(sum / (double)(count - 1) / (double)count);
+    return s;
+}
+
+size_t tarry__results_pick(const tarry__results *r, size_t p,
+                           tarry__pick *pick, size_t i, double *values)
+{
+    const size_t runs = r->experiment->runs;
+    size_t count = 0;
+    for (size_t run = 0; run < runs; run++)
+        if (r->finished[p * runs + run])
+            values[count++] = pick(&r->outcome[p * runs + run], i);
+    return count;
+}
+
+size_t tarry__results_difference(const tarry__results *r, size_t p, size_t q,
+                                 double *values)
+{
+    const size_t runs = r->experiment->runs;
+    size_t count = 0;
+    for (size_t run = 0; run < runs; run++)
+        if (r->finished[p * runs + run] && r->finished[q * runs + run])
+            values[count++] = r->outcome[p * runs + run].regret -
+                              r->outcome[q * runs + run].regret;
+    return count;
+}
