@@ -103,13 +103,6 @@ static const arguments defaults = {
     .points = 100,
 };
 
-/* The file must be read before the options, which win. */
-static const char *find_file(int argc, char **argv)
-{
-    given = defaults;
-    return parse(argc, argv) < 0 ? given.file : NULL;
-}
-
 static int check(arguments *a)
 {
     tarry__experiment *e = &a->experiment;
@@ -238,14 +231,18 @@ static int start(const arguments *a)
 
 static int run(int argc, char **argv)
 {
-    json_t *texts = json_array();
-    const char *file = find_file(argc, argv);
-    int code = EXIT_DONE;
     given = defaults;
-    if (file != NULL)
+    int code = parse(argc, argv);
+    if (code >= 0)
+        return code;
+    json_t *texts = json_array();
+    if (given.file != NULL) { /* read again over it: the options win */
+        const char *file = given.file;
+        given = defaults;
         code = run_read_config(file, texts, &given.experiment, &given.points);
-    if (code == EXIT_DONE)
-        code = parse(argc, argv);
+        if (code == EXIT_DONE)
+            code = parse(argc, argv);
+    }
     if (code < 0 && (code = check(&given)) == EXIT_DONE)
         code = start(&given);
     json_decref(texts);

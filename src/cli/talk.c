@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "sim/workers.h"
 
 int cli_error(int code, const char *format, ...)
 {
     va_list arguments;
     cli_progress_end();
+    if (tarry__workers_rank() != 0) /* one of many: rank 0 says the same */
+        return code;
     fputs("tarry: ", stderr);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
