@@ -50,6 +50,7 @@ typedef struct {
     tarry__entry entry;
     bool by_loss;   /* `finish` looks at the loss */
     bool unbounded; /* every delay has a longer one of positive probability */
+    double largest_scale; /* an arm with a larger one is refused; 0: none is */
     size_t state_size;
     tarry_status (*init)(void *state, const tarry__spec *spec,
                          const tarry__stage *stage, tarry_error *error);

@@ -76,6 +76,8 @@ static void bad_descriptions_are_refused_by_name(void **state)
         {"sphere", ok_loss, "lognormal:sigma=0", "sigma"},
         {"sphere", ok_loss, "weibull:shape=0", "shape"},
         {"sphere", ok_loss, "poisson:mean=1e10", "mean"},
+        {"basis:arms=3", ok_loss, "poisson:mean=1e9,spread=2",
+         "poisson: the scale of arm 2, 2e+09, is above 1e+09"},
         {"sphere", ok_loss, "empirical", "'file' must be given"},
         {"sphere", ok_loss, "empirical:file=FOLDER/c.csv",
          "number 2 is not a whole number of rounds"},

@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 #define SETTINGS                                                               \
-    {"shape", "2.5", "exponent of the tail, 0.01 to 1000"},                    \
+    {"shape", "2.5", "exponent of the tail, 0.1 to 1000"},                     \
         {"mean", "",                                                           \
          "mean before rounding down, for shape > 1 (default 100)"},            \
         {"scale", "", "scale of the formula, instead of mean"},                \
@@ -57,7 +57,7 @@ static tarry_status init_pareto(void *state, const tarry__spec *spec,
     (void)stage;
     law *l = state;
     const tarry_status status =
-        tarry__spec_real(spec, "shape", 0.01, 1000, &l->shape, error);
+        tarry__spec_real(spec, "shape", 0.1, 1000, &l->shape, error);
     return status != TARRY_OK
                ? status
                : read_scale(l, spec, l->shape / (l->shape - 1), error);
@@ -69,7 +69,7 @@ static tarry_status init_lomax(void *state, const tarry__spec *spec,
     (void)stage;
     law *l = state;
     const tarry_status status =
-        tarry__spec_real(spec, "shape", 0.01, 1000, &l->shape, error);
+        tarry__spec_real(spec, "shape", 0.1, 1000, &l->shape, error);
     return status != TARRY_OK ? status
                               : read_scale(l, spec, 1 / (l->shape - 1), error);
 }
