@@ -4,8 +4,7 @@
 #include <string.h>
 #include "base/base.h"
 
-/* ---- making
- * ----------------------------------------------------------------*/
+/* ---- making --------------------------------------------------------------*/
 
 static tarry_status keep_text(const char *text, char **out, tarry_error *error)
 {
@@ -110,8 +109,7 @@ tarry__delay_model tarry__world_model(const tarry__world *world)
     }
 }
 
-/* ---- drawing
- * ---------------------------------------------------------------*/
+/* ---- drawing -------------------------------------------------------------*/
 
 static tarry_random address(const tarry__world *world, uint64_t round)
 {

@@ -311,6 +311,9 @@ static void quantiles_know_their_ends(void **state)
         {"exponential", 1, TARRY__NEVER},
         {"exponential:mean=100", 0.5, 69},
         {"poisson:mean=4", 1, TARRY__NEVER},
+        {"threshold:threshold=1", 1, TARRY__NEVER},
+        {"low-late:late=9,threshold=1", 1, 9},
+        {"constant:rounds=1e14", 0.5, 100000000000000},
         {"constant:rounds=7,never=0.25", 0.75, 7},
         {"constant:rounds=7,never=0.25", 0.76, TARRY__NEVER},
         {"constant:rounds=7,never=1", 0.01, TARRY__NEVER},
@@ -374,6 +377,7 @@ static void whole_numbers_survive_scaling(void **state)
         if (k < 1e12)
             assert_int_equal(tarry__whole_rounds(k + 0.99), (uint64_t)k);
     }
+    assert_int_equal(tarry__whole_rounds(1e14), 100000000000000);
     assert_true(tarry__whole_rounds(2e14) == TARRY__NEVER);
     assert_true(tarry__whole_rounds(INFINITY) == TARRY__NEVER);
     assert_int_equal(tarry__whole_rounds(0), 0);

@@ -3,8 +3,7 @@
 #include "base/base.h"
 #include "tarry/arms.h"
 
-/* ---- refusals
- * --------------------------------------------------------------*/
+/* ---- refusals ------------------------------------------------------------*/
 
 static const char *const ok_loss = "rademacher", *const ok_delay = "none";
 
@@ -113,8 +112,7 @@ static void bad_descriptions_are_refused_by_name(void **state)
     }
 }
 
-/* ---- drawing
- * ---------------------------------------------------------------*/
+/* ---- drawing -------------------------------------------------------------*/
 
 typedef struct {
     const char *instance, *loss, *delay;
@@ -207,8 +205,7 @@ static void all_arms_meet_the_same_luck(void **state)
     tarry__world_free(w);
 }
 
-/* ---- files
- * -----------------------------------------------------------------*/
+/* ---- files ---------------------------------------------------------------*/
 
 static void exported_worlds_come_back_bit_by_bit(void **state)
 {
@@ -270,8 +267,7 @@ static void export_to_a_bad_folder_says_so(void **state)
     tarry__world_free(w);
 }
 
-/* ---- memory
- * ----------------------------------------------------------------*/
+/* ---- memory --------------------------------------------------------------*/
 
 static void every_failed_allocation_is_reported_and_leaves_nothing(void **state)
 {

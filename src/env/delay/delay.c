@@ -21,8 +21,7 @@ const tarry__entry *const tarry__delays[] = {
     &tarry__payoff.entry,        NULL,
 };
 
-/* ---- factors
- * ---------------------------------------------------------------*/
+/* ---- factors -------------------------------------------------------------*/
 
 static void set_spread(double spread, double *factor, size_t n_arms)
 {
@@ -78,8 +77,7 @@ static tarry_status read_factors(tarry__delay *out, const tarry__spec *spec,
     return *path ? times_file(path, out->scale, n_arms, error) : TARRY_OK;
 }
 
-/* ---- making
- * ----------------------------------------------------------------*/
+/* ---- making --------------------------------------------------------------*/
 
 static tarry_status allocate(tarry__delay *out, tarry_error *error)
 {
@@ -148,8 +146,7 @@ tarry__dependence tarry__delay_dependence(const tarry__delay *delay)
     return delay->n_scales > 1 ? TARRY__BY_ARM : TARRY__BY_NOTHING;
 }
 
-/* ---- drawing
- * ---------------------------------------------------------------*/
+/* ---- drawing -------------------------------------------------------------*/
 
 static double scale_of(const tarry__delay *delay, size_t arm)
 {
@@ -194,8 +191,7 @@ uint64_t tarry__delay_finish(const tarry__delay *delay, size_t arm, double loss,
     return delay->type->finish(delay->state, &play);
 }
 
-/* ---- what is known of the law
- * ----------------------------------------------*/
+/* ---- what is known of the law --------------------------------------------*/
 
 static double law_tail(const tarry__delay *delay, size_t arm, double d)
 {
