@@ -221,7 +221,13 @@ static void orthogonal_arms_are_nearly_so_in_every_pair(void **state)
     tarry__instance a = make("orthogonal:dim=60,arms=700");
     CHECK_AT_MOST(largest_product(&a), sqrt(8 * log(700) / 60));
     tarry__instance_clear(&a);
-    /* tight enough that some arms must be drawn anew */
+    /* tight enough that nearly every draw has a pair at fault */
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        tarry__instance few =
+            make_of("orthogonal:dim=8,arms=12,within=0.8", seed, 0);
+        CHECK_AT_MOST(largest_product(&few), 0.8);
+        tarry__instance_clear(&few);
+    }
     tarry__instance b = make("orthogonal:dim=60,arms=100,within=0.45");
     tarry__instance c = make("orthogonal:dim=60,arms=100,within=1");
     CHECK_AT_MOST(largest_product(&b), 0.45);
