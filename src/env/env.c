@@ -5,8 +5,7 @@
 #include "base/base.h"
 #include "random/rounds.h"
 
-/* ---- making
- * ----------------------------------------------------------------*/
+/* ---- making --------------------------------------------------------------*/
 
 static tarry_status keep_text(const char *text, char **out, tarry_error *error)
 {
@@ -111,8 +110,7 @@ tarry__delay_model tarry__world_model(const tarry__world *world)
     }
 }
 
-/* ---- drawing
- * ---------------------------------------------------------------*/
+/* ---- drawing -------------------------------------------------------------*/
 
 static tarry_random address(const tarry__world *world, uint64_t round)
 {
