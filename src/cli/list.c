@@ -27,12 +27,25 @@ static int parse(int argc, char **argv)
     return cli_parse(&syntax, argc, argv);
 }
 
+/* Text whose further lines start in the given column. */
+static void print_lines(const char *text, int column)
+{
+    for (; *text != '\0'; text++) {
+        putchar(*text);
+        if (*text == '\n')
+            printf("%*s", column, "");
+    }
+    putchar('\n');
+}
+
 static void print_settings(const tarry__setting *settings)
 {
-    for (; settings->key != NULL; settings++)
-        printf("      %s=%s  %s\n", settings->key,
-               settings->value != NULL ? settings->value : "...",
-               settings->help);
+    for (; settings->key != NULL; settings++) {
+        const int column =
+            printf("      %s=%s  ", settings->key,
+                   settings->value != NULL ? settings->value : "...");
+        print_lines(settings->help, column);
+    }
 }
 
 static json_t *settings_json(const tarry__setting *settings)
@@ -97,7 +110,7 @@ static int print_text(void)
     for (size_t i = 0; i < N_WORLDS; i++) {
         printf("\n%s:\n", worlds[i].title);
         for (const tarry__entry *const *e = worlds[i].entries; *e; e++) {
-            printf("  %-22s %s\n", (*e)->name, (*e)->about);
+            print_lines((*e)->about, printf("  %-22s ", (*e)->name));
             print_settings((*e)->settings);
         }
     }
