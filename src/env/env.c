@@ -141,8 +141,12 @@ double tarry__world_loss(const tarry__world *world, size_t arm, double u,
 uint64_t tarry__world_delay(const tarry__world *world, uint64_t round,
                             size_t arm, double loss, double x)
 {
+    const tarry__delay *delay = &world->delay;
+    if (delay->type->finish == tarry__finish_scaled) /* needs no call */
+        return tarry__whole_rounds(
+            delay->scale[delay->n_scales > 1 ? arm : 0] * x);
     const tarry_random at = address(world, round);
-    return tarry__delay_finish(&world->delay, arm, loss, x, &at);
+    return tarry__delay_finish(delay, arm, loss, x, &at);
 }
 
 void tarry__world_draw(const tarry__world *world, uint64_t round, size_t arm,
