@@ -61,8 +61,9 @@ static int parse(int argc, char **argv)
         {"beyond-horizon", CLI_FLAG, &a->beyond_horizon, NULL,
          "after T choices go on with the best arm"},
         {"restore", CLI_TEXT, &a->restore, "FILE",
-         "go on from a saved state (--policy, --arms and --horizon are\n"
-         "then not needed)"},
+         "go on from a saved state; then --policy, --arms and --horizon\n"
+         "are not needed, and --arms, --seed, --set and --beyond-horizon\n"
+         "are not looked at: the state has its own"},
         {"state", CLI_TEXT, &a->state, "FILE",
          "go on from FILE if it exists; save to it on exit and after\n"
          "every --save-every lines"},
@@ -176,6 +177,12 @@ static int restore(const arguments *a, const char *path,
     if (a->horizon != 0 && a->horizon != s.horizon)
         return cli_error(EXIT_USAGE, "%s: the horizon is %ju, not '%ju'", path,
                          (uintmax_t)s.horizon, (uintmax_t)a->horizon);
+    if (a->range != NULL && (a->low != s.low || a->high != s.high))
+        return cli_error(EXIT_USAGE, "%s: the range is %.17g,%.17g, not '%s'",
+                         path, s.low, s.high, a->range);
+    if (a->maximize && !s.maximize)
+        return cli_error(EXIT_USAGE, "%s: a state of losses, not of rewards "
+                                     "(--maximize)", path);
     return EXIT_DONE;
 }
 
@@ -422,8 +429,10 @@ static int run(int argc, char **argv)
     if (code == EXIT_DONE) {
         cli_catch_interrupt();
         signal(SIGPIPE, SIG_IGN); /* so that the state is saved */
-        code = serve(&s);
+        code = save_state(&s);    /* what cannot be saved fails now */
     }
+    if (code == EXIT_DONE)
+        code = serve(&s);
     tarry_policy_free(s.policy);
     return code;
 }
