@@ -354,7 +354,8 @@ class BadUsage(PipeTest):
     def test_bad_arm_files_are_named_with_line_and_value(self):
         for text, naming in [("1,2\n3,x\n", ":2:2: "), ("1,2\n3\n", ":2:"),
                              ("1,nan\n", "'nan'"), ("1,1e999\n", "'1e999'"),
-                             ("", "arms"), ("a,b\n", "arms"), ("1,,2\n", ":1:")]:
+                             ("", "arms"), ("a,b\n", "arms"),
+                             ("1,,2\n", ":1:")]:
             path = self.folder.path("bad-arms.csv")
             with open(path, "w") as file:
                 file.write(text)

@@ -13,7 +13,8 @@ CLOSED = (0, b"", "")
 
 def loss_of(id, arm):
     """A fixed loss of +-1 for each choice, with mean 0.9 times the arm."""
-    return 1 if random.Random(id).random() < (1 + 0.9 * ARMS[arm][0]) / 2 else -1
+    mean = 0.9 * ARMS[arm][0]
+    return 1 if random.Random(id).random() < (1 + mean) / 2 else -1
 
 
 def due_of(id):
