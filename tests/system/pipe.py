@@ -74,8 +74,10 @@ class Pipe:
 
     def end(self):
         """Ends the input: exit code, left-over output and error text."""
-        out, error = self.process.communicate()
-        return self.process.returncode, out, error.decode()
+        with self.process as process:  # closes the pipes and waits
+            process.stdin.close()
+            out, error = process.stdout.read(), process.stderr.read()
+        return process.returncode, out, error.decode()
 
     def kill(self):
         self.process.kill()
