@@ -58,8 +58,10 @@ static inline bytes read_bytes(const char *path)
     return b;
 }
 
+/* A new file each time: overwriting waits for the disk on some systems. */
 static inline void write_bytes(const char *path, const void *data, size_t size)
 {
+    unlink(path);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, size, file), size);
