@@ -95,10 +95,7 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
     if (status != TARRY_TARGET_NOT_MET || *design == NULL)
         return status;
     /* what the proofs need is g <= 4r; the solver aims lower */
-    if ((*design)->g <= 4 * (double)(*design)->rank)
-        return TARRY_OK;
-    tarry_design_free(*design);
-    return TARRY_TARGET_NOT_MET;
+    return (*design)->g <= 4 * (double)(*design)->rank ? TARRY_OK : status;
 }
 
 /* The plan's arms and weights from a design over the active arms. */
