@@ -264,11 +264,14 @@ static inline void eliminate(follower *f)
         f->active[k] = f->active[k] && f->lower[k] - least <= cut * f->epsilon;
 }
 
-/* Looks at what has arrived before the next choice: does the phase end? */
-static inline bool end_phase_if_over(follower *f)
+/* What has arrived by now suffices; phases end when the next arm is asked. */
+static inline bool is_over(const follower *f)
 {
-    if (count_active(f) == 1 || total_due(f) > 0 || some_arm_is_short(f))
-        return false;
+    return count_active(f) > 1 && total_due(f) == 0 && !some_arm_is_short(f);
+}
+
+static inline void end_phase(follower *f)
+{
     if (f->algorithm == 4)
         estimate_mab(f);
     else
@@ -277,7 +280,6 @@ static inline bool end_phase_if_over(follower *f)
     f->estimated = true;
     f->phase++;
     f->epsilon /= 2;
-    return true;
 }
 
 /* ---- within a phase
