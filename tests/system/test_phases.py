@@ -270,7 +270,7 @@ class World:
         if self.noise == "sign":
             return 1.0 if self.rng.random() < (1 + mean) / 2 else -1.0
         spread = 1 - abs(mean) if self.noise == "uniform" else 0
-        return mean + spread * self.rng.uniform(-1, 1)
+        return float(mean + spread * self.rng.uniform(-1, 1))
 
     def play(self, round, arm):
         loss = self.loss(arm)
