@@ -56,15 +56,17 @@ int main(int argc, char **argv)
     size_t route;
 
     check(tarry_arms_read(argc > 1 ? argv[1] : "examples/arms.csv", &routes,
-                          &error), error.text);
+                          &error),
+          error.text);
     tarry_policy_params params = tarry_policy_defaults();
     params.n_arms = routes->n_arms;
     params.dim = routes->dim;
     params.arms = routes->data;
     params.horizon = PACKETS;
     params.low = 0; /* losses are 0 and 1 */
-    check(tarry_policy_create("phased-loss-dependent", &params, &policy,
-                              &error), error.text);
+    check(
+        tarry_policy_create("phased-loss-dependent", &params, &policy, &error),
+        error.text);
     for (;;) {
         const tarry_status status = tarry_policy_choose(policy, &t, &route);
         if (status == TARRY_HORIZON_REACHED)

@@ -196,6 +196,13 @@ class Reference:
         return all(self.observed[arm] >= share * self.target[arm]
                    for arm in self.plan)
 
+    def is_settled(self):
+        """No phase will end any more, and this has been so for a while."""
+        missing = sum(self.target[arm] - self.observed[arm]
+                      for arm in self.plan)
+        return (self.round > self.start + 1500 and
+                (not self.plan or missing > 2 * (self.T - self.round)))
+
     def brackets(self):
         """Lower and upper of each active arm."""
         N = np.array([self.target[b] for b in self.support], float)
@@ -263,7 +270,7 @@ class World:
         if self.noise == "sign":
             return 1.0 if self.rng.random() < (1 + mean) / 2 else -1.0
         spread = 1 - abs(mean) if self.noise == "uniform" else 0
-        return mean + spread * self.rng.uniform(-1, 1)
+        return float(mean + spread * self.rng.uniform(-1, 1))
 
     def play(self, round, arm):
         loss = self.loss(arm)
@@ -360,7 +367,7 @@ def observe_lines(seen):
 class Phases(unittest.TestCase):
 
     def play(self, name, arm_set, delay, step=1, horizon=20000, noise="sign"):
-        """Plays a world to the end of the horizon."""
+        """Plays a world while phases can end."""
         arms, theta = ARM_SETS[arm_set]
         world = World(arms, theta, delay, step, noise)
         reference = Reference(self, name, arms, horizon)
@@ -376,7 +383,7 @@ class Phases(unittest.TestCase):
             return [(e["arm"], e["weight"]) for e in pipe.status()["plan"]]
         reference.begin(fetch_plan())
         reference.compare(pipe.status())
-        while reference.round < reference.T:
+        while reference.round < reference.T and not reference.is_settled():
             phase = reference.phase
             count = min(world.step, reference.T - reference.round)
             for round, arm in pipe.choose(count):

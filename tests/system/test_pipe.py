@@ -181,7 +181,7 @@ class Options(PipeTest):
         for id, l in enumerate(losses(rounds), 1):
             arm = int(pipe.one("choose").split()[1])
             arms.append(arm)
-            loss = np.clip(l + drift[arm], -1, 1)
+            loss = float(np.clip(l + drift[arm], -1, 1))
             self.assertIn(pipe.one("observe %d %r" % (id, report(loss))),
                           ("ok", "late"))
         return arms, pipe.status()
