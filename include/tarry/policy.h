@@ -24,7 +24,11 @@ typedef struct {
     uint64_t horizon;    /* T, in rounds; 2 to 2^39 - 1 */
     uint64_t seed;       /* of the policy's own coins, with */
     uint32_t run;        /*   the number of the run in an experiment */
-    double low, high;    /* losses are reported in [low, high]; default -1, 1 */
+    double low, high;    /* losses are reported in [low, high]; default -1, 1.
+                            They are moved and scaled to [-1, 1], where they
+                            must be linear in the arms: a range around 0 is
+                            always right, another one if the arms' features
+                            include a constant (or sum to one) */
     int maximize;        /* not 0: what is reported are rewards */
     int beyond_horizon;  /* not 0: after T rounds the best arm is played on */
     const char *settings; /* "key=value,key=value", see tarry list; or NULL */

@@ -55,7 +55,9 @@ static int parse(int argc, char **argv)
         {"set", CLI_ACTION, (void *)add_setting, "KEY=VALUE",
          "a setting of the policy; may be repeated"},
         {"range", CLI_TEXT, &a->range, "LOW,HIGH",
-         "losses are reported in this range (default -1,1)"},
+         "losses are reported in this range (default -1,1) and mapped to\n"
+         "[-1,1].  A range around 0 only scales; another one also moves,\n"
+         "which is right only if the arms' features include a constant"},
         {"maximize", CLI_FLAG, &a->maximize, NULL,
          "what is reported are rewards, not losses"},
         {"beyond-horizon", CLI_FLAG, &a->beyond_horizon, NULL,
