@@ -121,7 +121,12 @@ void tarry__mirror(double *A, size_t n)
 
 bool tarry__cholesky(double *A, size_t n)
 {
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, A, (int)n) == 0;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, A, (int)n) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++) /* OpenBLAS lets NaN pass */
+        if (!(A[i * (n + 1)] > 0))
+            return false;
+    return true;
 }
 
 void tarry__lower_solve(const double *L, size_t n, double *B, size_t m)
