@@ -276,7 +276,8 @@ static tarry_status limit_support(tarry__solver *s, double tolerance,
     const size_t limit = s->options->max_support > s->r
                              ? s->options->max_support
                              : s->r;
-    if (s->options->max_support == 0 || tarry__core_support(core) <= limit)
+    if (s->options->max_support == 0 ||
+        tarry__core_support(core) <= s->options->max_support)
         return TARRY_OK;
     tarry_status status = tarry__core_thin(core);
     while (status == TARRY_OK && tarry__core_support(core) > limit) {
