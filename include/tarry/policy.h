@@ -21,7 +21,7 @@ typedef struct tarry_policy tarry_policy;
 typedef struct {
     size_t n_arms, dim;  /* K and n in the paper; n_arms at most 2^24 */
     const double *arms;  /* arm k is arms[k*dim .. k*dim + dim-1]; copied */
-    uint64_t horizon;    /* T, in rounds; 2 to 2^39 */
+    uint64_t horizon;    /* T, in rounds; 2 to 2^39 - 1 */
     uint64_t seed;       /* of the policy's own coins, with */
     uint32_t run;        /*   the number of the run in an experiment */
     double low, high;    /* losses are reported in [low, high]; default -1, 1 */

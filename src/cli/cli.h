@@ -20,7 +20,8 @@ typedef struct {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_design, cli_list, cli_pipe, cli_run;
+extern const cli_command cli_design, cli_list, cli_pipe, cli_run,
+    cli_bound;
 
 /* ---- options ---------------------------------------------------------------*/
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli.h"
+#include "env/env.h"
 #include "policy/policy_type.h"
 
 static bool as_json;
@@ -17,20 +18,34 @@ static int parse(int argc, char **argv)
     const cli_syntax syntax = {
         .command = "list",
         .usage = "[options]",
-        .about = "Lists every policy with its source, its settings and their\n"
-                 "defaults.  Settings are given as NAME:key=value,key=value.",
+        .about = "Lists every policy, instance, loss, delay and adversary with its\n"
+                 "settings and their defaults (... must be given).  Settings are\n"
+                 "given as NAME:key=value,key=value.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
     };
     return cli_parse(&syntax, argc, argv);
 }
 
+/* Text whose further lines start in the given column. */
+static void print_lines(const char *text, int column)
+{
+    for (; *text != '\0'; text++) {
+        putchar(*text);
+        if (*text == '\n')
+            printf("%*s", column, "");
+    }
+    putchar('\n');
+}
+
 static void print_settings(const tarry__setting *settings)
 {
-    for (; settings->key != NULL; settings++)
-        printf("      %s=%s  %s\n", settings->key,
-               settings->value != NULL ? settings->value : "...",
-               settings->help);
+    for (; settings->key != NULL; settings++) {
+        const int column =
+            printf("      %s=%s  ", settings->key,
+                   settings->value != NULL ? settings->value : "...");
+        print_lines(settings->help, column);
+    }
 }
 
 static json_t *settings_json(const tarry__setting *settings)
@@ -44,9 +59,32 @@ static json_t *settings_json(const tarry__setting *settings)
     return list;
 }
 
+/* Everything that describes a world. */
+static const struct {
+    const char *title, *key;
+    const tarry__entry *const *entries;
+} worlds[] = {
+    {"Instances", "instances", tarry__instances},
+    {"Losses", "losses", tarry__losses},
+    {"Delays", "delays", tarry__delays},
+    {"Adversaries (in place of a delay)", "adversaries", tarry__adversaries},
+};
+enum { N_WORLDS = sizeof worlds / sizeof *worlds };
+
+static json_t *entries_json(const tarry__entry *const *entries)
+{
+    json_t *list = json_array();
+    for (; *entries != NULL; entries++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o}", "name", (*entries)->name,
+                            "summary", (*entries)->about, "settings",
+                            settings_json((*entries)->settings)));
+    return list;
+}
+
 static int print_json(void)
 {
-    json_t *policies = json_array();
+    json_t *all = json_object(), *policies = json_array();
     for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
         const tarry__policy_type *t = tarry__policy_types[i];
         json_array_append_new(
@@ -54,7 +92,29 @@ static int print_json(void)
                                 "source", t->source, "summary", t->summary,
                                 "settings", settings_json(t->settings)));
     }
-    return cli_print_json(json_pack("{s:o}", "policies", policies));
+    json_object_set_new(all, "policies", policies);
+    for (size_t i = 0; i < N_WORLDS; i++)
+        json_object_set_new(all, worlds[i].key,
+                            entries_json(worlds[i].entries));
+    return cli_print_json(all);
+}
+
+static int print_text(void)
+{
+    puts("Policies:");
+    for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
+        const tarry__policy_type *t = tarry__policy_types[i];
+        printf("  %-22s %s: %s\n", t->name, t->source, t->summary);
+        print_settings(t->settings);
+    }
+    for (size_t i = 0; i < N_WORLDS; i++) {
+        printf("\n%s:\n", worlds[i].title);
+        for (const tarry__entry *const *e = worlds[i].entries; *e; e++) {
+            print_lines((*e)->about, printf("  %-22s ", (*e)->name));
+            print_settings((*e)->settings);
+        }
+    }
+    return cli_flush();
 }
 
 static int run(int argc, char **argv)
@@ -62,16 +122,8 @@ static int run(int argc, char **argv)
     const int code = parse(argc, argv);
     if (code >= 0)
         return code;
-    if (as_json)
-        return print_json();
-    puts("Policies:");
-    for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
-        const tarry__policy_type *t = tarry__policy_types[i];
-        printf("  %-22s %s: %s\n", t->name, t->source, t->summary);
-        print_settings(t->settings);
-    }
-    return cli_flush();
+    return as_json ? print_json() : print_text();
 }
 
 const cli_command cli_list = {
-    "list", "every policy with its settings and source", run};
+    "list", "every policy, instance, loss and delay with its settings", run};

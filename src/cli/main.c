@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli.h"
+#include "sim/workers.h"
 
 static const cli_command *const commands[] = {&cli_design, &cli_pipe,
-                                             &cli_run, &cli_list};
+                                             &cli_run, &cli_bound, &cli_list};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_help(void)
@@ -18,7 +19,7 @@ static int print_help(void)
     return cli_flush();
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
         return cli_error(EXIT_USAGE, "no command given (see tarry --help)");
@@ -34,4 +35,14 @@ int main(int argc, char **argv)
             return commands[i]->run(argc - 2, argv + 2);
     return cli_error(EXIT_USAGE, "unknown command '%s' (see tarry --help)",
                      argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    tarry__workers_open(&argc, &argv);
+    if (tarry__workers_rank() != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return EXIT_FAILED;
+    const int code = dispatch(argc, argv);
+    tarry__workers_close();
+    return code;
 }

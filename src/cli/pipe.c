@@ -1,12 +1,14 @@
 /* pipe.c - `tarry pipe`: a policy as a co-process.  One line in, one line out,
  * at once; a bad line gets an `error` line and changes nothing. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "arms/source.h"
 #include "base/spec.h"
 #include "cli.h"
 
@@ -59,8 +61,9 @@ static int parse(int argc, char **argv)
         {"beyond-horizon", CLI_FLAG, &a->beyond_horizon, NULL,
          "after T choices go on with the best arm"},
         {"restore", CLI_TEXT, &a->restore, "FILE",
-         "go on from a saved state (--policy, --arms and --horizon are\n"
-         "then not needed)"},
+         "go on from a saved state; then --policy, --arms and --horizon\n"
+         "are not needed, and --arms, --seed, --set and --beyond-horizon\n"
+         "are not looked at: the state has its own"},
         {"state", CLI_TEXT, &a->state, "FILE",
          "go on from FILE if it exists; save to it on exit and after\n"
          "every --save-every lines"},
@@ -174,6 +177,12 @@ static int restore(const arguments *a, const char *path,
     if (a->horizon != 0 && a->horizon != s.horizon)
         return cli_error(EXIT_USAGE, "%s: the horizon is %ju, not '%ju'", path,
                          (uintmax_t)s.horizon, (uintmax_t)a->horizon);
+    if (a->range != NULL && (a->low != s.low || a->high != s.high))
+        return cli_error(EXIT_USAGE, "%s: the range is %.17g,%.17g, not '%s'",
+                         path, s.low, s.high, a->range);
+    if (a->maximize && !s.maximize)
+        return cli_error(EXIT_USAGE, "%s: a state of losses, not of rewards "
+                                     "(--maximize)", path);
     return EXIT_DONE;
 }
 
@@ -251,6 +260,12 @@ static json_t *status_json(const session *s)
 
 /* ---- lines -----------------------------------------------------------------*/
 
+/* Part of a line as an answer may repeat it: short, printable. */
+static shown_value show(const char *word)
+{
+    return tarry__show(word, word + strlen(word));
+}
+
 /* Each answers one line and tells whether to go on. */
 
 static bool answer_choose(session *s)
@@ -270,11 +285,11 @@ static bool answer_observe(session *s, const char *id, const char *loss)
     uint64_t round;
     double value;
     if (!tarry__parse_count(id, &round)) {
-        printf("error not a choice: '%.60s'\n", id);
+        printf("error not a choice: '%s'\n", show(id).text);
         return true;
     }
     if (!tarry__parse_real(loss, &value)) {
-        printf("error not a number: '%.60s'\n", loss);
+        printf("error not a number: '%s'\n", show(loss).text);
         return true;
     }
     const tarry_status status =
@@ -284,8 +299,8 @@ static bool answer_observe(session *s, const char *id, const char *loss)
     else if (status == TARRY_LATE)
         puts("late");
     else
-        printf("error %s: '%.60s'\n", tarry_status_text(status),
-               status == TARRY_BAD_LOSS ? loss : id);
+        printf("error %s: '%s'\n", tarry_status_text(status),
+               show(status == TARRY_BAD_LOSS ? loss : id).text);
     return true;
 }
 
@@ -310,13 +325,14 @@ static bool answer_save(session *s, const char *path)
     return true;
 }
 
-/* Cuts a line into at most `most` words; the last takes the rest of the line.
- * Answers how many there are, `most` + 1 if there is more. */
+static const char BLANKS[] = " \t\r\n";
+
+/* Cuts a line into words.  Answers how many, `most` + 1 if there are more. */
 static size_t split(char *line, char **word, size_t most)
 {
     size_t count = 0;
-    for (char *at = strtok(line, " \t\r\n"); at != NULL;
-         at = strtok(NULL, " \t\r\n")) {
+    for (char *at = strtok(line, BLANKS); at != NULL;
+         at = strtok(NULL, BLANKS)) {
         if (count == most)
             return most + 1;
         word[count++] = at;
@@ -324,15 +340,29 @@ static size_t split(char *line, char **word, size_t most)
     return count;
 }
 
+/* The file of `save FILE`, blanks inside and all; NULL for another line. */
+static const char *file_to_save(char *line)
+{
+    char *at = line + strspn(line, BLANKS), *end = line + strlen(line);
+    if (strncmp(at, "save", 4) != 0 || strspn(at + 4, BLANKS) == 0)
+        return NULL;
+    at += 4 + strspn(at + 4, BLANKS);
+    while (end > at && strchr(BLANKS, end[-1]) != NULL)
+        end--;
+    *end = '\0';
+    return end > at ? at : NULL;
+}
+
 static bool answer(session *s, char *line, size_t length)
 {
-    char *word[3], path[4096];
+    char *word[3];
     if (strlen(line) != length) {
         puts("error a zero byte in the line");
         return true;
     }
-    if (sscanf(line, " save %4095[^\r\n]", path) == 1)
-        return answer_save(s, path);
+    const char *file = file_to_save(line);
+    if (file != NULL)
+        return answer_save(s, file);
     const size_t count = split(line, word, 3);
     if (count == 1 && strcmp(word[0], "choose") == 0)
         return answer_choose(s);
@@ -345,8 +375,8 @@ static bool answer(session *s, char *line, size_t length)
         return false;
     }
     printf("error not understood (choose; observe ID LOSS; status; save FILE; "
-           "quit): '%.60s'\n",
-           count > 0 ? word[0] : "");
+           "quit): '%s'\n",
+           show(count > 0 ? word[0] : "").text);
     return true;
 }
 
@@ -366,7 +396,7 @@ static int serve(session *s)
 {
     char *line = NULL;
     size_t room = 0;
-    ssize_t length;
+    ssize_t length = 0;
     int code = EXIT_DONE;
     bool on = true;
     while (on && code == EXIT_DONE && !cli_interrupted() &&
@@ -376,6 +406,9 @@ static int serve(session *s)
         if (code == EXIT_DONE && ++s->unsaved >= s->arguments->save_every)
             code = save_state(s);
     }
+    if (length < 0 && !feof(stdin) && !cli_interrupted())
+        code = cli_error(EXIT_FAILED, "cannot read standard input: %s",
+                         strerror(errno));
     free(line);
     const int saved = save_state(s);
     if (cli_interrupted())
@@ -396,8 +429,10 @@ static int run(int argc, char **argv)
     if (code == EXIT_DONE) {
         cli_catch_interrupt();
         signal(SIGPIPE, SIG_IGN); /* so that the state is saved */
-        code = serve(&s);
+        code = save_state(&s);    /* what cannot be saved fails now */
     }
+    if (code == EXIT_DONE)
+        code = serve(&s);
     tarry_policy_free(s.policy);
     return code;
 }

@@ -10,7 +10,7 @@
 
 typedef struct {
     tarry__experiment experiment;
-    uint64_t threads, points;
+    uint64_t threads;
     const char *file, *csv, *curves, *resume, *export;
     bool json, print_config;
     bool policies_given; /* --policy replaces those of the file */
@@ -51,7 +51,7 @@ static int parse(int argc, char **argv)
         {"runs", CLI_COUNT, &e->runs, "R",
          "independent runs; policies share their luck (default 10)"},
         {"seed", CLI_COUNT, &e->seed, "N", "of all randomness (default 1)"},
-        {"points", CLI_COUNT, &a->points, "N",
+        {"points", CLI_COUNT, &e->points, "N",
          "points on the regret curves, up to 256 (default 100)"},
         {"threads", CLI_COUNT, &a->threads, "N",
          "threads to use (default: all); no effect on the result"},
@@ -99,16 +99,9 @@ static const arguments defaults = {
                               "phased-loss-dependent", "phased-mab"},
                    .horizon = 100000,
                    .runs = 10,
-                   .seed = 1},
-    .points = 100,
+                   .seed = 1,
+                   .points = 100},
 };
-
-/* The file must be read before the options, which win. */
-static const char *find_file(int argc, char **argv)
-{
-    given = defaults;
-    return parse(argc, argv) < 0 ? given.file : NULL;
-}
 
 static int check(arguments *a)
 {
@@ -120,14 +113,14 @@ static int check(arguments *a)
     if (e->runs == 0 || e->runs > 1000000)
         return cli_error(EXIT_USAGE, "--runs: not from 1 to 1e6: '%ju'",
                          (uintmax_t)e->runs);
-    if (a->points == 0 || a->points > TARRY__MAX_GRID)
+    if (e->points == 0 || e->points > TARRY__MAX_GRID)
         return cli_error(EXIT_USAGE, "--points: not from 1 to %d: '%ju'",
-                         TARRY__MAX_GRID, (uintmax_t)a->points);
+                         TARRY__MAX_GRID, (uintmax_t)e->points);
     if (a->threads > 1024)
         return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
                          (uintmax_t)a->threads);
     e->threads = (int)a->threads;
-    e->n_grid = tarry__log_grid(e->horizon, a->points, e->grid);
+    e->n_grid = tarry__log_grid(e->horizon, e->points, e->grid);
     return EXIT_DONE;
 }
 
@@ -238,14 +231,18 @@ static int start(const arguments *a)
 
 static int run(int argc, char **argv)
 {
-    json_t *texts = json_array();
-    const char *file = find_file(argc, argv);
-    int code = EXIT_DONE;
     given = defaults;
-    if (file != NULL)
-        code = run_read_config(file, texts, &given.experiment, &given.points);
-    if (code == EXIT_DONE)
-        code = parse(argc, argv);
+    int code = parse(argc, argv);
+    if (code >= 0)
+        return code;
+    json_t *texts = json_array();
+    if (given.file != NULL) { /* read again over it: the options win */
+        const char *file = given.file;
+        given = defaults;
+        code = run_read_config(file, texts, &given.experiment);
+        if (code == EXIT_DONE)
+            code = parse(argc, argv);
+    }
     if (code < 0 && (code = check(&given)) == EXIT_DONE)
         code = start(&given);
     json_decref(texts);

@@ -12,7 +12,7 @@ json_t *run_config(const tarry__experiment *experiment);
 /* Fills what a JSON object says; texts are kept in `keep`, an array that must
  * live as long as the experiment.  Answers the exit code, 0 for success. */
 int run_read_config(const char *path, json_t *keep,
-                    tarry__experiment *experiment, uint64_t *points);
+                    tarry__experiment *experiment);
 
 /* ---- results ---------------------------------------------------------------*/
 

@@ -11,7 +11,7 @@ json_t *run_config(const tarry__experiment *e)
                      e->instance, "loss", e->loss, "delay", e->delay, "policy",
                      policies, "horizon", (json_int_t)e->horizon, "runs",
                      (json_int_t)e->runs, "seed", (json_int_t)e->seed,
-                     "points", (json_int_t)e->n_grid);
+                     "points", (json_int_t)e->points);
 }
 
 /* A text that stays as long as `keep`. */
@@ -64,7 +64,7 @@ static int read_text(const char *path, const char *key, json_t *value,
 }
 
 static int read_key(const char *path, const char *key, json_t *value,
-                    json_t *keep, tarry__experiment *e, uint64_t *points)
+                    json_t *keep, tarry__experiment *e)
 {
     if (strcmp(key, "policy") == 0)
         return read_policies(path, value, keep, e);
@@ -81,12 +81,11 @@ static int read_key(const char *path, const char *key, json_t *value,
     if (strcmp(key, "seed") == 0)
         return read_count(path, key, value, &e->seed);
     if (strcmp(key, "points") == 0)
-        return read_count(path, key, value, points);
+        return read_count(path, key, value, &e->points);
     return cli_error(EXIT_USAGE, "%s: unknown key '%s'", path, key);
 }
 
-int run_read_config(const char *path, json_t *keep, tarry__experiment *e,
-                    uint64_t *points)
+int run_read_config(const char *path, json_t *keep, tarry__experiment *e)
 {
     json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
@@ -100,7 +99,7 @@ int run_read_config(const char *path, json_t *keep, tarry__experiment *e,
     json_t *value;
     json_object_foreach(root, key, value) {
         if (code == EXIT_DONE)
-            code = read_key(path, key, value, keep, e, points);
+            code = read_key(path, key, value, keep, e);
     }
     json_decref(root);
     return code;

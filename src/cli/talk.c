@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "sim/workers.h"
 
 /* It stays one line whatever the user typed. */
 int cli_error(int code, const char *format, ...)
@@ -16,6 +17,8 @@ int cli_error(int code, const char *format, ...)
     char line[8192];
     va_list arguments;
     cli_progress_end();
+    if (tarry__workers_rank() != 0) /* one of many: rank 0 says the same */
+        return code;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);

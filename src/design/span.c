@@ -109,7 +109,7 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
                          double *T)
 {
     *rank = 0;
-    if (n_arms * n < SERIAL_NUMBERS)
+    if (n_arms * n < SERIAL_NUMBERS || !tarry__blas_is_shared())
         threads = 1;
     const double largest = largest_of_all(arms, n_arms * n, threads);
     if (isnan(largest))

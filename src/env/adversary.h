@@ -60,8 +60,7 @@ tarry__adversary_kind(const tarry__adversary *adversary);
 uint64_t tarry__adversary_budget(const tarry__adversary *adversary);
 uint64_t tarry__adversary_outstanding(const tarry__adversary *adversary);
 
-/* ---- for the records
- * -------------------------------------------------------*/
+/* ---- for the records -----------------------------------------------------*/
 
 extern const tarry__adversary_type tarry__hold_rarest, tarry__hold_all,
     tarry__hold_newest, tarry__script;

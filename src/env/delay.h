@@ -50,6 +50,7 @@ typedef struct {
     tarry__entry entry;
     bool by_loss;   /* `finish` looks at the loss */
     bool unbounded; /* every delay has a longer one of positive probability */
+    double largest_scale; /* an arm with a larger one is refused; 0: none is */
     size_t state_size;
     tarry_status (*init)(void *state, const tarry__spec *spec,
                          const tarry__stage *stage, tarry_error *error);
@@ -98,8 +99,7 @@ double tarry__delay_mean(const tarry__delay *delay, size_t arm);
 /* The smallest d with P(delay <= d) >= q, for q in [0, 1]. */
 uint64_t tarry__delay_quantile(const tarry__delay *delay, size_t arm, double q);
 
-/* ---- for the records
- * -------------------------------------------------------*/
+/* ---- for the records -----------------------------------------------------*/
 
 extern const tarry__delay_type tarry__no_delay, tarry__constant,
     tarry__uniform_delay, tarry__geometric, tarry__exponential, tarry__poisson,
@@ -118,8 +118,9 @@ extern const tarry__delay_type tarry__no_delay, tarry__constant,
  * number counts as it, lest 49 * (1/49) be 0 rounds. */
 static inline uint64_t tarry__whole_rounds(double time)
 {
-    const double t = time * (1 + 0x1p-50);
-    return t <= TARRY__LONGEST_DELAY ? (uint64_t)t : TARRY__NEVER;
+    if (!(time <= TARRY__LONGEST_DELAY))
+        return TARRY__NEVER;
+    return (uint64_t)(time * (1 + 0x1p-50));
 }
 
 /* The same as a real number, infinite for never. */

@@ -9,7 +9,7 @@
 
 typedef struct {
     const char *name;  /* as users type it */
-    const char *about; /* one line */
+    const char *about; /* a line or two */
     const tarry__setting *settings;
 } tarry__entry;
 

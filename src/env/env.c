@@ -5,8 +5,7 @@
 #include "base/base.h"
 #include "random/rounds.h"
 
-/* ---- making
- * ----------------------------------------------------------------*/
+/* ---- making --------------------------------------------------------------*/
 
 static tarry_status keep_text(const char *text, char **out, tarry_error *error)
 {
@@ -111,8 +110,7 @@ tarry__delay_model tarry__world_model(const tarry__world *world)
     }
 }
 
-/* ---- drawing
- * ---------------------------------------------------------------*/
+/* ---- drawing -------------------------------------------------------------*/
 
 static tarry_random address(const tarry__world *world, uint64_t round)
 {
@@ -143,8 +141,12 @@ double tarry__world_loss(const tarry__world *world, size_t arm, double u,
 uint64_t tarry__world_delay(const tarry__world *world, uint64_t round,
                             size_t arm, double loss, double x)
 {
+    const tarry__delay *delay = &world->delay;
+    if (delay->type->finish == tarry__finish_scaled) /* needs no call */
+        return tarry__whole_rounds(
+            delay->scale[delay->n_scales > 1 ? arm : 0] * x);
     const tarry_random at = address(world, round);
-    return tarry__delay_finish(&world->delay, arm, loss, x, &at);
+    return tarry__delay_finish(delay, arm, loss, x, &at);
 }
 
 void tarry__world_draw(const tarry__world *world, uint64_t round, size_t arm,

@@ -45,8 +45,7 @@ tarry_status tarry__instance_init(tarry__instance *out, const char *text,
                                   tarry__place place, tarry_error *error);
 void tarry__instance_clear(tarry__instance *instance);
 
-/* ---- for the records
- * -------------------------------------------------------*/
+/* ---- for the records -----------------------------------------------------*/
 
 extern const tarry__instance_type tarry__sphere, tarry__cube, tarry__basis,
     tarry__file, tarry__orthogonal, tarry__lower_loss, tarry__lower_payoff,

@@ -13,8 +13,9 @@ typedef struct {
     const tarry__loss_type *type;
     const double *mean; /* the instance's, which must live on */
     size_t n_arms;
+    double low;   /* losses stay in [low, 1]; -1 where it is no setting */
     double width; /* uniform: half-width; normal: standard deviation */
-    double *edge; /* normal: per arm P(noise below -(1 - |mean|)) */
+    double *edge; /* normal: per arm P(noise below -room) */
 } tarry__loss;
 
 struct tarry__loss_type {
@@ -41,5 +42,14 @@ tarry_status tarry__loss_init(tarry__loss *out, const char *text,
                               const tarry__instance *instance,
                               tarry_error *error);
 void tarry__loss_clear(tarry__loss *loss);
+
+/* For records with noise on both sides of the mean: how far it can go, and the
+ * setting that limits it. */
+double tarry__loss_room(const tarry__loss *loss, size_t arm);
+
+#define TARRY__LOW_SETTING                                                     \
+    {                                                                          \
+        "low", "-1", "losses stay in [low, 1]; 0 for delay-as-payoff"          \
+    }
 
 #endif

@@ -2,12 +2,16 @@
  *
  * The `_work` forms of LAPACKE are used: they neither allocate nor scan for
  * NaN.  OpenBLAS would start threads for large products, which changes sums
- * by rounding; tarry does its own threading, so inside a solve BLAS has one. */
+ * by rounding; tarry does its own threading, so inside a solve BLAS has one.
+ * An OpenBLAS built without threads takes no locks: two threads that call it
+ * at once spoil each other's numbers, so there solves take turns. */
+#define _POSIX_C_SOURCE 200809L
 #include "linalg.h"
 
 #include <assert.h>
 #include <cblas.h>
 #include <lapacke.h>
+#include <omp.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -16,13 +20,43 @@ enum { SMALL = 1024 }; /* elements below which a call of BLAS costs more */
 static pthread_mutex_t quiet_lock = PTHREAD_MUTEX_INITIALIZER;
 static int quiet_depth, host_threads;
 
+/* Held through a whole solve where BLAS cannot be shared. */
+static pthread_mutex_t turn;
+static pthread_once_t turn_made = PTHREAD_ONCE_INIT;
+
+static void make_turn(void)
+{
+    pthread_mutexattr_t nests;
+    pthread_mutexattr_init(&nests);
+    pthread_mutexattr_settype(&nests, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&turn, &nests);
+    pthread_mutexattr_destroy(&nests);
+}
+
+bool tarry__blas_is_shared(void)
+{
+    return openblas_get_parallel() != OPENBLAS_SEQUENTIAL;
+}
+
+/* The OpenMP flavour also changes how many threads OpenMP itself would take;
+ * that is none of its business here. */
+static void set_blas_threads(int threads)
+{
+    const int others = omp_get_max_threads();
+    if (openblas_get_num_threads() != threads)
+        openblas_set_num_threads(threads);
+    omp_set_num_threads(others);
+}
+
 void tarry__blas_quiet_begin(void)
 {
+    pthread_once(&turn_made, make_turn);
+    if (!tarry__blas_is_shared())
+        pthread_mutex_lock(&turn);
     pthread_mutex_lock(&quiet_lock);
     if (quiet_depth++ == 0) {
         host_threads = openblas_get_num_threads();
-        if (host_threads != 1)
-            openblas_set_num_threads(1);
+        set_blas_threads(1);
     }
     pthread_mutex_unlock(&quiet_lock);
 }
@@ -31,9 +65,11 @@ void tarry__blas_quiet_end(void)
 {
     pthread_mutex_lock(&quiet_lock);
     assert(quiet_depth > 0);
-    if (--quiet_depth == 0 && host_threads != 1)
-        openblas_set_num_threads(host_threads);
+    if (--quiet_depth == 0)
+        set_blas_threads(host_threads);
     pthread_mutex_unlock(&quiet_lock);
+    if (!tarry__blas_is_shared())
+        pthread_mutex_unlock(&turn);
 }
 
 double tarry__dot(const double *x, const double *y, size_t n)

@@ -10,9 +10,13 @@
 #include <stddef.h>
 
 /* BLAS stays on one thread between these calls, which nest and may come from
- * any thread; the host's own setting returns with the last `end`. */
+ * any thread; the host's own setting returns with the last `end`.  All use of
+ * BLAS is between them. */
 void tarry__blas_quiet_begin(void);
 void tarry__blas_quiet_end(void);
+
+/* Whether several threads may call BLAS at once. */
+bool tarry__blas_is_shared(void);
 
 double tarry__dot(const double *x, const double *y, size_t n);
 

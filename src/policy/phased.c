@@ -95,10 +95,7 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
     if (status != TARRY_TARGET_NOT_MET || *design == NULL)
         return status;
     /* what the proofs need is g <= 4r; the solver aims lower */
-    if ((*design)->g <= 4 * (double)(*design)->rank)
-        return TARRY_OK;
-    tarry_design_free(*design);
-    return TARRY_TARGET_NOT_MET;
+    return (*design)->g <= 4 * (double)(*design)->rank ? TARRY_OK : status;
 }
 
 /* The plan's arms and weights from a design over the active arms. */
@@ -423,16 +420,21 @@ static bool is_sound(const tarry__phased *ph)
 {
     const size_t K = ph->problem->n_arms;
     bool sound = ph->n_active > 0 && ph->n_active <= K && ph->phase > 0 &&
-                 ph->epsilon > 0 && ph->best < K && ph->n_short <= ph->n_plan &&
-                 ph->cursor <= ph->n_plan &&
+                 ph->epsilon > 0 && ph->best < K && ph->cursor <= ph->n_plan &&
+                 (ph->n_estimates == 0 || ph->n_estimates == K) &&
                  (ph->turn < ph->n_plan || ph->turn == 0) &&
                  ph->rank <= ph->problem->dim &&
                  (ph->n_plan > 0 || ph->n_active == 1);
     for (size_t i = 0; sound && i < ph->n_active; i++)
         sound = ph->active[i] < K;
-    for (size_t i = 0; sound && i < ph->n_plan; i++)
-        sound = ph->plan[i].arm < K && ph->plan[i].weight > 0 &&
-                ph->plan[i].observed <= ph->plan[i].target;
+    size_t n_short = 0;
+    for (size_t i = 0; sound && i < ph->n_plan; i++) {
+        const tarry_plan_entry *e = &ph->plan[i];
+        sound = e->arm < K && e->weight > 0 && e->observed <= e->target &&
+                ph->tally[i].needed <= e->target;
+        n_short += e->observed < ph->tally[i].needed;
+    }
+    sound = sound && ph->n_short == n_short;
     for (size_t i = 0; sound && i < K; i++)
         sound = ph->entry_of[i] == TARRY__NO_ENTRY ||
                 ph->entry_of[i] < ph->n_plan;

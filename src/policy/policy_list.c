@@ -22,5 +22,5 @@ const tarry__policy_type *tarry__policy_type_find(const char *name)
 const char *tarry_policy_name(size_t i)
 {
     enum { COUNT = sizeof tarry__policy_types / sizeof *tarry__policy_types };
-    return i + 1 < COUNT ? tarry__policy_types[i]->name : NULL;
+    return i < COUNT - 1 ? tarry__policy_types[i]->name : NULL;
 }

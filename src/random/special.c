@@ -18,8 +18,7 @@ double tarry__normal_tail(double z)
     return 0.5 * erfc(z * sqrt_half);
 }
 
-/* ---- AS 241
- * ----------------------------------------------------------------*/
+/* ---- AS 241 --------------------------------------------------------------*/
 
 typedef struct {
     double above[8], below[8]; /* coefficients of numerator, denominator */
@@ -73,8 +72,7 @@ double tarry__normal_quantile(double p)
     return q < 0 ? -z : z;
 }
 
-/* ---- incomplete gamma
- * ------------------------------------------------------*/
+/* ---- incomplete gamma ----------------------------------------------------*/
 
 /* x^s exp(-x) / Gamma(s) */
 static double front(double s, double x)

@@ -2,7 +2,7 @@
 #ifndef TARRY_SPECIAL_H
 #define TARRY_SPECIAL_H
 
-/* P(Z > z) for a standard normal Z, good to rounding in both tails. */
+/* P(Z > z) for a standard normal Z, good to the rounding of z in both tails. */
 double tarry__normal_tail(double z);
 
 /* The z with P(Z <= z) = p, for 0 < p < 1; relative error about 1e-15. */

@@ -15,6 +15,7 @@ typedef struct {
     const char *policy[TARRY__MAX_POLICIES]; /* descriptions */
     uint64_t horizon, runs, seed;
     int threads;
+    uint64_t points; /* wanted on the curves; the grid has them */
     size_t n_grid;
     uint64_t grid[TARRY__MAX_GRID];
 } tarry__experiment;

@@ -160,19 +160,22 @@ static void see(game *g, uint64_t round, size_t arm, double loss)
 }
 
 /* What is due at the end of this round. */
-static void see_due(game *g)
+static tarry_status see_due(game *g)
 {
     const uint64_t mask = (1ull << ROUND_BITS) - 1;
-    uint32_t last = 0;
+    uint32_t i, last = 0;
     uint64_t count = 0;
-    for (uint32_t node = tarry__wheel_step(&g->wheel); node != 0; count++) {
-        const tarry__event *event = &g->wheel.pool[node];
-        see(g, event->round & mask, event->round >> ROUND_BITS, event->loss);
-        last = node;
-        node = event->next;
+    const tarry_status status = tarry__wheel_step(&g->wheel, &i);
+    for (; i != 0; count++) {
+        const tarry__node *node = tarry__wheel_node(&g->wheel, i);
+        see(g, node->event.round & mask, node->event.round >> ROUND_BITS,
+            node->event.loss);
+        last = i;
+        i = node->next;
     }
     if (count > 0)
         tarry__wheel_done(&g->wheel, last, count);
+    return status;
 }
 
 /* Delays: the loss goes on its way, then what is due is seen.  What would come
@@ -189,10 +192,11 @@ static tarry_status deliver(game *g, uint64_t round, size_t arm, double u,
     else if (delay == TARRY__NEVER)
         g->outcome->lost++;
     else if (delay <= g->trial->horizon - round)
-        status = tarry__wheel_add(&g->wheel, round + delay,
-                                  round | (uint64_t)arm << ROUND_BITS, loss);
-    see_due(g);
-    return status;
+        status = tarry__wheel_add(
+            &g->wheel,
+            (tarry__event){round + delay,
+                           round | (uint64_t)arm << ROUND_BITS, loss});
+    return status == TARRY_OK ? see_due(g) : status;
 }
 
 /* An adversary: it sees the choice and the plan, and names the rounds whose

@@ -4,66 +4,154 @@
 #include <string.h>
 #include "base/base.h"
 
-enum { FIRST_ROOM = 256 };
+enum { FIRST_ROOM = 256, PER_CHUNK = 10 };
+
+struct tarry__chunk {
+    uint32_t next, count;
+    tarry__event event[PER_CHUNK];
+};
+
+/* ---- pools -----------------------------------------------------------------*/
+
+static tarry_status create_pool(tarry__pool *pool, size_t size)
+{
+    *pool = (tarry__pool){.pieces = tarry__zalloc(FIRST_ROOM, size),
+                          .size = size,
+                          .room = FIRST_ROOM,
+                          .fresh = 1};
+    return pool->pieces != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+}
+
+static tarry_status grow_pool(tarry__pool *pool)
+{
+    const size_t room = pool->room + pool->room / 2;
+    void *bigger = room < UINT32_MAX ? tarry__grow(pool->pieces, pool->room,
+                                                   room, pool->size)
+                                     : NULL;
+    if (bigger == NULL)
+        return TARRY_NO_MEMORY;
+    pool->pieces = bigger;
+    pool->room = room;
+    return TARRY_OK;
+}
 
 tarry_status tarry__wheel_create(tarry__wheel *wheel)
 {
     memset(wheel, 0, sizeof *wheel);
-    wheel->pool = tarry__zalloc(FIRST_ROOM, sizeof *wheel->pool);
-    wheel->room = FIRST_ROOM;
-    wheel->fresh = 1;
-    return wheel->pool != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+    const tarry_status status =
+        create_pool(&wheel->nodes, sizeof(tarry__node));
+    return status == TARRY_OK
+               ? create_pool(&wheel->chunks, sizeof(tarry__chunk))
+               : status;
 }
 
 void tarry__wheel_clear(tarry__wheel *wheel)
 {
-    tarry__free(wheel->pool);
-    wheel->pool = NULL;
+    tarry__free(wheel->nodes.pieces);
+    tarry__free(wheel->chunks.pieces);
+    wheel->nodes.pieces = wheel->chunks.pieces = NULL;
 }
 
 size_t tarry__wheel_bytes(const tarry__wheel *wheel)
 {
-    return sizeof *wheel + wheel->room * sizeof *wheel->pool;
+    return sizeof *wheel + wheel->nodes.room * wheel->nodes.size +
+           wheel->chunks.room * wheel->chunks.size;
 }
 
 tarry_status tarry__wheel_grow(tarry__wheel *wheel)
 {
-    const size_t room = wheel->room + wheel->room / 2;
-    tarry__event *bigger =
-        room < UINT32_MAX
-            ? tarry__grow(wheel->pool, wheel->room, room, sizeof *bigger)
-            : NULL;
-    if (bigger == NULL)
-        return TARRY_NO_MEMORY;
-    wheel->pool = bigger;
-    wheel->room = room;
+    return grow_pool(&wheel->nodes);
+}
+
+/* ---- far events ------------------------------------------------------------*/
+
+static tarry__chunk *chunk_at(const tarry__wheel *wheel, uint32_t i)
+{
+    return (tarry__chunk *)wheel->chunks.pieces + i;
+}
+
+/* Far level 0 has lists of 2048 rounds each, and so on. */
+static uint32_t *far_slot(tarry__wheel *wheel, int level, uint64_t time)
+{
+    return &wheel->far[level][(time >> (TARRY__WHEEL_BITS * (level + 1))) %
+                              TARRY__WHEEL_SLOTS];
+}
+
+/* A new chunk in front of a list. */
+static tarry_status open_chunk(tarry__wheel *wheel, uint32_t *slot)
+{
+    tarry__pool *pool = &wheel->chunks;
+    uint32_t i = pool->unused;
+    if (i != 0) {
+        pool->unused = chunk_at(wheel, i)->next;
+    } else {
+        if (pool->fresh == pool->room && grow_pool(pool) != TARRY_OK)
+            return TARRY_NO_MEMORY;
+        i = pool->fresh++;
+    }
+    chunk_at(wheel, i)->next = *slot;
+    chunk_at(wheel, i)->count = 0;
+    *slot = i;
     return TARRY_OK;
 }
 
-/* At now = 2048^l k the list k + 1 of level l comes into reach of level l - 1,
- * which then spans the times up to 2048^l (k + 2). */
-static void lower(tarry__wheel *wheel, int level)
+static tarry_status append(tarry__wheel *wheel, uint32_t *slot,
+                           const tarry__event *event)
 {
-    const uint64_t span = 1ull << (TARRY__WHEEL_BITS * level);
-    uint32_t *slot = tarry__wheel_slot(wheel, level, wheel->now + span);
-    uint32_t node = *slot;
-    *slot = 0;
-    while (node != 0) {
-        tarry__event *event = &wheel->pool[node];
-        const uint32_t next = event->next;
-        __builtin_prefetch(&wheel->pool[next]);
-        uint32_t *below = tarry__wheel_slot(wheel, level - 1, event->due);
-        event->next = *below;
-        *below = node;
-        node = next;
-    }
+    if ((*slot == 0 || chunk_at(wheel, *slot)->count == PER_CHUNK) &&
+        open_chunk(wheel, slot) != TARRY_OK)
+        return TARRY_NO_MEMORY;
+    tarry__chunk *chunk = chunk_at(wheel, *slot);
+    chunk->event[chunk->count++] = *event;
+    return TARRY_OK;
 }
 
-void tarry__wheel_turn(tarry__wheel *wheel)
+tarry_status tarry__wheel_add_far(tarry__wheel *wheel,
+                                  const tarry__event *event)
 {
-    for (int level = TARRY__WHEEL_LEVELS - 1; level > 0; level--) {
-        const uint64_t span = 1ull << (TARRY__WHEEL_BITS * level);
-        if ((wheel->now & (span - 1)) == 0)
-            lower(wheel, level);
+    int level = 0;
+    while ((event->due >> (TARRY__WHEEL_BITS * (level + 1))) -
+               (wheel->now >> (TARRY__WHEEL_BITS * (level + 1))) >=
+           TARRY__WHEEL_SLOTS)
+        level++;
+    return append(wheel, far_slot(wheel, level, event->due), event);
+}
+
+/* At now = 2048^(l+1) k the list k + 1 of far level l comes into reach of the
+ * level below, which then spans the times up to 2048^(l+1) (k + 2). */
+static tarry_status lower(tarry__wheel *wheel, int level)
+{
+    const uint64_t span = 1ull << (TARRY__WHEEL_BITS * (level + 1));
+    uint32_t *slot = far_slot(wheel, level, wheel->now + span);
+    uint32_t i = *slot;
+    *slot = 0;
+    while (i != 0) {
+        const tarry__chunk chunk = *chunk_at(wheel, i); /* the pool may move */
+        chunk_at(wheel, i)->next = wheel->chunks.unused;
+        wheel->chunks.unused = i;
+        i = chunk.next;
+        for (size_t byte = 0; byte < sizeof chunk; byte += 64)
+            __builtin_prefetch((const char *)chunk_at(wheel, i) + byte);
+        for (uint32_t k = 0; k < chunk.count; k++) {
+            const tarry__event *event = &chunk.event[k];
+            const tarry_status status =
+                level == 0 ? tarry__wheel_add_near(wheel, event)
+                           : append(wheel,
+                                    far_slot(wheel, level - 1, event->due),
+                                    event);
+            if (status != TARRY_OK)
+                return status;
+        }
     }
+    return TARRY_OK;
+}
+
+tarry_status tarry__wheel_turn(tarry__wheel *wheel)
+{
+    for (int level = TARRY__WHEEL_FAR - 1; level >= 0; level--) {
+        const uint64_t span = 1ull << (TARRY__WHEEL_BITS * (level + 1));
+        if (wheel->now % span == 0 && lower(wheel, level) != TARRY_OK)
+            return TARRY_NO_MEMORY;
+    }
+    return TARRY_OK;
 }

@@ -8,8 +8,9 @@
  * through one list.  (Varghese and Lauck, "Hashed and hierarchical timing
  * wheels", 1987.)
  *
- * Events are nodes of one pool, and freed ones are used again first: memory is
- * that of what is outstanding at most, and short delays stay in the cache. */
+ * Near events are nodes of a pool in which freed ones are used again first: it
+ * stays small, and in the cache.  Far ones are packed into chunks, which are
+ * written and read in order.  Memory follows what is outstanding. */
 #ifndef TARRY_WHEEL_H
 #define TARRY_WHEEL_H
 
@@ -18,7 +19,7 @@
 #include "tarry/status.h"
 
 enum {
-    TARRY__WHEEL_LEVELS = 4,
+    TARRY__WHEEL_FAR = 3, /* levels above 0 */
     TARRY__WHEEL_SLOTS = 4096,
     TARRY__WHEEL_BITS = 11 /* 2048: half a ring */
 };
@@ -27,86 +28,97 @@ typedef struct {
     uint64_t due;   /* the round at whose end the loss is seen */
     uint64_t round; /* of the choice; the arm may stand above bit 40 */
     double loss;
-    uint32_t next; /* in its list; 0 ends it */
 } tarry__event;
+
+typedef struct {
+    tarry__event event;
+    uint32_t next; /* in its list; 0 ends it */
+} tarry__node;
+
+typedef struct tarry__chunk tarry__chunk;
+
+/* Equal pieces of memory by number; 0 is none. */
+typedef struct {
+    void *pieces;
+    size_t size, room;
+    uint32_t unused, fresh; /* list of freed ones; first never used */
+} tarry__pool;
 
 typedef struct {
     uint64_t now;   /* the round whose events are being taken */
     uint64_t count; /* events on their way */
-    tarry__event *pool; /* node 0 is not used */
-    uint32_t unused, fresh; /* list of freed nodes; first never used */
-    size_t room;
-    uint32_t slot[TARRY__WHEEL_LEVELS][TARRY__WHEEL_SLOTS];
+    tarry__pool nodes, chunks;
+    uint32_t near[TARRY__WHEEL_SLOTS];
+    uint32_t far[TARRY__WHEEL_FAR][TARRY__WHEEL_SLOTS];
 } tarry__wheel;
 
 tarry_status tarry__wheel_create(tarry__wheel *wheel);
 void tarry__wheel_clear(tarry__wheel *wheel);
 
-/* Makes room for more nodes. */
+/* Makes room for another node. */
 tarry_status tarry__wheel_grow(tarry__wheel *wheel);
 
-/* The list on `level` for a time, and the level for a due time. */
-static inline uint32_t *tarry__wheel_slot(tarry__wheel *wheel, int level,
-                                          uint64_t time)
+static inline tarry__node *tarry__wheel_node(const tarry__wheel *wheel,
+                                             uint32_t i)
 {
-    return &wheel->slot[level][time >> (TARRY__WHEEL_BITS * level) &
-                               (TARRY__WHEEL_SLOTS - 1)];
+    return (tarry__node *)wheel->nodes.pieces + i;
 }
 
-static inline int tarry__wheel_level(const tarry__wheel *wheel, uint64_t due)
+static inline tarry_status tarry__wheel_add_near(tarry__wheel *wheel,
+                                                 const tarry__event *event)
 {
-    int level = 0;
-    while ((due >> (TARRY__WHEEL_BITS * level)) -
-               (wheel->now >> (TARRY__WHEEL_BITS * level)) >=
-           TARRY__WHEEL_SLOTS)
-        level++;
-    return level;
-}
-
-/* Adds an event with now < due < 2^40. */
-static inline tarry_status tarry__wheel_add(tarry__wheel *wheel, uint64_t due,
-                                            uint64_t round, double loss)
-{
-    uint32_t node = wheel->unused;
-    if (node != 0) {
-        wheel->unused = wheel->pool[node].next;
+    tarry__pool *pool = &wheel->nodes;
+    uint32_t i = pool->unused;
+    if (i != 0) {
+        pool->unused = tarry__wheel_node(wheel, i)->next;
     } else {
-        if (wheel->fresh == wheel->room &&
-            tarry__wheel_grow(wheel) != TARRY_OK)
+        if (pool->fresh == pool->room && tarry__wheel_grow(wheel) != TARRY_OK)
             return TARRY_NO_MEMORY;
-        node = wheel->fresh++;
+        i = pool->fresh++;
     }
-    uint32_t *slot =
-        tarry__wheel_slot(wheel, tarry__wheel_level(wheel, due), due);
-    wheel->pool[node] = (tarry__event){due, round, loss, *slot};
-    *slot = node;
-    wheel->count++;
+    uint32_t *slot = &wheel->near[event->due % TARRY__WHEEL_SLOTS];
+    *tarry__wheel_node(wheel, i) = (tarry__node){*event, *slot};
+    *slot = i;
     return TARRY_OK;
 }
 
-/* Brings the lists into reach that begin to be at now, a multiple of 2048. */
-void tarry__wheel_turn(tarry__wheel *wheel);
+tarry_status tarry__wheel_add_far(tarry__wheel *wheel,
+                                  const tarry__event *event);
 
-/* Goes on to round now + 1.  Answers the first of the events due then, 0 for
- * none; the others follow by `next`.  Give them all back with the call below
- * before the next step. */
-static inline uint32_t tarry__wheel_step(tarry__wheel *wheel)
+/* Adds an event with now < due < 2^40. */
+static inline tarry_status tarry__wheel_add(tarry__wheel *wheel,
+                                            tarry__event event)
 {
+    wheel->count++;
+    return event.due - wheel->now < TARRY__WHEEL_SLOTS
+               ? tarry__wheel_add_near(wheel, &event)
+               : tarry__wheel_add_far(wheel, &event);
+}
+
+/* Brings the lists into reach that begin to be at now, a multiple of 2048. */
+tarry_status tarry__wheel_turn(tarry__wheel *wheel);
+
+/* Goes on to round now + 1.  *first is the first node of the events due then, 0
+ * for none; the others follow by `next`.  Give them all back with the call
+ * below before the next step. */
+static inline tarry_status tarry__wheel_step(tarry__wheel *wheel,
+                                             uint32_t *first)
+{
+    tarry_status status = TARRY_OK;
     wheel->now++;
-    if ((wheel->now & ((1u << TARRY__WHEEL_BITS) - 1)) == 0)
-        tarry__wheel_turn(wheel);
-    __builtin_prefetch(
-        &wheel->pool[*tarry__wheel_slot(wheel, 0, wheel->now + 8)]);
-    return *tarry__wheel_slot(wheel, 0, wheel->now);
+    if (wheel->now % (1u << TARRY__WHEEL_BITS) == 0)
+        status = tarry__wheel_turn(wheel);
+    *first = wheel->near[wheel->now % TARRY__WHEEL_SLOTS];
+    return status;
 }
 
 /* Frees the `count` > 0 events of the last step, the last of them `last`. */
 static inline void tarry__wheel_done(tarry__wheel *wheel, uint32_t last,
                                      uint64_t count)
 {
-    uint32_t *slot = tarry__wheel_slot(wheel, 0, wheel->now);
-    wheel->pool[last].next = wheel->unused;
-    wheel->unused = *slot;
+    uint32_t *slot = &wheel->near[wheel->now % TARRY__WHEEL_SLOTS];
+    tarry__wheel_node(wheel, last)->next = wheel->nodes.unused;
+    wheel->nodes.unused = *slot;
     *slot = 0;
     wheel->count -= count;
 }

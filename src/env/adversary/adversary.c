@@ -29,8 +29,7 @@ struct tarry__adversary {
     uint64_t *released; /* of the last round, room sigma + 1 */
 };
 
-/* ---- the heap
- * --------------------------------------------------------------*/
+/* ---- the heap ------------------------------------------------------------*/
 
 static bool is_before(held_play a, held_play b)
 {
@@ -63,8 +62,7 @@ static uint64_t pop(tarry__adversary *a)
     return round;
 }
 
-/* ---- a round
- * ---------------------------------------------------------------*/
+/* ---- a round -------------------------------------------------------------*/
 
 static size_t let_go(tarry__adversary *a, const tarry__view *view)
 {
@@ -94,8 +92,7 @@ size_t tarry__adversary_play(tarry__adversary *a, const tarry__view *seen,
     return n;
 }
 
-/* ---- making
- * ----------------------------------------------------------------*/
+/* ---- making --------------------------------------------------------------*/
 
 static tarry_status fill(tarry__adversary *a, const tarry__spec *spec,
                          tarry_error *error)

@@ -21,8 +21,7 @@ const tarry__entry *const tarry__delays[] = {
     &tarry__payoff.entry,        NULL,
 };
 
-/* ---- factors
- * ---------------------------------------------------------------*/
+/* ---- factors -------------------------------------------------------------*/
 
 static void set_spread(double spread, double *factor, size_t n_arms)
 {
@@ -78,8 +77,7 @@ static tarry_status read_factors(tarry__delay *out, const tarry__spec *spec,
     return *path ? times_file(path, out->scale, n_arms, error) : TARRY_OK;
 }
 
-/* ---- making
- * ----------------------------------------------------------------*/
+/* ---- making --------------------------------------------------------------*/
 
 static tarry_status allocate(tarry__delay *out, tarry_error *error)
 {
@@ -102,11 +100,19 @@ static tarry_status read_common(tarry__delay *out, const tarry__spec *spec,
     return status != TARRY_OK ? status : read_factors(out, spec, n_arms, error);
 }
 
-static void set_scales(tarry__delay *out)
+static tarry_status set_scales(tarry__delay *out, tarry_error *error)
 {
-    if (out->type->per_arm != NULL)
-        for (size_t k = 0; k < out->n_scales; k++)
-            out->scale[k] = out->type->per_arm(out->state, out->scale[k]);
+    const tarry__delay_type *type = out->type;
+    for (size_t k = 0; k < out->n_scales; k++) {
+        if (type->per_arm != NULL)
+            out->scale[k] = type->per_arm(out->state, out->scale[k]);
+        if (type->largest_scale > 0 && out->scale[k] > type->largest_scale)
+            return tarry__fail(error, TARRY_BAD_INPUT,
+                               "%s: the scale of arm %zu, %g, is above %g",
+                               type->entry.name, k, out->scale[k],
+                               type->largest_scale);
+    }
+    return TARRY_OK;
 }
 
 tarry_status tarry__delay_init(tarry__delay *out, const tarry__entry *entry,
@@ -118,10 +124,9 @@ tarry_status tarry__delay_init(tarry__delay *out, const tarry__entry *entry,
     tarry_status status;
     if ((status = allocate(out, error)) ||
         (status = out->type->init(out->state, spec, stage, error)) ||
-        (status = read_common(out, spec, stage->instance->n_arms, error)))
+        (status = read_common(out, spec, stage->instance->n_arms, error)) ||
+        (status = set_scales(out, error)))
         tarry__delay_clear(out);
-    else
-        set_scales(out);
     return status;
 }
 
@@ -141,8 +146,7 @@ tarry__dependence tarry__delay_dependence(const tarry__delay *delay)
     return delay->n_scales > 1 ? TARRY__BY_ARM : TARRY__BY_NOTHING;
 }
 
-/* ---- drawing
- * ---------------------------------------------------------------*/
+/* ---- drawing -------------------------------------------------------------*/
 
 static double scale_of(const tarry__delay *delay, size_t arm)
 {
@@ -187,8 +191,7 @@ uint64_t tarry__delay_finish(const tarry__delay *delay, size_t arm, double loss,
     return delay->type->finish(delay->state, &play);
 }
 
-/* ---- what is known of the law
- * ----------------------------------------------*/
+/* ---- what is known of the law --------------------------------------------*/
 
 static double law_tail(const tarry__delay *delay, size_t arm, double d)
 {

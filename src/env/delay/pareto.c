@@ -8,18 +8,13 @@
 #include <math.h>
 #include "base/base.h"
 
-#define SETTINGS                                                               \
-    {"shape", "2.5", "exponent of the tail, 0.01 to 1000"},                    \
-        {"mean", "",                                                           \
-         "mean before rounding down, for shape > 1 (default 100)"},            \
-        {"scale", "", "scale of the formula, instead of mean"},                \
-        TARRY__COMMON_DELAY_SETTINGS,                                          \
-    {                                                                          \
-        NULL, NULL, NULL                                                       \
-    }
-
-static const tarry__setting pareto_settings[] = {SETTINGS};
-static const tarry__setting lomax_settings[] = {SETTINGS};
+static const tarry__setting settings[] = {
+    {"shape", "2.5", "exponent of the tail, 0.1 to 1000"},
+    {"mean", "", "mean before rounding down, for shape > 1 (default 100)"},
+    {"scale", "", "scale of the formula, instead of mean"},
+    TARRY__COMMON_DELAY_SETTINGS,
+    {NULL, NULL, NULL},
+};
 
 typedef struct {
     double shape, scale;
@@ -57,7 +52,7 @@ static tarry_status init_pareto(void *state, const tarry__spec *spec,
     (void)stage;
     law *l = state;
     const tarry_status status =
-        tarry__spec_real(spec, "shape", 0.01, 1000, &l->shape, error);
+        tarry__spec_real(spec, "shape", 0.1, 1000, &l->shape, error);
     return status != TARRY_OK
                ? status
                : read_scale(l, spec, l->shape / (l->shape - 1), error);
@@ -69,7 +64,7 @@ static tarry_status init_lomax(void *state, const tarry__spec *spec,
     (void)stage;
     law *l = state;
     const tarry_status status =
-        tarry__spec_real(spec, "shape", 0.01, 1000, &l->shape, error);
+        tarry__spec_real(spec, "shape", 0.1, 1000, &l->shape, error);
     return status != TARRY_OK ? status
                               : read_scale(l, spec, 1 / (l->shape - 1), error);
 }
@@ -79,8 +74,7 @@ static double per_arm(const void *state, double factor)
     return factor * ((const law *)state)->scale;
 }
 
-/* ---- Pareto
- * ----------------------------------------------------------------*/
+/* ---- Pareto --------------------------------------------------------------*/
 
 static void prepare_pareto(const void *state, double *u, size_t count)
 {
@@ -115,7 +109,7 @@ static double pareto_mean(const void *state, size_t arm, double scale)
 
 const tarry__delay_type tarry__pareto = {
     .entry = {"pareto", "Pareto, rounded down: a power tail from `scale` on",
-              pareto_settings},
+              settings},
     .unbounded = true,
     .state_size = sizeof(law),
     .init = init_pareto,
@@ -126,8 +120,7 @@ const tarry__delay_type tarry__pareto = {
     .mean = pareto_mean,
 };
 
-/* ---- Lomax
- * -----------------------------------------------------------------*/
+/* ---- Lomax ---------------------------------------------------------------*/
 
 static void prepare_lomax(const void *state, double *u, size_t count)
 {
@@ -159,8 +152,7 @@ static double lomax_mean(const void *state, size_t arm, double scale)
 }
 
 const tarry__delay_type tarry__lomax = {
-    .entry = {"lomax", "Lomax, rounded down: a power tail from 0 on",
-              lomax_settings},
+    .entry = {"lomax", "Lomax, rounded down: a power tail from 0 on", settings},
     .unbounded = true,
     .state_size = sizeof(law),
     .init = init_lomax,

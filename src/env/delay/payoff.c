@@ -26,7 +26,7 @@ static tarry_status check_losses(const tarry__loss *loss, tarry_error *error)
     for (size_t k = 0; k < loss->n_arms; k++) {
         double low, high;
         loss->type->range(loss, k, &low, &high);
-        if (low < 0)
+        if (low < -rounding)
             return tarry__fail(error, TARRY_BAD_INPUT,
                                "payoff: losses must be in [0, 1], but arm %zu "
                                "of mean %g could lose %g with loss %s",

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "random/special.h"
 
-static const double largest_mean = 1e9; /* of tarry_random_poisson */
+#define LARGEST_MEAN 1e9 /* of tarry_random_poisson */
 
 static const tarry__setting settings[] = {
     {"mean", "100", "mean in rounds, at most 1e9 with its factor"},
@@ -24,14 +24,13 @@ static tarry_status init(void *state, const tarry__spec *spec,
                          const tarry__stage *stage, tarry_error *error)
 {
     (void)stage;
-    return tarry__spec_real(spec, "mean", 0, largest_mean,
+    return tarry__spec_real(spec, "mean", 0, LARGEST_MEAN,
                             &((law *)state)->mean, error);
 }
 
 static double per_arm(const void *state, double factor)
 {
-    const double mean = factor * ((const law *)state)->mean;
-    return mean < largest_mean ? mean : largest_mean;
+    return factor * ((const law *)state)->mean;
 }
 
 static uint64_t finish(const void *state, const tarry__play *play)
@@ -57,6 +56,7 @@ static double mean(const void *state, size_t arm, double scale)
 const tarry__delay_type tarry__poisson = {
     .entry = {"poisson", "Poisson", settings},
     .unbounded = true,
+    .largest_scale = LARGEST_MEAN,
     .state_size = sizeof(law),
     .init = init,
     .per_arm = per_arm,

@@ -16,8 +16,10 @@ uint64_t tarry__finish_scaled(const void *state, const tarry__play *play)
 }
 
 /* The first terms are added up; from d = N on, where the tail is smooth at the
- * scale of one round, the midpoint rule with its first correction takes over:
- *     sum = integral from N - 1/2 + tail'(N - 1/2) / 24 - ... */
+ * scale of one round, the midpoint rule and its first two corrections take
+ * over, with y = N - 1/2 and derivatives t1, t3 of the tail at y:
+ *     sum = integral from y + t1 / 24 - 7 t3 / 5760 + ...
+ * Differences stand for derivatives: diff = t1 + t3 / 24 + ... */
 double tarry__sum_tail(double from,
                        double (*tail)(const void *, size_t, double, double),
                        double (*beyond)(const void *, double, double),
@@ -25,11 +27,13 @@ double tarry__sum_tail(double from,
 {
     enum { TERMS = 4096 };
     const double N = from + TERMS;
-    double sum = 0, last = 1;
+    double sum = 0, last = 1, t[4];
     for (double d = from; d < N && last > 0; d++)
         sum += last = tail(state, 0, scale, d);
     if (last == 0)
         return sum;
-    return sum + beyond(state, scale, N - 0.5) +
-           (tail(state, 0, scale, N) - last) / 24;
+    for (int i = 0; i < 4; i++)
+        t[i] = tail(state, 0, scale, N - 2 + i);
+    const double diff = t[2] - t[1], diff3 = t[3] - 3 * diff - t[0];
+    return sum + beyond(state, scale, N - 0.5) + diff / 24 - diff3 * 17 / 5760;
 }

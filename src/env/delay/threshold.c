@@ -6,6 +6,7 @@
  * probability p of each side, exactly, and so mean and tail. */
 #include "env/delay.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
@@ -81,9 +82,13 @@ static uint64_t finish(const void *state, const tarry__play *play)
                                (l->exponential ? play->x : 1));
 }
 
+/* An exponential tail never ends, so it does not underflow to 0 either: the
+ * quantile of probability 1 is never. */
 static double side_tail(const law *l, double mean, double d)
 {
-    return l->exponential ? exp(-d / mean) : d <= tarry__real_rounds(mean);
+    if (!l->exponential)
+        return d <= tarry__real_rounds(mean);
+    return mean > 0 ? fmax(exp(-d / mean), DBL_MIN) : 0;
 }
 
 static double side_mean(const law *l, double mean)

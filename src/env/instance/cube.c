@@ -66,16 +66,17 @@ static tarry_status corner_count(const tarry__spec *spec, size_t dim,
         tarry__spec_size(spec, "arms", 0, TARRY__MOST_ARMS, n_arms, error);
     if (status != TARRY_OK)
         return status;
+    const uint64_t all = dim < CODE_BITS ? UINT64_C(1) << dim : UINT64_MAX;
     if (*n_arms == 0 && dim > MOST_ALL)
         return tarry__fail(error, TARRY_BAD_INPUT,
                            "cube: all corners (arms=0) need dim <= %d: '%zu'",
                            MOST_ALL, dim);
     if (*n_arms == 0)
-        *n_arms = (size_t)1 << dim;
-    if (dim<CODE_BITS && * n_arms> UINT64_C(1) << dim)
+        *n_arms = (size_t)all;
+    if (*n_arms > all)
         return tarry__fail(error, TARRY_BAD_INPUT,
                            "cube: arms must be at most 2^dim = %ju: '%zu'",
-                           (uintmax_t)(UINT64_C(1) << dim), *n_arms);
+                           (uintmax_t)all, *n_arms);
     return TARRY_OK;
 }
 

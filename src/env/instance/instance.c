@@ -108,8 +108,7 @@ tarry_status tarry__spec_size(const tarry__spec *spec, const char *key,
     return status;
 }
 
-/* ---- random parts
- * ----------------------------------------------------------*/
+/* ---- random parts --------------------------------------------------------*/
 
 void tarry__unit_vector(tarry_random at, size_t index, size_t dim, double *out)
 {

@@ -1,6 +1,7 @@
 /* loss.c - the list of losses, and the check that none leaves [-1, 1]. */
 #include "env/loss.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/base.h"
 
@@ -18,11 +19,12 @@ static tarry_status check_range(const tarry__loss *loss, tarry_error *error)
         double low, high;
         loss->type->range(loss, k, &low, &high);
         const double worst = high > 1 + rounding ? high : low;
-        if (worst < -1 - rounding || worst > 1 + rounding)
+        if (!(worst >= loss->low - rounding && worst <= 1 + rounding))
             return tarry__fail(error, TARRY_BAD_INPUT,
                                "%s: arm %zu of mean %g could lose %g, "
-                               "outside [-1, 1]",
-                               loss->type->entry.name, k, loss->mean[k], worst);
+                               "outside [%g, 1]",
+                               loss->type->entry.name, k, loss->mean[k], worst,
+                               loss->low);
     }
     return TARRY_OK;
 }
@@ -41,7 +43,10 @@ tarry_status tarry__loss_init(tarry__loss *out, const char *text,
     out->type = (const tarry__loss_type *)entry;
     out->mean = instance->mean;
     out->n_arms = instance->n_arms;
-    if (out->type->init != NULL)
+    out->low = -1;
+    if (tarry__entry_has(entry, "low"))
+        status = tarry__spec_real(&spec, "low", -1, 1, &out->low, error);
+    if (status == TARRY_OK && out->type->init != NULL)
         status = out->type->init(out, &spec, error);
     tarry__spec_clear(&spec);
     if (status == TARRY_OK)
@@ -55,4 +60,10 @@ void tarry__loss_clear(tarry__loss *loss)
 {
     tarry__free(loss->edge);
     memset(loss, 0, sizeof *loss);
+}
+
+double tarry__loss_room(const tarry__loss *loss, size_t arm)
+{
+    const double mu = loss->mean[arm];
+    return fmax(0, fmin(mu - loss->low, 1 - mu));
 }

@@ -1,9 +1,9 @@
-/* normal.c - the mean plus normal noise, cut so that losses stay in [-1, 1].
+/* normal.c - the mean plus normal noise, cut so that losses stay in [low, 1].
  *
  * The noise of an arm of mean mu is a normal of standard deviation sd given
- * that it lies in [-c, c], c = 1 - |mu|: symmetric, so the mean stays mu, and
- * of a variance below sd^2.  Drawn by inversion between the probabilities
- * edge = P(Z < -c / sd) and 1 - edge. */
+ * that it lies in [-c, c], c = min(mu - low, 1 - mu): symmetric, so the mean
+ * stays mu, and of a variance below sd^2.  Drawn by inversion between the
+ * probabilities edge = P(Z < -c / sd) and 1 - edge. */
 #include "env/loss.h"
 
 #include <math.h>
@@ -12,13 +12,9 @@
 
 static const tarry__setting settings[] = {
     {"sd", "0.5", "standard deviation before the cut, from 1e-3"},
+    TARRY__LOW_SETTING,
     {NULL, NULL, NULL},
 };
-
-static double room(const tarry__loss *loss, size_t arm)
-{
-    return fmax(0, 1 - fabs(loss->mean[arm]));
-}
 
 static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
                          tarry_error *error)
@@ -31,21 +27,22 @@ static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
     if (loss->edge == NULL)
         return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
     for (size_t k = 0; k < loss->n_arms; k++)
-        loss->edge[k] = tarry__normal_tail(room(loss, k) / loss->width);
+        loss->edge[k] =
+            tarry__normal_tail(tarry__loss_room(loss, k) / loss->width);
     return TARRY_OK;
 }
 
 static double draw(const tarry__loss *loss, size_t arm, double u)
 {
-    const double edge = loss->edge[arm], c = room(loss, arm);
+    const double edge = loss->edge[arm], c = tarry__loss_room(loss, arm);
     const double z = tarry__normal_quantile(edge + u * (1 - 2 * edge));
     const double noise = fmax(-c, fmin(c, loss->width * z));
-    return fmax(-1, fmin(1, loss->mean[arm] + noise));
+    return fmax(loss->low, fmin(1, loss->mean[arm] + noise));
 }
 
 static double cdf(const tarry__loss *loss, size_t arm, double x, bool inclusive)
 {
-    const double noise = x - loss->mean[arm], c = room(loss, arm);
+    const double noise = x - loss->mean[arm], c = tarry__loss_room(loss, arm);
     const double edge = loss->edge[arm];
     if (c == 0)
         return inclusive ? noise >= 0 : noise > 0;
@@ -57,12 +54,12 @@ static double cdf(const tarry__loss *loss, size_t arm, double x, bool inclusive)
 static void range(const tarry__loss *loss, size_t arm, double *low,
                   double *high)
 {
-    *low = loss->mean[arm] - room(loss, arm);
-    *high = loss->mean[arm] + room(loss, arm);
+    *low = loss->mean[arm] - tarry__loss_room(loss, arm);
+    *high = loss->mean[arm] + tarry__loss_room(loss, arm);
 }
 
 const tarry__loss_type tarry__normal_noise = {
-    {"normal", "the mean plus normal noise, cut to stay in [-1, 1]", settings},
+    {"normal", "the mean plus normal noise, cut to stay in range", settings},
     init,
     draw,
     cdf,

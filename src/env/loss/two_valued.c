@@ -17,8 +17,7 @@ static double two_point_cdf(double low, double high, double p, double x,
     return (inclusive ? x >= low : x > low) ? 1 - p : 0;
 }
 
-/* ---- rademacher
- * ------------------------------------------------------------*/
+/* ---- rademacher ----------------------------------------------------------*/
 
 static double draw_sign(const tarry__loss *loss, size_t arm, double u)
 {
@@ -46,8 +45,7 @@ const tarry__loss_type tarry__rademacher = {
     sign_cdf,
     sign_range};
 
-/* ---- bernoulli
- * -------------------------------------------------------------*/
+/* ---- bernoulli -----------------------------------------------------------*/
 
 static tarry_status check_means(tarry__loss *loss, const tarry__spec *spec,
                                 tarry_error *error)
@@ -88,8 +86,7 @@ const tarry__loss_type tarry__bernoulli = {
     coin_cdf,
     coin_range};
 
-/* ---- none
- * ------------------------------------------------------------------*/
+/* ---- none ----------------------------------------------------------------*/
 
 static double draw_mean(const tarry__loss *loss, size_t arm, double u)
 {

@@ -6,17 +6,17 @@
 
 static const tarry__setting settings[] = {
     {"width", "fit", "half-width of the noise; fit: as wide as all arms allow"},
+    TARRY__LOW_SETTING,
     {NULL, NULL, NULL},
 };
 
-/* 1 - max |mean|, or 0 when a mean is out of range, which the common check
- * will then refuse. */
+/* 0 when a mean is out of range, which the common check will then refuse. */
 static double widest(const tarry__loss *loss)
 {
     double width = 1;
     for (size_t k = 0; k < loss->n_arms; k++)
-        width = fmin(width, 1 - fabs(loss->mean[k]));
-    return fmax(width, 0);
+        width = fmin(width, tarry__loss_room(loss, k));
+    return width;
 }
 
 static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
@@ -31,7 +31,7 @@ static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
 static double draw(const tarry__loss *loss, size_t arm, double u)
 {
     const double l = loss->mean[arm] + loss->width * (2 * u - 1);
-    return fmax(-1, fmin(1, l));
+    return fmax(loss->low, fmin(1, l));
 }
 
 static double cdf(const tarry__loss *loss, size_t arm, double x, bool inclusive)

@@ -1,0 +1,142 @@
+/* bound.c - `tarry bound`: what the paper promises, in numbers. */
+#include <math.h>
+#include <stdio.h>
+#include "cli.h"
+#include "sim/bound.h"
+
+static struct {
+    const char *instance, *loss, *delay, *policy;
+    uint64_t horizon, seed, threads;
+    bool json;
+} a;
+
+static int parse(int argc, char **argv)
+{
+    const cli_option options[] = {
+        {"policy", CLI_TEXT, &a.policy, "NAME",
+         "one of the paper's four (default phased-stochastic)"},
+        {"instance", CLI_TEXT, &a.instance, "SPEC",
+         "arms and theta (default sphere)"},
+        {"loss", CLI_TEXT, &a.loss, "SPEC", "default rademacher"},
+        {"delay", CLI_TEXT, &a.delay, "SPEC", "default exponential:mean=100"},
+        {"horizon", CLI_COUNT, &a.horizon, "T", "rounds (default 1e6)"},
+        {"seed", CLI_COUNT, &a.seed, "N", "of the instance (default 1)"},
+        {"threads", CLI_COUNT, &a.threads, "N", "accepted as in every command"},
+        {"json", CLI_FLAG, &a.json, NULL, "print one JSON object"},
+    };
+    const cli_syntax syntax = {
+        .command = "bound",
+        .usage = "[options]",
+        .about =
+            "Evaluates the paper's bounds on the regret for a world and a\n"
+            "policy, the phases the policy will have, and the horizon below\n"
+            "which its first phase does not end.",
+        .examples = "  tarry bound --policy phased-loss-dependent "
+                    "--delay low-late:late=1000 --horizon 1e7",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+    };
+    return cli_parse(&syntax, argc, argv);
+}
+
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static int print_json(const tarry__bound *b)
+{
+    json_t *phases = json_array();
+    for (size_t m = 0; m < b->n_phases; m++)
+        json_array_append_new(
+            phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
+                              (json_int_t)(m + 1), "epsilon",
+                              b->phase[m].epsilon, "quota", b->phase[m].quota,
+                              "longest", number(b->phase[m].longest)));
+    return cli_print_json(json_pack(
+        "{s:s, s:s, s:I, s:{s:s?, s:o, s:f, s:f, s:f}, s:{s:s?, s:o}, "
+        "s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
+        "policy", a.policy, "model", b->model, "horizon",
+        (json_int_t)a.horizon, "upper", "by", b->upper_by, "regret",
+        b->upper_by != NULL ? number(b->upper) : json_null(), "alpha",
+        b->alpha, "beta", isfinite(b->beta) ? b->beta : -1.0, "q", b->q,
+        "lower", "by", b->lower_by, "regret",
+        b->lower_by != NULL ? number(b->lower) : json_null(), "design",
+        "support", b->support, "min_weight", b->min_weight,
+        "first_phase_rounds", b->first_phase, "horizon_needed",
+        b->horizon_needed, "horizon_too_short",
+        b->first_phase > (double)a.horizon, "phases", phases));
+}
+
+static void print_upper(const tarry__bound *b)
+{
+    if (b->upper_by == NULL) {
+        printf("upper bound   none: the paper promises nothing for %s in this "
+               "delay model\n",
+               a.policy);
+        return;
+    }
+    printf("upper bound   %.5g", b->upper);
+    if (b->upper >= 2 * (double)a.horizon)
+        printf(" (says nothing: %ju rounds cannot cost more than %.5g)",
+               (uintmax_t)a.horizon, 2 * (double)a.horizon);
+    printf("\n              %s\n", b->upper_by);
+    if (b->alpha > 0)
+        printf("              phases last at most %.4g N + %.5g rounds\n",
+               b->alpha, b->beta);
+}
+
+static int print_text(const tarry__bound *b)
+{
+    printf("%s in %s, %s, %s; %ju rounds\n", a.policy, a.instance, a.loss,
+           a.delay, (uintmax_t)a.horizon);
+    printf("delay model   %s\n", b->model);
+    print_upper(b);
+    if (b->lower_by != NULL)
+        printf("lower bound   %.5g, for every policy\n              %s\n",
+               b->lower, b->lower_by);
+    printf("first phase   %.0f plays on %.0f arms, smallest weight %.3g\n",
+           b->first_phase, b->support, b->min_weight);
+    printf("              it fits into horizons from %.0f on%s\n",
+           b->horizon_needed,
+           b->first_phase > (double)a.horizon
+               ? ": with this one nothing is ever eliminated"
+               : "");
+    printf("\n%6s %12s %14s %14s\n", "phase", "epsilon", "N", "at most");
+    for (size_t m = 0; m < b->n_phases; m++)
+        printf("%6zu %12.6g %14.6g %14.6g\n", m + 1, b->phase[m].epsilon,
+               b->phase[m].quota, b->phase[m].longest);
+    return cli_flush();
+}
+
+static int run(int argc, char **argv)
+{
+    a.instance = "sphere";
+    a.loss = "rademacher";
+    a.delay = "exponential:mean=100";
+    a.policy = "phased-stochastic";
+    a.horizon = 1000000;
+    a.seed = 1;
+    const int code = parse(argc, argv);
+    if (code >= 0)
+        return code;
+    if (a.horizon < 2 || a.horizon >= 1ull << 39)
+        return cli_error(EXIT_USAGE,
+                         "--horizon: not from 2 to 2^39 - 1: '%ju'",
+                         (uintmax_t)a.horizon);
+    tarry__world *world;
+    tarry__bound bound;
+    tarry_error error;
+    tarry_status status = tarry__world_create(
+        a.instance, a.loss, a.delay, a.seed, 0, &world, &error);
+    if (status == TARRY_OK)
+        status = tarry__bound_evaluate(world, a.policy, a.horizon, &bound,
+                                       &error);
+    tarry__world_free(world);
+    if (status != TARRY_OK)
+        return cli_error(cli_code(status), "%s", error.text);
+    return a.json ? print_json(&bound) : print_text(&bound);
+}
+
+const cli_command cli_bound = {
+    "bound", "the paper's bounds in numbers, for a world and a policy", run};

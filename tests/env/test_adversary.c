@@ -1,0 +1,217 @@
+/* test_adversary.c - adversaries: budgets, order, and what each holds. */
+#include "env/worlds.h"
+
+enum { ARMS = 4, ROUNDS = 20000 };
+
+static const size_t plan_arm[ARMS - 1] = {3, 1, 0};
+static const double plan_weight[ARMS - 1] = {0.5, 0.1, 0.4};
+
+static tarry__view view_of(uint64_t round, uint64_t phase)
+{
+    return (tarry__view){.round = round,
+                         .phase = phase,
+                         .n_plan = ARMS - 1,
+                         .plan_arm = plan_arm,
+                         .plan_weight = plan_weight};
+}
+
+static tarry__world *make(const char *delay)
+{
+    return make_world("basis:arms=4", "rademacher", delay);
+}
+
+/* Plays random arms over many phases; every play comes back at most once, not
+ * before it was made, and never more than sigma are outstanding.  Answers the
+ * delays (NEVER for those still held). */
+static void play_long(tarry__adversary *a, uint64_t sigma, uint64_t *delay,
+                      size_t *arms)
+{
+    uint64_t chance = 2385, phase = 1, outstanding = 0;
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        delay[t] = TARRY__NEVER;
+        arms[t] = test_bits(&chance) % ARMS;
+        phase += test_bits(&chance) % 700 == 0;
+        const tarry__view view = view_of(t, phase);
+        const uint64_t *released;
+        const size_t n = tarry__adversary_play(a, &view, arms[t], &released);
+        outstanding++;
+        for (size_t i = 0; i < n; i++) {
+            assert_true(released[i] >= 1 && released[i] <= t);
+            assert_true(delay[released[i]] == TARRY__NEVER);
+            delay[released[i]] = t - released[i];
+            outstanding--;
+        }
+        assert_true(outstanding <= sigma);
+        assert_int_equal(outstanding, tarry__adversary_outstanding(a));
+    }
+}
+
+static uint64_t delays[ROUNDS + 1];
+static size_t arms[ROUNDS + 1];
+
+static void budgets_are_never_exceeded(void **state)
+{
+    (void)state;
+    put_file("a.csv", "5\n0\n90\n17\n90\n90\n3\n");
+    const struct {
+        const char *text;
+        uint64_t sigma;
+    } known[] = {
+        {"hold-rarest", 100},
+        {"hold-rarest:sigma=0", 0},
+        {"hold-rarest:sigma=7", 7},
+        {"hold-all", 100},
+        {"hold-all:sigma=0", 0},
+        {"hold-all:sigma=50,burst=3", 50},
+        {"hold-all:sigma=50,period=13", 50},
+        {"hold-all:sigma=1,period=1", 1},
+        {"hold-newest", 100},
+        {"hold-newest:sigma=0", 0},
+        {"hold-newest:sigma=1", 1},
+        {"script:file=FOLDER/a.csv", 90},
+        {"script:file=FOLDER/a.csv,sigma=10", 10},
+        {"script:file=FOLDER/a.csv,sigma=0", 0},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        tarry__world *world = make(known[i].text);
+        assert_int_equal(tarry__adversary_budget(world->adversary),
+                         known[i].sigma);
+        play_long(world->adversary, known[i].sigma, delays, arms);
+        tarry__world_free(world);
+    }
+}
+
+static void hold_newest_is_a_constant_delay_of_sigma(void **state)
+{
+    (void)state;
+    tarry__world *world = make("hold-newest:sigma=23");
+    play_long(world->adversary, 23, delays, arms);
+    for (uint64_t t = 1; t <= ROUNDS; t++)
+        assert_true(delays[t] == (t + 23 <= ROUNDS ? 23 : TARRY__NEVER));
+    tarry__world_free(world);
+}
+
+static void hold_all_releases_everything_when_full(void **state)
+{
+    (void)state;
+    tarry__world *world = make("hold-all:sigma=10");
+    play_long(world->adversary, 10, delays, arms);
+    for (uint64_t t = 1; t + 10 <= ROUNDS; t++)
+        assert_int_equal(delays[t], 10 - (t - 1) % 10);
+    tarry__world_free(world);
+}
+
+/* With room enough the period decides: all go at its multiples. */
+static void hold_all_keeps_its_period(void **state)
+{
+    (void)state;
+    tarry__world *world = make("hold-all:sigma=100,period=16");
+    play_long(world->adversary, 100, delays, arms);
+    for (uint64_t t = 1; t + 32 <= ROUNDS; t++)
+        assert_int_equal((t + delays[t]) % 16, 0);
+    tarry__world_free(world);
+}
+
+static void hold_rarest_holds_one_arm_until_the_phase_ends(void **state)
+{
+    (void)state;
+    tarry__world *world = make("hold-rarest:sigma=3");
+    tarry__adversary *a = world->adversary;
+    const uint64_t *released;
+    const size_t played[] = {1, 3, 1, 0, 1, 1};
+    const size_t held[] = {1, 1, 2, 2, 3, 3};
+    for (uint64_t t = 1; t <= 6; t++) { /* arm 1 is the rarest */
+        const tarry__view view = view_of(t, 1);
+        const size_t n =
+            tarry__adversary_play(a, &view, played[t - 1], &released);
+        assert_int_equal(tarry__adversary_outstanding(a), held[t - 1]);
+        const bool goes = played[t - 1] != 1 || t == 6;
+        assert_int_equal(n, goes ? 1 : 0);
+        assert_true(!goes || released[0] == t);
+    }
+    const tarry__view next = view_of(7, 2);
+    assert_int_equal(tarry__adversary_play(a, &next, 2, &released), 4);
+    const uint64_t expected[] = {1, 3, 5, 7};
+    assert_memory_equal(released, expected, sizeof expected);
+    tarry__world_free(world);
+}
+
+static void hold_rarest_leaves_policies_without_a_plan_alone(void **state)
+{
+    (void)state;
+    tarry__world *world = make("hold-rarest");
+    for (uint64_t t = 1; t < 100; t++) {
+        const tarry__view view = {.round = t};
+        const uint64_t *released;
+        assert_int_equal(
+            tarry__adversary_play(world->adversary, &view, t % 4, &released),
+            1);
+        assert_int_equal(released[0], t);
+    }
+    tarry__world_free(world);
+}
+
+static void scripts_are_followed_and_repeat_or_end(void **state)
+{
+    (void)state;
+    const uint64_t script[] = {5, 0, 90, 17, 90, 90, 3};
+    put_file("a.csv", "5\n0\n90\n17\n90\n90\n3\n");
+    tarry__world *world = make("script:file=FOLDER/a.csv");
+    play_long(world->adversary, 90, delays, arms);
+    for (uint64_t t = 1; t + 90 <= ROUNDS; t++)
+        assert_int_equal(delays[t], script[(t - 1) % 7]);
+    tarry__world_free(world);
+    world = make("script:file=FOLDER/a.csv,repeat=0");
+    play_long(world->adversary, 90, delays, arms);
+    for (uint64_t t = 1; t <= ROUNDS; t++)
+        assert_int_equal(delays[t], t <= 7 ? script[t - 1] : 0);
+    tarry__world_free(world);
+}
+
+/* Over the budget a scripted play comes at once; the others keep their time. */
+static void a_script_over_budget_lets_plays_go_at_once(void **state)
+{
+    (void)state;
+    put_file("a.csv", "4\n");
+    tarry__world *world = make("script:file=FOLDER/a.csv,sigma=2");
+    play_long(world->adversary, 2, delays, arms);
+    for (uint64_t t = 1; t + 4 <= ROUNDS; t++)
+        assert_int_equal(delays[t], (t - 1) % 4 < 2 ? 4 : 0);
+    tarry__world_free(world);
+}
+
+static void models_tell_who_depends_on_the_arm(void **state)
+{
+    (void)state;
+    put_file("a.csv", "4\n");
+    for (const tarry__entry *const *e = tarry__adversaries; *e != NULL; e++) {
+        char text[64];
+        const char *name = (*e)->name;
+        snprintf(text, sizeof text, "%s%s", name,
+                 strcmp(name, "script") == 0 ? ":file=FOLDER/a.csv" : "");
+        tarry__world *world = make(text);
+        assert_string_equal(tarry__adversary_kind(world->adversary)->entry.name,
+                            name);
+        assert_int_equal(tarry__world_model(world),
+                         strcmp(name, "hold-rarest") == 0
+                             ? TARRY__ADVERSARIAL_BY_ARM
+                             : TARRY__ADVERSARIAL);
+        tarry__world_free(world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(budgets_are_never_exceeded),
+        cmocka_unit_test(hold_newest_is_a_constant_delay_of_sigma),
+        cmocka_unit_test(hold_all_releases_everything_when_full),
+        cmocka_unit_test(hold_all_keeps_its_period),
+        cmocka_unit_test(hold_rarest_holds_one_arm_until_the_phase_ends),
+        cmocka_unit_test(hold_rarest_leaves_policies_without_a_plan_alone),
+        cmocka_unit_test(scripts_are_followed_and_repeat_or_end),
+        cmocka_unit_test(a_script_over_budget_lets_plays_go_at_once),
+        cmocka_unit_test(models_tell_who_depends_on_the_arm),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

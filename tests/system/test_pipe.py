@@ -1,0 +1,420 @@
+"""The lines `tarry pipe` understands, the ones it refuses, and its options."""
+import json
+import os
+import select
+import unittest
+
+import numpy as np
+
+from pipe import POLICIES, Folder, Pipe, run
+
+ARMS = [[0.8, 0.2, 0.0], [0.1, 0.6, 0.3], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]]
+HORIZON = 100000
+
+
+class PipeTest(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.cleanup)
+        self.arms = self.folder.arms(ARMS)
+
+    def options(self, policy="phased-adversarial", horizon=HORIZON):
+        return ["--policy", policy, "--arms", self.arms, "--horizon", horizon]
+
+    def start(self, *more, **known):
+        pipe = Pipe(*self.options(**known), *more, cwd=self.folder.name)
+        self.addCleanup(pipe.__exit__)
+        return pipe
+
+
+# ---- good lines -------------------------------------------------------------
+
+class GoodLines(PipeTest):
+
+    def test_each_answer_comes_at_once_although_input_stays_open(self):
+        pipe = self.start()
+        for line in ["choose", "observe 1 0.25", "status", "nonsense",
+                     "save " + self.folder.path("state")]:
+            pipe.send(line.encode() + b"\n")
+            ready, _, _ = select.select([pipe.process.stdout], [], [], 20)
+            self.assertTrue(ready, line)
+            pipe.answer()
+
+    def test_half_a_line_waits_for_the_other_half(self):
+        pipe = self.start()
+        pipe.send(b"cho")
+        ready, _, _ = select.select([pipe.process.stdout], [], [], 0.05)
+        self.assertFalse(ready)
+        pipe.send(b"ose\n")
+        self.assertEqual(pipe.answer(), "1 0")
+
+    def test_a_last_line_without_its_end_is_answered(self):
+        self.assertEqual(run("pipe", *self.options(), input=b"choose\nchoose"),
+                         (0, b"1 0\n2 0\n", ""))
+
+    def test_batches_and_single_lines_give_the_same_answers(self):
+        lines = ["choose"] * 30 + ["observe %d -0.5" % i for i in range(1, 31)]
+        lines.append("status")
+        one, all_at_once = self.start(), self.start()
+        self.assertEqual([one.one(line) for line in lines],
+                         all_at_once.ask(lines))
+
+    def test_space_around_words_and_other_ways_to_write_numbers_are_fine(self):
+        pipe = self.start()
+        pipe.choose(5)
+        pipe.send(b"  choose\t\r\nobserve\t1 \t0.5 \r\nobserve 2e0 +.5\n"
+                  b"observe 3.0 -5e-1\nobserve +4 1\nobserve 5 -1.0\n")
+        self.assertEqual([pipe.answer() for _ in range(6)],
+                         ["6 0"] + ["ok"] * 5)
+        self.assertEqual(pipe.status()["pending"], 1)
+
+    def test_quit_answers_and_ends_without_reading_on(self):
+        code, out, error = run("pipe", *self.options(),
+                               input=b"choose\nquit\nchoose\n")
+        self.assertEqual((code, out, error), (0, b"1 0\nok\n", ""))
+
+    def test_no_input_at_all_is_fine(self):
+        self.assertEqual(run("pipe", *self.options(), input=b""), (0, b"", ""))
+
+    def test_status_is_one_line_of_json_with_the_promised_keys(self):
+        pipe = self.start()
+        pipe.choose(3)
+        status = pipe.status()
+        for key in ("round", "phase", "epsilon", "active", "pending", "plan"):
+            self.assertIn(key, status)
+        for entry in status["plan"]:
+            self.assertEqual(set(entry),
+                             {"arm", "weight", "target", "observed"})
+        self.assertEqual(status["active"], [0, 1, 2, 3])
+
+
+# ---- bad lines --------------------------------------------------------------
+
+BAD_LINES = [
+    b"", b" ", b"\t \r", b"nonsense", b"choose 1", b"choosee", b"CHOOSE",
+    b"choose;choose", b"observe", b"observe 2", b"observe 2 0.5 0.5",
+    b"observe 2 0.5 save x", b"observe -2 0.5", b"observe 2.5 0.5",
+    b"observe two 0.5", b"observe 0 0.5", b"observe 99 0.5",
+    b"observe 1e300 0.5", b"observe 1e400 0.5", b"observe 9007199254740993 0",
+    b"observe 18446744073709551617 0.5", b"observe 0x2 0.5", b"observe NaN 0",
+    b"observe 2 1e400", b"observe 2 -1e400", b"observe 2 NaN",
+    b"observe 2 nan", b"observe 2 inf", b"observe 2 -Infinity",
+    b"observe 2 0x1p-1", b"observe 2 0,5", b"observe 2 1.0000000000000002",
+    b"observe 2 -1.5", b"observe 2 half", b"observe 2 0.5e", b"observe 2 -",
+    b"observe 2 ''", b"observe 1 0.5",  # reported already
+    b"status now", b"status status", b"quit now", b"save", b"save ",
+    b"save\t", b"savenow", b"save /no/such/folder/state", b"save .",
+    b"save " + b"./" * 2040 + b"x" * 50,  # too long by a little
+    b"save " + b"d/" * 3000 + b"x",
+    b"\0", b"choose\0", b"observe 2\0 0.5", b"\xff\xfe\x80", b"choose \xc3",
+    b"observe 2 \xe2\x88\x9e", b"observe \xd9\xa2 0.5", b"\x1b[2Jchoose",
+    b"%s%n%d", b"'; rm -rf", b"x" * 1000000, b"observe 2 " + b"1" * 1000000,
+    b"observe " + b"9" * 1000000 + b" 0.5", b"0 " * 500000,
+]
+
+
+class BadLines(PipeTest):
+
+    def prepare(self):
+        """A pipe in which 1 is reported and 2 to 5 are open."""
+        pipe = self.start()
+        pipe.choose(5)
+        pipe.one("observe 1 0.25")
+        return pipe
+
+    def test_a_bad_line_gets_one_error_and_changes_nothing(self):
+        pipe = self.prepare()
+        before = pipe.one("status")
+        for line in BAD_LINES:
+            with self.subTest(line=line[:40]):
+                pipe.send(line + b"\nstatus\n")
+                answer = pipe.answer()
+                self.assertRegex(answer, r"^error \S")
+                self.assertLess(len(answer), 600)
+                self.assertEqual(pipe.answer(), before)
+        self.assertEqual(pipe.end(), (0, b"", ""))
+        self.assertEqual(os.listdir(self.folder.name), ["arms.csv"])
+
+    def test_good_lines_between_bad_ones_are_not_lost(self):
+        pipe, twin = self.prepare(), self.prepare()
+        for line in BAD_LINES:
+            pipe.send(line + b"\nchoose\n")
+            self.assertTrue(pipe.answer().startswith("error "))
+            self.assertEqual(pipe.answer(), twin.one("choose"))
+        for id in range(2, 5 + len(BAD_LINES)):
+            self.assertEqual(pipe.one("observe %d 0.5" % id), "ok")
+            self.assertEqual(twin.one("observe %d 0.5" % id), "ok")
+        self.assertEqual(pipe.one("status"), twin.one("status"))
+
+    def test_errors_name_what_is_wrong(self):
+        pipe = self.prepare()
+        for line, part in [("observe 1 0.5", "reported already: '1'"),
+                           ("observe 77 0.5", "no such round"),
+                           ("observe 2 1.5", "range: '1.5'"),
+                           ("observe 2 abc", "'abc'"),
+                           ("observe abc 1", "'abc'"),
+                           ("save /no/folder/x", "/no/folder/x"),
+                           ("jump 3", "'jump'")]:
+            self.assertIn(part, pipe.one(line))
+
+    def test_input_that_cannot_be_read_is_an_error(self):
+        with open("/proc/self/mem", "rb") as unreadable:
+            code, out, error = run("pipe", *self.options(), stdin=unreadable)
+        self.assertEqual((code, out), (1, b""))
+        self.assertRegex(error, r"^tarry: cannot read standard input: .*\n$")
+
+
+# ---- ranges, horizons, settings ---------------------------------------------
+
+def losses(count):
+    """Multiples of 1/4 in [-1, 1], so that ranges map them exactly."""
+    return np.random.default_rng(23).integers(-4, 5, size=count) / 4
+
+
+class Options(PipeTest):
+
+    def play(self, report, *more, policy="phased-adversarial", rounds=2500):
+        """Choices and the last status when loss l is reported as report(l)."""
+        pipe = self.start(*more, policy=policy, horizon=20000)
+        arms, drift = [], [-0.75, 0.25, 0.5, 0.0]
+        for id, l in enumerate(losses(rounds), 1):
+            arm = int(pipe.one("choose").split()[1])
+            arms.append(arm)
+            loss = np.clip(l + drift[arm], -1, 1)
+            self.assertIn(pipe.one("observe %d %r" % (id, report(loss))),
+                          ("ok", "late"))
+        return arms, pipe.status()
+
+    def test_losses_in_another_range_give_the_same_choices(self):
+        # each arm's entries sum to 1: losses stay linear when shifted
+        plain, status = self.play(lambda l: l)
+        self.assertEqual(status["phase"], 2)
+        for low, high in [(-8, 8), (0, 1), (2, 10), (-48, -16)]:
+            middle, half = (low + high) / 2, (high - low) / 2
+            arms, other = self.play(lambda l: middle + half * l,
+                                    "--range", "%d,%d" % (low, high))
+            self.assertEqual(arms, plain)
+            np.testing.assert_allclose(
+                [e["lower"] for e in other.pop("estimates")],
+                [middle + half * e["lower"] for e in status["estimates"]])
+            self.assertEqual(other, {k: v for k, v in status.items()
+                                     if k != "estimates"})
+
+    def test_rewards_are_losses_with_the_sign_changed(self):
+        for policy in POLICIES:
+            plain, status = self.play(lambda l: l, policy=policy)
+            arms, other = self.play(lambda l: -l, "--maximize", policy=policy)
+            self.assertEqual(arms, plain)
+            self.assertEqual([(e["arm"], e["lower"], e["upper"])
+                              for e in other["estimates"]],
+                             [(e["arm"], -e["upper"], -e["lower"])
+                              for e in status["estimates"]])
+            arms, _ = self.play(lambda l: 3 - 2 * l, "--maximize", "--range",
+                                "1,5", policy=policy)
+            self.assertEqual(arms, plain)
+
+    def test_the_ends_of_a_range_are_inside(self):
+        pipe = self.start("--range", "0.1,0.7")
+        pipe.choose(4)
+        self.assertEqual(pipe.ask(["observe 1 0.1", "observe 2 0.7"]),
+                         ["ok", "ok"])
+        for loss in ("0.09999999999999999", "0.7000000000000001"):
+            self.assertIn("range", pipe.one("observe 3 " + loss))
+
+    def test_choices_end_with_the_horizon_and_reports_do_not(self):
+        for policy in POLICIES:
+            pipe = self.start(policy=policy, horizon=40)
+            self.assertTrue(pipe.status()["horizon_too_short"])
+            self.assertEqual([id for id, _ in pipe.choose(40)],
+                             list(range(1, 41)))
+            for _ in range(2):
+                self.assertRegex(pipe.one("choose"), "^error .*horizon")
+            self.assertEqual(pipe.one("observe 40 0.5"), "ok")
+            self.assertEqual(pipe.status()["round"], 40)
+
+    def test_beyond_the_horizon_the_best_arm_is_played_on(self):
+        for policy in POLICIES:
+            pipe = self.start("--beyond-horizon", policy=policy, horizon=9000)
+            def play(count):
+                arms = []
+                for start in range(0, count, 100):
+                    pairs = pipe.choose(100)
+                    arms += [arm for _, arm in pairs]
+                    pipe.ask(["observe %d %r" % (id, 0.25 if arm == 1 else 0.5)
+                              for id, arm in pairs])
+                return arms
+            play(9000)
+            before = pipe.status()
+            self.assertEqual((before["round"], before["pending"]), (9000, 0))
+            self.assertGreater(before["phase"], 1)
+            self.assertEqual(set(play(3000)), {before["best"]})
+            after = pipe.status()
+            self.assertEqual(after["round"], 12000)
+            for key in ("phase", "plan", "active", "used"):
+                self.assertEqual(after[key], before[key])
+
+    def test_settings_may_stand_behind_the_name_or_in_options(self):
+        lines = ["choose", "status"]
+        plain = self.start().ask(lines)
+        self.assertEqual(self.start("--set", "constants=paper", "--set",
+                                    "rank_tolerance=1e-10").ask(lines), plain)
+        self.assertEqual(
+            self.start(policy="phased-adversarial:constants=paper,"
+                              "rank_tolerance=1e-10").ask(lines), plain)
+
+    def test_counts_may_be_written_with_exponents(self):
+        pipe = self.start(horizon="1e5")
+        self.assertEqual(pipe.status()["horizon"], 100000)
+
+    def test_the_seed_decides_the_draws_and_nothing_else_does(self):
+        def draws(*more):
+            return self.start(*more, policy="phased-stochastic").choose(200)
+        self.assertEqual(draws(), draws("--seed", "0"))
+        self.assertEqual(draws("--seed", "5"), draws("--seed", "5",
+                                                     "--threads", "2"))
+        self.assertNotEqual(draws("--seed", "5"), draws("--seed", "6"))
+
+    def test_arms_may_come_as_numpy_files(self):
+        path = self.folder.path("arms.npy")
+        np.save(path, np.array(ARMS))
+        pipe = Pipe("--policy", "phased-mab", "--arms", path, "--horizon", 99)
+        self.addCleanup(pipe.__exit__)
+        self.assertEqual(pipe.one("status"),
+                         self.start(policy="phased-mab",
+                                    horizon=99).one("status"))
+
+
+# ---- bad usage --------------------------------------------------------------
+
+class BadUsage(PipeTest):
+
+    def refused(self, *arguments, naming):
+        """Exit code 2, one line that names the fault, and no answer."""
+        with self.subTest(arguments=arguments):
+            code, out, error = run(*arguments, input=b"choose\n")
+            self.assertEqual((code, out), (2, b""))
+            self.assertRegex(error, r"^tarry: [^\n]*\n$")
+            self.assertIn(naming, error)
+
+    def test_what_is_needed_must_be_there(self):
+        full = ["pipe"] + self.options()
+        for at in (1, 3, 5):
+            self.refused(*full[:at], *full[at + 2:], naming=full[at])
+        self.refused("pipe", naming="--policy")
+        self.refused(*full[:-1], naming="--horizon")
+        self.refused(naming="--help")
+        self.refused("pope", naming="'pope'")
+
+    def test_unknown_options_and_arguments_are_named(self):
+        for extra in ("--polciy=x", "-p", "stray", "--json=1", "--"):
+            arguments = ["pipe", *self.options(), extra]
+            if extra == "--":
+                arguments.append("--stray")
+            self.refused(*arguments, naming=arguments[-1])
+
+    def test_unknown_policies_are_named_with_those_there_are(self):
+        for name in ("phased", "phased-stochastic2", "", "x" * 100, "linear"):
+            options = self.options(policy=name)
+            self.refused("pipe", *options, naming="no policy '" + name)
+        self.refused("pipe", *self.options(policy="nobody"),
+                     naming=", ".join(POLICIES))
+
+    def test_bad_settings_are_named(self):
+        for pair, naming in [("speed=3", "'speed'"), ("constants", "constants"),
+                             ("=paper", "=paper"), ("constants=", "constants"),
+                             ("constants=loose", "'loose'"),
+                             ("rank_tolerance=x", "'x'"),
+                             ("rank_tolerance=-1", "'-1'"),
+                             ("rank_tolerance=nan", "'nan'"),
+                             ("x" * 3000, "too many")]:
+            self.refused("pipe", *self.options(), "--set", pair, naming=naming)
+        self.refused("pipe", *self.options(policy="phased-mab:speed=3"),
+                     naming="'speed'")
+        self.refused("pipe", *self.options(), "--set", "constants=paper",
+                     "--set", "constants=paper", naming="twice")
+
+    def test_bad_ranges_are_named(self):
+        for text in ("", "1", "1,", ",1", "1,1", "2,1", "0,1,2", "a,b", "0;1",
+                     "nan,1", "0,inf", "-inf,0", "0, 1", "0,1e400", "0x0,1"):
+            self.refused("pipe", *self.options(), "--range", text,
+                         naming="'%s'" % text)
+        self.refused("pipe", *self.options(), "--range", "-1e308,1e308",
+                     naming="1e+308")
+
+    def test_bad_horizons_and_other_counts_are_named(self):
+        for text in ("1", "1.5", "-5", "many", "1e400", "nan", "0x10", "",
+                     "1e17", "600e9"):
+            self.refused("pipe", *self.options(horizon=text), naming="horizon")
+        self.refused("pipe", *self.options(horizon="0"), naming="horizon")
+        for option in ("--seed", "--threads", "--save-every"):
+            self.refused("pipe", *self.options(), option, "-1",
+                         naming=option + ": ")
+
+    def test_bad_arm_files_are_named_with_line_and_value(self):
+        for text, naming in [("1,2\n3,x\n", ":2:2: "), ("1,2\n3\n", ":2:"),
+                             ("1,nan\n", "'nan'"), ("1,1e999\n", "'1e999'"),
+                             ("", "arms"), ("a,b\n", "arms"),
+                             ("1,,2\n", ":1:")]:
+            path = self.folder.path("bad-arms.csv")
+            with open(path, "w") as file:
+                file.write(text)
+            self.refused("pipe", "--policy", "phased-mab", "--arms", path,
+                         "--horizon", 99, naming=naming)
+        for path in (self.folder.path("missing.csv"), self.folder.name):
+            self.refused("pipe", "--policy", "phased-mab", "--arms", path,
+                         "--horizon", 99, naming=path)
+
+
+# ---- help and list ----------------------------------------------------------
+
+class Help(unittest.TestCase):
+
+    def test_help_says_what_lines_there_are(self):
+        for option in ("--help", "-h"):
+            code, out, error = run("pipe", option)
+            self.assertEqual((code, error), (0, ""))
+            for word in (b"choose", b"observe ID LOSS", b"status", b"save FILE",
+                         b"quit", b"--restore", b"--state", b"--range"):
+                self.assertIn(word, out)
+
+    def test_list_names_every_policy_with_its_source_and_settings(self):
+        code, out, error = run("list")
+        self.assertEqual((code, error), (0, ""))
+        lines = out.decode().splitlines()
+        for number, name in enumerate(POLICIES, 1):
+            line = [l for l in lines if l.split()[:1] == [name]]
+            self.assertEqual(len(line), 1)
+            self.assertIn("Algorithm %d" % number, line[0])
+        self.assertIn("constants=paper", out.decode())
+
+    def test_list_speaks_json_of_the_same_policies(self):
+        code, out, error = run("list", "--json")
+        self.assertEqual((code, error, out.count(b"\n")), (0, "", 1))
+        listed = json.loads(out)["policies"]
+        self.assertEqual([p["name"] for p in listed][:4], POLICIES)
+        for policy in listed:
+            self.assertTrue(policy["source"] and policy["summary"])
+            for setting in policy["settings"]:
+                self.assertEqual(set(setting), {"key", "default", "help"})
+
+    def test_every_listed_default_is_accepted(self):
+        with Folder() as folder:
+            arms = folder.arms(ARMS)
+            for p in json.loads(run("list", "--json")[1])["policies"]:
+                pairs = ",".join("%s=%s" % (s["key"], s["default"])
+                                 for s in p["settings"] if s["default"])
+                self.assertEqual(run(
+                    "pipe", "--policy", p["name"] + ":" + pairs, "--arms",
+                    arms, "--horizon", "1e4", input=b"quit\n"),
+                    (0, b"ok\n", ""))
+
+    def test_list_refuses_what_it_does_not_know(self):
+        for extra in ("--yaml", "policies"):
+            code, out, error = run("list", extra)
+            self.assertEqual((code, out), (2, b""))
+            self.assertIn(extra, error)
+
+
+if __name__ == "__main__":
+    unittest.main()
