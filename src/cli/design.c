@@ -63,6 +63,26 @@ static int show_progress(void *context, double share, double g_over_rank)
 
 /* ---- output ----------------------------------------------------------------*/
 
+/* A name that is not UTF-8 is taken for Latin-1, as spreadsheets write it. */
+static json_t *name_to_json(const char *name)
+{
+    json_t *json = json_string(name);
+    char *text = json == NULL ? malloc(2 * strlen(name) + 1) : NULL;
+    if (text == NULL)
+        return json;
+    char *end = text;
+    for (const char *c = name; *c != '\0'; c++) {
+        const unsigned char byte = (unsigned char)*c;
+        if (byte >= 0x80)
+            *end++ = (char)(0xC0 | byte >> 6);
+        *end++ = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3F) : byte);
+    }
+    *end = '\0';
+    json = json_string(text);
+    free(text);
+    return json;
+}
+
 static json_t *to_json(const tarry_arms *arms, const tarry_design *d,
                        bool met)
 {
@@ -72,7 +92,7 @@ static json_t *to_json(const tarry_arms *arms, const tarry_design *d,
                                   "weight", d->weight[i]);
         if (arms->names != NULL)
             json_object_set_new(entry, "name",
-                                json_string(arms->names[d->arm[i]]));
+                                name_to_json(arms->names[d->arm[i]]));
         json_array_append_new(support, entry);
     }
     return json_pack("{s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:b}", "arms",
@@ -198,7 +218,13 @@ static int run(int argc, char **argv)
     if (status != TARRY_OK)
         return cli_error(cli_code(status), "%s", error.text);
     cli_catch_interrupt(); /* before this Ctrl-C just ends the program */
-    code = solve(&a, arms, &options);
+    const char *wrong =
+        tarry_design_options_check(&options, arms->n_arms, arms->dim);
+    if (wrong != NULL)
+        code = cli_error(EXIT_USAGE, "%s: %zu arms in %zu dimensions: %s",
+                         a.path, arms->n_arms, arms->dim, wrong);
+    else
+        code = solve(&a, arms, &options);
     tarry_arms_free(arms);
     return code;
 }

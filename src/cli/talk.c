@@ -11,17 +11,21 @@
 #include <unistd.h>
 #include "sim/workers.h"
 
+/* It stays one line whatever the user typed. */
 int cli_error(int code, const char *format, ...)
 {
+    char line[8192];
     va_list arguments;
     cli_progress_end();
     if (tarry__workers_rank() != 0) /* one of many: rank 0 says the same */
         return code;
-    fputs("tarry: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    for (char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    fprintf(stderr, "tarry: %s\n", line);
     return code;
 }
 

@@ -284,11 +284,12 @@ bool tarry__core_exchange(tarry__core *c, double tolerance, size_t max_steps)
 
 /* ---- fewer points ------------------------------------------------------------*/
 
-/* The supported point with the least share w d of V, if any is dispensable. */
+/* The supported point with the least share w d of V, if any is dispensable.
+ * The shares sum to r, so of more than r points one is: r/(r+1) or less. */
 static size_t least_important(const tarry__core *c)
 {
     size_t least = c->count;
-    double share = 0.9;
+    double share = 1 - 1e-6;
     for (size_t i = 0; i < c->count; i++) {
         const double here = c->weight[i] * c->variance[i];
         if (c->weight[i] > 0 && here < share) {

@@ -77,8 +77,7 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
     s->n = n;
     s->options = options;
     s->thorough = thorough;
-    s->threads = options->threads > 0 ? options->threads
-                                      : omp_get_max_threads();
+    s->threads = options->threads;
     s->work_size = tarry__factor_work(n, n);
     s->T = tarry__alloc(n * n, sizeof(double));
     s->M = tarry__alloc(n * n, sizeof(double));
@@ -276,7 +275,8 @@ static tarry_status limit_support(tarry__solver *s, double tolerance,
     const size_t limit = s->options->max_support > s->r
                              ? s->options->max_support
                              : s->r;
-    if (s->options->max_support == 0 || tarry__core_support(core) <= limit)
+    if (s->options->max_support == 0 ||
+        tarry__core_support(core) <= s->options->max_support)
         return TARRY_OK;
     tarry_status status = tarry__core_thin(core);
     while (status == TARRY_OK && tarry__core_support(core) > limit) {
@@ -417,22 +417,23 @@ tarry_status tarry_design_solve(const double *arms, size_t n_arms, size_t dim,
                                 tarry_design **out)
 {
     const double start = tarry__seconds();
-    const tarry_design_options defaults = tarry_design_defaults();
-    if (options == NULL)
-        options = &defaults;
+    tarry_design_options chosen =
+        options != NULL ? *options : tarry_design_defaults();
     if (out == NULL)
         return TARRY_BAD_ARGUMENT;
     *out = NULL;
     if (arms == NULL ||
-        tarry_design_options_check(options, n_arms, dim) != NULL)
+        tarry_design_options_check(&chosen, n_arms, dim) != NULL)
         return TARRY_BAD_ARGUMENT;
+    if (chosen.threads == 0)
+        chosen.threads = omp_get_max_threads();
     tarry_status status = TARRY_TARGET_NOT_MET;
     tarry__blas_quiet_begin();
     for (int thorough = 0;
          status == TARRY_TARGET_NOT_MET && *out == NULL && thorough < 2;
          thorough++) {
         tarry__solver solver;
-        status = open_solver(&solver, arms, n_arms, dim, options, thorough);
+        status = open_solver(&solver, arms, n_arms, dim, &chosen, thorough);
         if (status == TARRY_OK)
             status = attempt(&solver, out);
         close_solver(&solver);

@@ -38,38 +38,49 @@ bool tarry__blas_is_shared(void)
     return openblas_get_parallel() != OPENBLAS_SEQUENTIAL;
 }
 
-/* The OpenMP flavour also changes how many threads OpenMP itself would take;
- * that is none of its business here. */
-static void set_blas_threads(int threads)
+/* The OpenMP flavour does not ask itself how many threads to use, but OpenMP,
+ * whose setting each thread has for itself. */
+static _Thread_local int quiet_here, host_omp_threads;
+
+static void quiet_here_begin(int omp_threads)
 {
-    const int others = omp_get_max_threads();
-    if (openblas_get_num_threads() != threads)
-        openblas_set_num_threads(threads);
-    omp_set_num_threads(others);
+    if (quiet_here++ == 0)
+        host_omp_threads = omp_threads;
+    omp_set_num_threads(1);
+}
+
+static void quiet_here_end(void)
+{
+    assert(quiet_here > 0);
+    omp_set_num_threads(--quiet_here == 0 ? host_omp_threads : 1);
 }
 
 void tarry__blas_quiet_begin(void)
 {
+    const int omp_threads = omp_get_max_threads();
     pthread_once(&turn_made, make_turn);
     if (!tarry__blas_is_shared())
         pthread_mutex_lock(&turn);
     pthread_mutex_lock(&quiet_lock);
     if (quiet_depth++ == 0) {
         host_threads = openblas_get_num_threads();
-        set_blas_threads(1);
+        if (host_threads != 1)
+            openblas_set_num_threads(1);
     }
     pthread_mutex_unlock(&quiet_lock);
+    quiet_here_begin(omp_threads);
 }
 
 void tarry__blas_quiet_end(void)
 {
     pthread_mutex_lock(&quiet_lock);
     assert(quiet_depth > 0);
-    if (--quiet_depth == 0)
-        set_blas_threads(host_threads);
+    if (--quiet_depth == 0 && host_threads != 1)
+        openblas_set_num_threads(host_threads);
     pthread_mutex_unlock(&quiet_lock);
     if (!tarry__blas_is_shared())
         pthread_mutex_unlock(&turn);
+    quiet_here_end();
 }
 
 double tarry__dot(const double *x, const double *y, size_t n)
@@ -157,7 +168,12 @@ void tarry__mirror(double *A, size_t n)
 
 bool tarry__cholesky(double *A, size_t n)
 {
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, A, (int)n) == 0;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, A, (int)n) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++) /* OpenBLAS lets NaN pass */
+        if (!(A[i * (n + 1)] > 0))
+            return false;
+    return true;
 }
 
 void tarry__lower_solve(const double *L, size_t n, double *B, size_t m)

@@ -11,7 +11,8 @@
 
 /* BLAS stays on one thread between these calls, which nest and may come from
  * any thread; the host's own setting returns with the last `end`.  All use of
- * BLAS is between them. */
+ * BLAS is between them, or in parallel regions between them.  There OpenMP's
+ * own number of threads is 1 too: regions say how many they want. */
 void tarry__blas_quiet_begin(void);
 void tarry__blas_quiet_end(void);
 
