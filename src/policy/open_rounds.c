@@ -1,8 +1,12 @@
-/* open_rounds.c - linear probing with backward-shift deletion.
+/* open_rounds.c - linear probing, with the entries of a run in the order of
+ * their homes.
  *
  * Eight neighbouring rounds share a home line of the cache: choices are made
  * in order and losses often come nearly in order, so most operations find
- * their line warm. */
+ * their line warm.  An entry makes room for one that has come farther (Celis's
+ * "Robin Hood hashing"), which keeps that order; so removal moves entries up
+ * only until the next one that is at home, and leaves the rest of the run
+ * alone. */
 #include "open_rounds.h"
 
 #include <string.h>
@@ -36,11 +40,25 @@ void tarry__open_clear(tarry__open_rounds *open)
     memset(open, 0, sizeof *open);
 }
 
+/* How far the entry at `at` is from its home, going round the end. */
+static size_t way(const tarry__open_rounds *open, size_t at)
+{
+    const size_t from = home(open, round_of(open->slot[at]));
+    return at >= from ? at - from : at + open->room - from;
+}
+
 static void insert(tarry__open_rounds *open, uint64_t entry)
 {
     size_t at = home(open, round_of(entry));
-    while (open->slot[at] != 0)
-        at = next(open, at);
+    for (size_t gone = 0; open->slot[at] != 0; gone++, at = next(open, at)) {
+        const size_t other_gone = way(open, at);
+        if (other_gone < gone) {
+            const uint64_t other = open->slot[at];
+            open->slot[at] = entry;
+            entry = other;
+            gone = other_gone;
+        }
+    }
     open->slot[at] = entry;
 }
 
@@ -88,24 +106,13 @@ bool tarry__open_find(const tarry__open_rounds *open, uint64_t round,
     return entry != 0;
 }
 
-/* Slots from `from` to `to`, going round the end. */
-static size_t distance(const tarry__open_rounds *open, size_t from, size_t to)
-{
-    return to >= from ? to - from : to + open->room - from;
-}
-
-/* Later entries of the run move up into the hole when that brings them no
- * farther than their home. */
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round)
 {
     size_t hole = locate(open, round);
-    for (size_t at = next(open, hole); open->slot[at] != 0;
+    for (size_t at = next(open, hole); open->slot[at] != 0 && way(open, at) > 0;
          at = next(open, at)) {
-        const size_t wish = home(open, round_of(open->slot[at]));
-        if (distance(open, wish, at) >= distance(open, hole, at)) {
-            open->slot[hole] = open->slot[at];
-            hole = at;
-        }
+        open->slot[hole] = open->slot[at];
+        hole = at;
     }
     open->slot[hole] = 0;
     open->count--;
