@@ -209,6 +209,17 @@ static int export_instance(const arguments *a)
                               : cli_error(cli_code(status), "%s", error.text);
 }
 
+/* Rank 0 reads the journal; what comes of it is for all ranks. */
+static int open_journal(const arguments *a, session *s,
+                        tarry__results *results)
+{
+    int code = EXIT_DONE;
+    if (tarry__workers_rank() == 0)
+        code = run_journal_open(&s->journal, a->resume, results);
+    tarry__workers_share(&code, sizeof code);
+    return code;
+}
+
 static int start(const arguments *a)
 {
     tarry__results results;
@@ -220,9 +231,7 @@ static int start(const arguments *a)
     int code = EXIT_FAILED;
     if (tarry__results_create(&results, &a->experiment) != TARRY_OK)
         code = cli_error(EXIT_FAILED, "out of memory");
-    else if (tarry__workers_rank() != 0 ||
-             (code = run_journal_open(&s.journal, a->resume, &results)) ==
-                 EXIT_DONE)
+    else if ((code = open_journal(a, &s, &results)) == EXIT_DONE)
         code = simulate(a, &results, &s);
     run_journal_close(&s.journal);
     tarry__results_clear(&results);
