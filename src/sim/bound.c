@@ -22,6 +22,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "policy/phased.h"
 #include "tarry/design.h"
 
 typedef struct {
@@ -263,16 +264,28 @@ static tarry_status find_lower(const setting *s, tarry__bound *b,
     return status;
 }
 
-static int algorithm_of(const char *policy)
+/* Which of the paper's four a description names; its settings must be right. */
+static tarry_status find_algorithm(const char *policy, int *algorithm,
+                                   tarry_error *error)
 {
-    static const char *const names[] = {
-        "phased-stochastic", "phased-adversarial", "phased-loss-dependent",
-        "phased-mab"};
+    static const tarry__policy_type *const types[] = {
+        &tarry__phased_stochastic, &tarry__phased_adversarial,
+        &tarry__phased_loss_dependent, &tarry__phased_mab};
+    tarry__spec spec;
+    tarry_status status = tarry__spec_parse(policy, &spec, error);
+    if (status != TARRY_OK)
+        return status;
+    const tarry__policy_type *type = tarry__policy_type_find(spec.name);
+    *algorithm = 0;
     for (int i = 0; i < 4; i++)
-        if (strncmp(policy, names[i], strlen(names[i])) == 0 &&
-            strchr(":", policy[strlen(names[i])]) != NULL)
-            return i + 1;
-    return 0;
+        if (type == types[i])
+            *algorithm = i + 1;
+    status = *algorithm > 0
+                 ? tarry__spec_check(&spec, type->settings, error)
+                 : tarry__fail(error, TARRY_BAD_INPUT,
+                               "no bound is known for policy '%s'", spec.name);
+    tarry__spec_clear(&spec);
+    return status;
 }
 
 tarry_status tarry__bound_evaluate(const tarry__world *world,
@@ -287,14 +300,11 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
                  .K = K,
                  .T = (double)horizon,
                  .log_kt = log(K * (double)horizon),
-                 .promised_weight = 1 / (2 * floor(16 + 4 * n * loglog)),
-                 .algorithm = algorithm_of(policy)};
+                 .promised_weight = 1 / (2 * floor(16 + 4 * n * loglog))};
+    tarry_status status;
     memset(bound, 0, sizeof *bound);
-    if (s.algorithm == 0)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "no bound is known for policy '%s'", policy);
-    const tarry_status status = plan_first(&s, bound, error);
-    if (status != TARRY_OK)
+    if ((status = find_algorithm(policy, &s.algorithm, error)) ||
+        (status = plan_first(&s, bound, error)))
         return status;
     find_upper(&s, bound);
     return find_lower(&s, bound, error);
