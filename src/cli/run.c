@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,10 +142,12 @@ static bool show_progress(void *context, uint64_t rounds)
     s->played += rounds;
     const double elapsed = tarry__seconds() - s->start;
     const double speed = (double)s->played / elapsed;
+    const double total = (double)s->total; /* of a rank: an even share */
+    const double played = fmin((double)s->played, total);
     snprintf(note, sizeof note, "%.3g rounds/s, %.0f s left", speed,
-             (double)(s->total - s->played) / speed);
+             (total - played) / speed);
     if (tarry__workers_rank() == 0)
-        cli_progress((double)s->played / (double)s->total, note);
+        cli_progress(played / total, note);
     return cli_interrupted();
 }
 
