@@ -54,12 +54,12 @@ static int print_json(const tarry__bound *b)
                               b->phase[m].epsilon, "quota", b->phase[m].quota,
                               "longest", number(b->phase[m].longest)));
     return cli_print_json(json_pack(
-        "{s:s, s:s, s:I, s:{s:s?, s:o, s:f, s:f, s:f}, s:{s:s?, s:o}, "
+        "{s:s, s:s, s:I, s:{s:s?, s:o, s:f, s:o, s:f}, s:{s:s?, s:o}, "
         "s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
         "policy", a.policy, "model", b->model, "horizon",
         (json_int_t)a.horizon, "upper", "by", b->upper_by, "regret",
         b->upper_by != NULL ? number(b->upper) : json_null(), "alpha",
-        b->alpha, "beta", isfinite(b->beta) ? b->beta : -1.0, "q", b->q,
+        b->alpha, "beta", number(b->beta), "q", b->q,
         "lower", "by", b->lower_by, "regret",
         b->lower_by != NULL ? number(b->lower) : json_null(), "design",
         "support", b->support, "min_weight", b->min_weight,

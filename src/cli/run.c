@@ -1,6 +1,8 @@
 /* run.c - `tarry run`: policies side by side in a world. */
 #include "run.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,10 +142,12 @@ static bool show_progress(void *context, uint64_t rounds)
     s->played += rounds;
     const double elapsed = tarry__seconds() - s->start;
     const double speed = (double)s->played / elapsed;
+    const double total = (double)s->total; /* of a rank: an even share */
+    const double played = fmin((double)s->played, total);
     snprintf(note, sizeof note, "%.3g rounds/s, %.0f s left", speed,
-             (double)(s->total - s->played) / speed);
+             (total - played) / speed);
     if (tarry__workers_rank() == 0)
-        cli_progress((double)s->played / (double)s->total, note);
+        cli_progress(played / total, note);
     return cli_interrupted();
 }
 
@@ -157,14 +161,12 @@ static tarry_status keep(void *context, size_t index,
 static int report(const arguments *a, const tarry__results *results,
                   double seconds, bool partial)
 {
-    int code = EXIT_DONE;
-    if (a->csv != NULL)
+    int code = a->json ? run_print_json(results, partial)
+                       : run_print_table(results, seconds);
+    if (code == EXIT_DONE && a->csv != NULL)
         code = run_write_csv(results, a->csv);
     if (code == EXIT_DONE && a->curves != NULL)
         code = run_write_curves(results, a->curves);
-    if (code == EXIT_DONE)
-        code = a->json ? run_print_json(results, partial)
-                       : run_print_table(results, seconds);
     if (code == EXIT_DONE && partial)
         code = cli_error(EXIT_FAILED, "interrupted: %zu of %ju runs finished",
                          results->n_finished,
@@ -209,6 +211,29 @@ static int export_instance(const arguments *a)
                               : cli_error(cli_code(status), "%s", error.text);
 }
 
+/* Whether a file can be written, known before hours of work. */
+static int check_writable(const char *path)
+{
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+    if (path != NULL && file == NULL)
+        return cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
+    if (file != NULL)
+        fclose(file);
+    return EXIT_DONE;
+}
+
+/* Rank 0 opens the files; what comes of it is for all ranks. */
+static int open_files(const arguments *a, session *s, tarry__results *results)
+{
+    int code = EXIT_DONE;
+    if (tarry__workers_rank() == 0 &&
+        (code = check_writable(a->csv)) == EXIT_DONE &&
+        (code = check_writable(a->curves)) == EXIT_DONE)
+        code = run_journal_open(&s->journal, a->resume, results);
+    tarry__workers_share(&code, sizeof code);
+    return code;
+}
+
 static int start(const arguments *a)
 {
     tarry__results results;
@@ -220,9 +245,7 @@ static int start(const arguments *a)
     int code = EXIT_FAILED;
     if (tarry__results_create(&results, &a->experiment) != TARRY_OK)
         code = cli_error(EXIT_FAILED, "out of memory");
-    else if (tarry__workers_rank() != 0 ||
-             (code = run_journal_open(&s.journal, a->resume, &results)) ==
-                 EXIT_DONE)
+    else if ((code = open_files(a, &s, &results)) == EXIT_DONE)
         code = simulate(a, &results, &s);
     run_journal_close(&s.journal);
     tarry__results_clear(&results);

@@ -89,6 +89,8 @@ int run_read_config(const char *path, json_t *keep, tarry__experiment *e)
 {
     json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL && error.line < 0) /* not even opened */
+        return cli_error(EXIT_USAGE, "%s", error.text);
     if (root == NULL)
         return cli_error(EXIT_USAGE, "%s:%d:%d: %s", path, error.line,
                          error.column, error.text);

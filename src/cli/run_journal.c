@@ -87,6 +87,7 @@ static int read_journal(FILE *file, const char *path, tarry__results *r,
         number++;
         if (line[length - 1] != '\n')
             break; /* cut short */
+        line[length - 1] = '\0';
         if (!take_line(line, r))
             code = cli_error(EXIT_USAGE, "%s:%zu: not a finished run: '%.40s'",
                              path, number, line);

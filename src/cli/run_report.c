@@ -117,15 +117,25 @@ static double largest_of(const tarry__results *r, size_t p, tarry__pick *pick,
     return largest;
 }
 
-/* The policy of smallest mean regret among those with finished runs. */
+/* Only policies with a finished run are reported. */
+static bool has_finished(const tarry__results *r, size_t p)
+{
+    const size_t runs = r->experiment->runs;
+    for (size_t run = 0; run < runs; run++)
+        if (r->finished[p * runs + run])
+            return true;
+    return false;
+}
+
+/* The policy of smallest mean regret. */
 static size_t best_policy(const tarry__results *r, double *values)
 {
     size_t best = 0;
     double least = INFINITY;
     for (size_t p = 0; p < r->experiment->n_policies; p++) {
-        const tarry__summary s = summary_of(r, p, regret, 0, values);
-        if (s.count > 0 && s.mean < least) {
-            least = s.mean;
+        const double mean = mean_of(r, p, regret, values);
+        if (has_finished(r, p) && mean < least) {
+            least = mean;
             best = p;
         }
     }
@@ -154,19 +164,22 @@ static void print_row(const tarry__results *r, size_t p, size_t best,
            largest_of(r, p, sigma_max, values), speed_of(r, p, values));
 }
 
-/* Policies by mean regret, the best first. */
-static void rank_policies(const tarry__results *r, double *values,
-                          size_t *order)
+/* Policies by mean regret, the best first; answers how many. */
+static size_t rank_policies(const tarry__results *r, double *values,
+                            size_t *order)
 {
     double mean[TARRY__MAX_POLICIES];
-    const size_t count = r->experiment->n_policies;
-    for (size_t p = 0; p < count; p++) {
+    size_t count = 0;
+    for (size_t p = 0; p < r->experiment->n_policies; p++) {
+        if (!has_finished(r, p))
+            continue;
         mean[p] = mean_of(r, p, regret, values);
-        size_t at = p;
+        size_t at = count++;
         for (; at > 0 && mean[order[at - 1]] > mean[p]; at--)
             order[at] = order[at - 1];
         order[at] = p;
     }
+    return count;
 }
 
 int run_print_table(const tarry__results *r, double seconds)
@@ -182,8 +195,8 @@ int run_print_table(const tarry__results *r, double seconds)
     printf("%-32s %12s %10s %12s %9s %7s %8s %6s %10s %9s\n", "policy",
            "regret", "+/-", "above best", "+/-", "phases", "active", "kept",
            "sigma_max", "rounds/s");
-    rank_policies(r, values, order);
-    for (size_t i = 0; i < e->n_policies; i++)
+    const size_t count = rank_policies(r, values, order);
+    for (size_t i = 0; i < count; i++)
         print_row(r, order[i], order[0], values);
     puts("\n+/- is the half-width of a 95 % interval; above best: difference "
          "to the first line,\nrun by run; kept: share of runs in which a best "
@@ -278,7 +291,8 @@ int run_print_json(const tarry__results *r, bool partial)
     json_t *policies = json_array();
     const size_t best = best_policy(r, values);
     for (size_t p = 0; p < r->experiment->n_policies; p++)
-        json_array_append_new(policies, policy_json(r, p, best, values));
+        if (has_finished(r, p))
+            json_array_append_new(policies, policy_json(r, p, best, values));
     free(values);
     return cli_print_json(json_pack("{s:s, s:b, s:o, s:o}", "version",
                                     TARRY_VERSION, "partial", partial,
@@ -353,7 +367,7 @@ int run_write_curves(const tarry__results *r, const char *path)
     }
     fputs("round,policy,mean,low,high\n", file);
     for (size_t p = 0; p < e->n_policies; p++)
-        for (size_t i = 0; i < e->n_grid; i++) {
+        for (size_t i = 0; has_finished(r, p) && i < e->n_grid; i++) {
             const tarry__summary s = summary_of(r, p, at_point, i, values);
             fprintf(file, "%ju,", (uintmax_t)e->grid[i]);
             put_text(file, e->policy[p]);

@@ -16,12 +16,13 @@
  *
  * Lower bounds, from the proofs: with probability 1/2 the first dbar/q rounds
  * miss the best arm and cost at least 1 - q each; with probability 1/2 the
- * first D/20 rounds do, at 1/20 each. */
+ * first D/20 rounds do, at 1/20 each.  A shorter game has fewer of them. */
 #include "bound.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "policy/phased.h"
 #include "tarry/design.h"
 
 typedef struct {
@@ -131,7 +132,7 @@ static double longest(const setting *s, const tarry__bound *b, double eps,
                       double N)
 {
     if (s->algorithm <= 2)
-        return b->upper_by != NULL ? b->alpha * N + b->beta : INFINITY;
+        return isfinite(b->upper) ? b->alpha * N + b->beta : INFINITY;
     if (s->world->adversary != NULL)
         return INFINITY;
     if (s->algorithm == 3)
@@ -228,35 +229,63 @@ static tarry_status plan_first(setting *s, tarry__bound *b,
 
 /* ---- lower bounds ----------------------------------------------------------*/
 
-static void find_lower(const tarry__world *w, tarry__bound *b)
+/* D of a delay as payoff, from its description. */
+static tarry_status payoff_scale(const tarry__world *w, double *D,
+                                 tarry_error *error)
 {
-    const tarry__instance *in = &w->instance;
-    const char *instance = in->type->entry.name;
-    const char *delay = w->delay.type != NULL ? w->delay.type->entry.name : "";
-    if (strcmp(instance, "lower-loss") == 0 && strcmp(delay, "theorem") == 0) {
-        b->lower_by = "Theorem (loss-dependent lower bound)";
-        b->lower = (1 - in->q) / 2 * in->dbar / in->q;
-    }
-    if (strcmp(instance, "lower-payoff") == 0 &&
-        strcmp(delay, "payoff") == 0) {
-        b->lower_by = "Theorem (delay-as-payoff lower bound)";
-        /* the scale D is the delay of loss 1 */
-        b->lower = tarry__delay_mean(&w->delay, (in->best + 1) % in->n_arms);
-        const double mean = in->mean[(in->best + 1) % in->n_arms];
-        b->lower *= mean > 0 ? 1 / mean / 800 : 0;
-    }
+    tarry__spec spec;
+    tarry_status status = tarry__spec_parse(w->delay_text, &spec, error);
+    if (status != TARRY_OK)
+        return status;
+    status = tarry__spec_check(&spec, w->delay.type->entry.settings, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_real(&spec, "D", 0, INFINITY, D, error);
+    tarry__spec_clear(&spec);
+    return status;
 }
 
-static int algorithm_of(const char *policy)
+static tarry_status find_lower(const setting *s, tarry__bound *b,
+                               tarry_error *error)
 {
-    static const char *const names[] = {
-        "phased-stochastic", "phased-adversarial", "phased-loss-dependent",
-        "phased-mab"};
+    const tarry__instance *in = &s->world->instance;
+    const tarry__delay_type *delay = s->world->delay.type;
+    tarry_status status = TARRY_OK;
+    if (in->type == &tarry__lower_loss && delay == &tarry__theorem) {
+        b->lower_by = "Theorem (loss-dependent lower bound)";
+        b->lower = (1 - in->q) / 2 * fmin(in->dbar / in->q, s->T);
+    }
+    if (in->type == &tarry__lower_payoff && delay == &tarry__payoff &&
+        in->n_arms > 1) {
+        double D = 0;
+        status = payoff_scale(s->world, &D, error);
+        b->lower_by = "Theorem (delay-as-payoff lower bound)";
+        b->lower = fmin(D / 20, s->T) / 20 / 2;
+    }
+    return status;
+}
+
+/* Which of the paper's four a description names; its settings must be right. */
+static tarry_status find_algorithm(const char *policy, int *algorithm,
+                                   tarry_error *error)
+{
+    static const tarry__policy_type *const types[] = {
+        &tarry__phased_stochastic, &tarry__phased_adversarial,
+        &tarry__phased_loss_dependent, &tarry__phased_mab};
+    tarry__spec spec;
+    tarry_status status = tarry__spec_parse(policy, &spec, error);
+    if (status != TARRY_OK)
+        return status;
+    const tarry__policy_type *type = tarry__policy_type_find(spec.name);
+    *algorithm = 0;
     for (int i = 0; i < 4; i++)
-        if (strncmp(policy, names[i], strlen(names[i])) == 0 &&
-            strchr(":", policy[strlen(names[i])]) != NULL)
-            return i + 1;
-    return 0;
+        if (type == types[i])
+            *algorithm = i + 1;
+    status = *algorithm > 0
+                 ? tarry__spec_check(&spec, type->settings, error)
+                 : tarry__fail(error, TARRY_BAD_INPUT,
+                               "no bound is known for policy '%s'", spec.name);
+    tarry__spec_clear(&spec);
+    return status;
 }
 
 tarry_status tarry__bound_evaluate(const tarry__world *world,
@@ -271,16 +300,12 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
                  .K = K,
                  .T = (double)horizon,
                  .log_kt = log(K * (double)horizon),
-                 .promised_weight = 1 / (2 * floor(16 + 4 * n * loglog)),
-                 .algorithm = algorithm_of(policy)};
+                 .promised_weight = 1 / (2 * floor(16 + 4 * n * loglog))};
+    tarry_status status;
     memset(bound, 0, sizeof *bound);
-    if (s.algorithm == 0)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "no bound is known for policy '%s'", policy);
-    const tarry_status status = plan_first(&s, bound, error);
-    if (status != TARRY_OK)
+    if ((status = find_algorithm(policy, &s.algorithm, error)) ||
+        (status = plan_first(&s, bound, error)))
         return status;
     find_upper(&s, bound);
-    find_lower(world, bound);
-    return TARRY_OK;
+    return find_lower(&s, bound, error);
 }

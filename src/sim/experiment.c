@@ -134,9 +134,11 @@ static double student(size_t freedom)
 tarry__summary tarry__summarise(const double *values, size_t count)
 {
     tarry__summary s = {.count = count};
-    for (size_t i = 0; i < count; i++)
-        s.mean += values[i] / (double)count;
     double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    s.mean = count > 0 ? sum / (double)count : 0;
+    sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += (values[i] - s.mean) * (values[i] - s.mean);
     if (count > 1)

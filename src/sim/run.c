@@ -325,6 +325,8 @@ tarry_status tarry__simulate(const tarry__trial *trial,
     g->trial = trial;
     g->outcome = outcome;
     tarry_status status = open_game(g, error);
+    if (status == TARRY_NO_MEMORY) /* not all say so */
+        tarry__fail(error, status, "out of memory");
     if (status == TARRY_OK) {
         status = play_all(g);
         if (status == TARRY_OK)
