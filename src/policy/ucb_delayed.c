@@ -15,7 +15,10 @@
  * without delays it never matters.  The width is UCB1's for [0, 1]; on [-1, 1]
  * it is that of a sub-Gaussian bound of probability 1/t.
  *
- * A choice reads two numbers per arm, in order. */
+ * Arms lie in blocks of 64 with their least mean and largest spread, which
+ * bound the block's indices; a choice looks into those blocks only that might
+ * hold the least.  (Rounding is monotone, so the bound holds to the last bit.)
+ */
 #include "counts.h"
 
 #include <math.h>
@@ -26,26 +29,60 @@ static const tarry__setting settings[] = {
     {NULL, NULL, NULL},
 };
 
+enum { BLOCK = 64 };
+
+typedef struct {
+    double mean, spread; /* mean loss, scale * sqrt(2 / n) */
+} term;
+
 typedef struct {
     tarry__counts counts;
-    size_t n_silent;       /* arms of which nothing has arrived */
-    size_t next;           /* where to look for the next of them */
-    double *mean, *spread; /* per arm: mean loss, scale * sqrt(2 / n) */
+    size_t n_silent; /* arms of which nothing has arrived */
+    size_t next;     /* where to look for the next of them */
+    term *arm;       /* per arm */
+    term *block;     /* per block: least mean, largest spread */
 } ucb;
 
-static void update(ucb *u, size_t arm)
+static size_t n_blocks(size_t n_arms)
+{
+    return (n_arms + BLOCK - 1) / BLOCK;
+}
+
+static double index_of(const term *t, double root)
+{
+    return t->mean - root * t->spread;
+}
+
+static size_t block_end(const ucb *u, size_t block)
+{
+    const size_t K = u->counts.problem->n_arms, end = (block + 1) * BLOCK;
+    return end < K ? end : K;
+}
+
+static void bound_block(ucb *u, size_t block)
+{
+    term t = {INFINITY, 0};
+    for (size_t k = block * BLOCK; k < block_end(u, block); k++) {
+        t.mean = u->arm[k].mean < t.mean ? u->arm[k].mean : t.mean;
+        t.spread = u->arm[k].spread > t.spread ? u->arm[k].spread : t.spread;
+    }
+    u->block[block] = t;
+}
+
+/* The arm's term from its counts; something has arrived. */
+static void set_term(ucb *u, size_t arm)
 {
     const tarry__count *count = &u->counts.count[arm];
     const double n = (double)count->arrived;
-    u->mean[arm] = count->sum / n;
-    u->spread[arm] = u->counts.scale * sqrt(2 / n);
+    u->arm[arm].mean = count->sum / n;
+    u->arm[arm].spread = u->counts.scale * sqrt(2 / n);
 }
 
 static tarry_status take_memory(ucb *u, size_t n_arms)
 {
-    u->mean = tarry__zalloc(n_arms, sizeof *u->mean);
-    u->spread = tarry__zalloc(n_arms, sizeof *u->spread);
-    return u->mean && u->spread ? TARRY_OK : TARRY_NO_MEMORY;
+    u->arm = tarry__zalloc(n_arms, sizeof *u->arm);
+    u->block = tarry__zalloc(n_blocks(n_arms), sizeof *u->block);
+    return u->arm && u->block ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
 static tarry_status init(void *state, const tarry__policy_type *type,
@@ -74,15 +111,19 @@ static size_t next_silent(ucb *u)
 
 static size_t least_index(const ucb *u, uint64_t round)
 {
-    const size_t K = u->counts.problem->n_arms;
+    const size_t blocks = n_blocks(u->counts.problem->n_arms);
     const double root = sqrt(log((double)round));
     size_t best = 0;
     double least = INFINITY;
-    for (size_t k = 0; k < K; k++) {
-        const double index = u->mean[k] - root * u->spread[k];
-        if (index < least) {
-            least = index;
-            best = k;
+    for (size_t b = 0; b < blocks; b++) {
+        if (!(index_of(&u->block[b], root) < least))
+            continue;
+        for (size_t k = b * BLOCK; k < block_end(u, b); k++) {
+            const double index = index_of(&u->arm[k], root);
+            if (index < least) {
+                least = index;
+                best = k;
+            }
         }
     }
     return best;
@@ -102,7 +143,8 @@ static tarry__use observe(void *state, uint64_t round, size_t arm, double loss)
     (void)round;
     u->n_silent -= u->counts.count[arm].arrived == 0;
     const tarry__use use = tarry__counts_add(&u->counts, arm, loss);
-    update(u, arm);
+    set_term(u, arm);
+    bound_block(u, arm / BLOCK);
     return use;
 }
 
@@ -112,7 +154,7 @@ static void status(const void *state, tarry_policy_status *status)
     tarry__counts_status(&u->counts, status);
 }
 
-/* Means and spreads follow from the counts. */
+/* The terms follow from the counts. */
 static void remake(ucb *u, tarry__archive *a)
 {
     const size_t K = u->counts.problem->n_arms;
@@ -122,10 +164,12 @@ static void remake(ucb *u, tarry__archive *a)
     u->n_silent = 0;
     for (size_t k = 0; a->status == TARRY_OK && k < K; k++) {
         if (u->counts.count[k].arrived > 0)
-            update(u, k);
+            set_term(u, k);
         else
             u->n_silent++;
     }
+    for (size_t b = 0; a->status == TARRY_OK && b < n_blocks(K); b++)
+        bound_block(u, b);
 }
 
 static void archive(void *state, const tarry__policy_type *type,
@@ -142,8 +186,8 @@ static void clear(void *state)
 {
     ucb *u = state;
     tarry__counts_clear(&u->counts);
-    tarry__free(u->mean);
-    tarry__free(u->spread);
+    tarry__free(u->arm);
+    tarry__free(u->block);
 }
 
 const tarry__policy_type tarry__ucb_delayed = {
