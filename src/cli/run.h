@@ -60,10 +60,13 @@ int run_write_curves(const run_batch *batch, const char *path);
 int run_print_worlds(const run_batch *batch, double seconds);
 
 /* The policy of smallest mean regret among those with finished runs; SIZE_MAX
- * if there is none.  And the regret of a policy. */
+ * if there is none; and the regret of a policy. */
 size_t run_best_policy(const tarry__results *results, double *values);
 tarry__summary run_regret(const tarry__results *results, size_t policy,
                           double *values);
+
+/* Whether some finished run of a policy has cut all best arms. */
+bool run_lost_best(const tarry__results *results, size_t policy);
 
 /* ---- resuming --------------------------------------------------------------*/
 

@@ -122,6 +122,15 @@ tarry__summary run_regret(const tarry__results *r, size_t p, double *values)
     return summary_of(r, p, regret, 0, values);
 }
 
+bool run_lost_best(const tarry__results *r, size_t p)
+{
+    const size_t runs = r->experiment->runs;
+    for (size_t i = p * runs; i < (p + 1) * runs; i++)
+        if (r->finished[i] && !r->outcome[i].best_kept)
+            return true;
+    return false;
+}
+
 size_t run_best_policy(const tarry__results *r, double *values)
 {
     size_t best = SIZE_MAX;

@@ -99,7 +99,7 @@ static double typical(const double *ratio, size_t count)
 static int column(const run_batch *b, size_t w)
 {
     const size_t length = strlen(b->plan->world[w].name);
-    return length > 6 ? (int)length + 2 : 8;
+    return length > 6 ? (int)length + 1 : 7; /* and one for the mark */
 }
 
 static void print_ratio(double ratio, int width)
@@ -125,8 +125,10 @@ static void print_lines(const run_batch *b, const double *ratio)
     for (size_t i = 0; i < e->n_policies; i++) {
         printf("%-24s", e->policy[order[i]]);
         print_ratio(mean[order[i]], 8);
-        for (size_t w = 0; w < b->count; w++)
+        for (size_t w = 0; w < b->count; w++) {
             print_ratio(ratio[order[i] * b->count + w], column(b, w));
+            putchar(run_lost_best(&b->results[w], order[i]) ? '*' : ' ');
+        }
         putchar('\n');
     }
 }
@@ -161,11 +163,12 @@ int run_print_worlds(const run_batch *b, double seconds)
     } else {
         printf("%zu worlds: %ju rounds, %ju runs, seed %ju, %.1f s\n"
                "Regret over that of the world's best policy; mean: geometric; "
-               "-: cannot run there.\n\n%-24s%8s",
+               "-: cannot run there;\n*: in some run it has cut the best "
+               "arm.\n\n%-24s%8s",
                b->count, (uintmax_t)e->horizon, (uintmax_t)e->runs,
                (uintmax_t)e->seed, seconds, "policy", "mean");
         for (size_t w = 0; w < b->count; w++)
-            printf("%*s", column(b, w), b->plan->world[w].name);
+            printf("%*s ", column(b, w), b->plan->world[w].name);
         putchar('\n');
         fill_ratios(b, values, ratio);
         print_lines(b, ratio);
