@@ -11,7 +11,7 @@
 #include "sim/workers.h"
 
 typedef struct {
-    tarry__experiment experiment;
+    run_plan plan;
     uint64_t threads;
     const char *file, *csv, *curves, *resume, *export;
     bool json, print_config;
@@ -24,7 +24,7 @@ static arguments given; /* here for the action below */
 
 static bool add_policy(const char *text)
 {
-    tarry__experiment *e = &given.experiment;
+    tarry__experiment *e = &given.plan.experiment;
     if (!given.policies_given)
         e->n_policies = 0;
     given.policies_given = true;
@@ -39,10 +39,11 @@ static bool add_policy(const char *text)
 static int parse(int argc, char **argv)
 {
     arguments *a = &given;
-    tarry__experiment *e = &a->experiment;
+    tarry__experiment *e = &a->plan.experiment;
     const cli_option options[] = {
         {"policy", CLI_ACTION, (void *)add_policy, "SPEC",
-         "a policy; may be repeated (default: the paper's four)"},
+         "a policy, or all, linear or mab; may be repeated (default: the "
+         "paper's four)"},
         {"instance", CLI_TEXT, &e->instance, "SPEC",
          "arms and theta (default sphere: 100 arms in 10 dimensions)"},
         {"loss", CLI_TEXT, &e->loss, "SPEC",
@@ -76,14 +77,18 @@ static int parse(int argc, char **argv)
             "SPEC is NAME or NAME:key=value,key=value; `tarry list` names all\n"
             "policies, instances, losses and delays with their settings.\n"
             "EXPERIMENT.json holds the same keys as the options (see\n"
-            "--print-config); options given besides win.\n\n"
+            "--print-config); options given besides win.  It may have a list\n"
+            "of \"worlds\", each with name, instance, loss and delay: then "
+            "one\n"
+            "table compares the policies in all of them.\n\n"
             "Ctrl-C ends cleanly: finished runs are reported as partial, with\n"
             "exit code 1.",
         .examples =
             "  tarry run\n"
             "  tarry run --delay low-late:late=1000 --horizon 1e6 --runs 20\n"
             "  tarry run --policy phased-adversarial --delay "
-            "hold-rarest:sigma=500 --json",
+            "hold-rarest:sigma=500 --json\n"
+            "  tarry run experiments/delay-zoo.json --resume zoo.runs",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .positional = &a->file,
@@ -93,21 +98,21 @@ static int parse(int argc, char **argv)
 }
 
 static const arguments defaults = {
-    .experiment = {.instance = "sphere",
-                   .loss = "rademacher",
-                   .delay = "exponential:mean=100",
-                   .n_policies = 4,
-                   .policy = {"phased-stochastic", "phased-adversarial",
-                              "phased-loss-dependent", "phased-mab"},
-                   .horizon = 100000,
-                   .runs = 10,
-                   .seed = 1,
-                   .points = 100},
+    .plan.experiment = {.instance = "sphere",
+                        .loss = "rademacher",
+                        .delay = "exponential:mean=100",
+                        .n_policies = 4,
+                        .policy = {"phased-stochastic", "phased-adversarial",
+                                   "phased-loss-dependent", "phased-mab"},
+                        .horizon = 100000,
+                        .runs = 10,
+                        .seed = 1,
+                        .points = 100},
 };
 
 static int check(arguments *a)
 {
-    tarry__experiment *e = &a->experiment;
+    tarry__experiment *e = &a->plan.experiment;
     if (e->horizon < 2 || e->horizon >= 1ull << 39)
         return cli_error(EXIT_USAGE,
                          "--horizon: not from 2 to 2^39 - 1: '%ju'",
@@ -123,13 +128,17 @@ static int check(arguments *a)
                          (uintmax_t)a->threads);
     e->threads = (int)a->threads;
     e->n_grid = tarry__log_grid(e->horizon, e->points, e->grid);
-    return EXIT_DONE;
+    if (a->plan.n_worlds > 0 && a->export != NULL)
+        return cli_error(EXIT_USAGE, "--export-instance: not with worlds");
+    return run_expand_groups(e);
 }
 
 /* ---- running ---------------------------------------------------------------*/
 
 typedef struct {
-    const tarry__experiment *experiment;
+    const arguments *given;
+    run_batch batch;
+    size_t world; /* the one at work */
     run_journal journal;
     double start;
     uint64_t played, total; /* rounds */
@@ -155,51 +164,95 @@ static tarry_status keep(void *context, size_t index,
                          const tarry__outcome *outcome, tarry_error *error)
 {
     session *s = context;
-    return run_journal_add(&s->journal, index, outcome, error);
+    const tarry__experiment *e = &s->given->plan.experiment;
+    return run_journal_add(&s->journal,
+                           s->world * e->n_policies * e->runs + index, outcome,
+                           error);
 }
 
-static int report(const arguments *a, const tarry__results *results,
-                  double seconds, bool partial)
+static int report(const session *s, bool partial)
 {
-    int code = a->json ? run_print_json(results, partial)
-                       : run_print_table(results, seconds);
+    const arguments *a = s->given;
+    const run_batch *b = &s->batch;
+    const double seconds = tarry__seconds() - s->start;
+    int code = a->json                ? run_print_json(b, partial)
+               : a->plan.n_worlds > 0 ? run_print_worlds(b, seconds)
+                                      : run_print_table(b->results, seconds);
     if (code == EXIT_DONE && a->csv != NULL)
-        code = run_write_csv(results, a->csv);
+        code = run_write_csv(b, a->csv);
     if (code == EXIT_DONE && a->curves != NULL)
-        code = run_write_curves(results, a->curves);
+        code = run_write_curves(b, a->curves);
     if (code == EXIT_DONE && partial)
-        code = cli_error(EXIT_FAILED, "interrupted: %zu of %ju runs finished",
-                         results->n_finished,
-                         (uintmax_t)(results->experiment->n_policies *
-                                     results->experiment->runs));
+        code = cli_error(EXIT_FAILED, "interrupted: %zu of %zu runs finished",
+                         run_batch_finished(b), run_batch_trials(b));
     return code;
 }
 
-static int simulate(const arguments *a, tarry__results *results, session *s)
+/* Which world failed, where there is more than one. */
+static int fail(const session *s, tarry_status status, const char *text)
 {
-    const tarry__experiment *e = &a->experiment;
-    const size_t count = e->n_policies * e->runs;
+    const run_plan *plan = &s->given->plan;
+    if (tarry__workers_rank() != 0)
+        return cli_code(status);
+    if (plan->n_worlds == 0)
+        return cli_error(cli_code(status), "%s", text);
+    return cli_error(cli_code(status), "world %s: %s",
+                     plan->world[s->world].name, text);
+}
+
+static int simulate(session *s)
+{
     const tarry__observer observer = {s, show_progress, keep};
+    run_batch *b = &s->batch;
+    tarry_status status = TARRY_OK;
     tarry_error error;
-    s->experiment = e;
     s->start = tarry__seconds();
-    s->total = (count - results->n_finished) * e->horizon /
+    s->total = (run_batch_trials(b) - run_batch_finished(b)) *
+               s->given->plan.experiment.horizon /
                (uint64_t)tarry__workers_ranks();
     cli_catch_interrupt();
-    const tarry_status status =
-        tarry__experiment_run(e, &observer, results, &error);
+    for (s->world = 0; s->world < b->count; s->world++) {
+        status = tarry__experiment_run(&b->experiment[s->world], &observer,
+                                       &b->results[s->world], &error);
+        if (status != TARRY_OK)
+            break;
+    }
     cli_progress_end();
+    if (status != TARRY_OK && status != TARRY_CANCELLED)
+        return fail(s, status, error.text);
     if (tarry__workers_rank() != 0)
         return status == TARRY_OK ? EXIT_DONE : EXIT_FAILED;
-    if (status != TARRY_OK && status != TARRY_CANCELLED)
-        return cli_error(cli_code(status), "%s", error.text);
-    return report(a, results, tarry__seconds() - s->start,
-                  status == TARRY_CANCELLED);
+    return report(s, status == TARRY_CANCELLED);
+}
+
+/* In a list of worlds a policy that cannot run in some of them is left out
+ * there; one that can run in none is a mistake. */
+static int check_worlds(session *s)
+{
+    run_batch *b = &s->batch;
+    const size_t n_policies = s->given->plan.experiment.n_policies;
+    tarry_error error;
+    if (s->given->plan.n_worlds == 0)
+        return EXIT_DONE;
+    for (s->world = 0; s->world < b->count; s->world++) {
+        const tarry_status status = tarry__experiment_check(
+            &b->experiment[s->world], &b->results[s->world], &error);
+        if (status != TARRY_OK)
+            return fail(s, status, error.text);
+    }
+    for (size_t p = 0; p < n_policies; p++) {
+        size_t refused = 0;
+        for (size_t w = 0; w < b->count; w++)
+            refused += b->results[w].refused[p].text[0] != '\0';
+        if (refused == b->count)
+            return cli_error(EXIT_USAGE, "%s", b->results[0].refused[p].text);
+    }
+    return EXIT_DONE;
 }
 
 static int export_instance(const arguments *a)
 {
-    const tarry__experiment *e = &a->experiment;
+    const tarry__experiment *e = &a->plan.experiment;
     tarry__world *world;
     tarry_error error;
     tarry_status status = tarry__world_create(
@@ -223,32 +276,77 @@ static int check_writable(const char *path)
 }
 
 /* Rank 0 opens the files; what comes of it is for all ranks. */
-static int open_files(const arguments *a, session *s, tarry__results *results)
+static int open_files(session *s)
 {
+    const arguments *a = s->given;
     int code = EXIT_DONE;
     if (tarry__workers_rank() == 0 &&
         (code = check_writable(a->csv)) == EXIT_DONE &&
         (code = check_writable(a->curves)) == EXIT_DONE)
-        code = run_journal_open(&s->journal, a->resume, results);
+        code = run_journal_open(&s->journal, a->resume, &s->batch);
     tarry__workers_share(&code, sizeof code);
     return code;
 }
 
 static int start(const arguments *a)
 {
-    tarry__results results;
-    session s = {0};
+    session s = {.given = a};
     if (a->export != NULL)
         return export_instance(a);
     if (a->print_config)
-        return cli_print_json(run_config(&a->experiment));
-    int code = EXIT_FAILED;
-    if (tarry__results_create(&results, &a->experiment) != TARRY_OK)
+        return cli_print_json(run_config(&a->plan));
+    int code = EXIT_DONE;
+    if (!run_batch_create(&s.batch, &a->plan))
         code = cli_error(EXIT_FAILED, "out of memory");
-    else if ((code = open_files(a, &s, &results)) == EXIT_DONE)
-        code = simulate(a, &results, &s);
+    if (code == EXIT_DONE)
+        code = check_worlds(&s);
+    if (code == EXIT_DONE)
+        code = open_files(&s);
+    if (code == EXIT_DONE)
+        code = simulate(&s);
     run_journal_close(&s.journal);
-    tarry__results_clear(&results);
+    run_batch_clear(&s.batch);
+    return code;
+}
+
+/* Before the options are read: what a world of the list leaves out is the
+ * file's, or the default. */
+static void complete_worlds(run_plan *plan)
+{
+    tarry__experiment *e = &plan->experiment;
+    for (size_t i = 0; i < plan->n_worlds; i++) {
+        run_world *w = &plan->world[i];
+        w->instance = w->instance != NULL ? w->instance : e->instance;
+        w->loss = w->loss != NULL ? w->loss : e->loss;
+        w->delay = w->delay != NULL ? w->delay : e->delay;
+    }
+    if (plan->n_worlds > 0)
+        e->instance = e->loss = e->delay = NULL;
+}
+
+/* After: what the options say holds in all worlds. */
+static void settle_worlds(run_plan *plan)
+{
+    const tarry__experiment *e = &plan->experiment;
+    for (size_t i = 0; i < plan->n_worlds; i++) {
+        run_world *w = &plan->world[i];
+        w->instance = e->instance != NULL ? e->instance : w->instance;
+        w->loss = e->loss != NULL ? e->loss : w->loss;
+        w->delay = e->delay != NULL ? e->delay : w->delay;
+    }
+}
+
+/* The file first, then the options over it. */
+static int read_file(int argc, char **argv, json_t *texts)
+{
+    const char *file = given.file;
+    given = defaults;
+    int code = run_read_config(file, texts, &given.plan);
+    if (code != EXIT_DONE)
+        return code;
+    complete_worlds(&given.plan);
+    code = parse(argc, argv);
+    settle_worlds(&given.plan);
     return code;
 }
 
@@ -259,13 +357,8 @@ static int run(int argc, char **argv)
     if (code >= 0)
         return code;
     json_t *texts = json_array();
-    if (given.file != NULL) { /* read again over it: the options win */
-        const char *file = given.file;
-        given = defaults;
-        code = run_read_config(file, texts, &given.experiment);
-        if (code == EXIT_DONE)
-            code = parse(argc, argv);
-    }
+    if (given.file != NULL)
+        code = read_file(argc, argv, texts);
     if (code < 0 && (code = check(&given)) == EXIT_DONE)
         code = start(&given);
     json_decref(texts);

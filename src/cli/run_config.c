@@ -1,18 +1,106 @@
 /* run_config.c - experiments as JSON: the same keys as the options. */
 #include <string.h>
+#include "policy/policy_type.h"
 #include "run.h"
 
-json_t *run_config(const tarry__experiment *e)
+static json_t *policies_json(const tarry__experiment *e)
 {
     json_t *policies = json_array();
     for (size_t p = 0; p < e->n_policies; p++)
         json_array_append_new(policies, json_string(e->policy[p]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I}", "instance",
-                     e->instance, "loss", e->loss, "delay", e->delay, "policy",
-                     policies, "horizon", (json_int_t)e->horizon, "runs",
-                     (json_int_t)e->runs, "seed", (json_int_t)e->seed,
-                     "points", (json_int_t)e->points);
+    return policies;
 }
+
+/* Everything but the world. */
+static json_t *common_json(const tarry__experiment *e)
+{
+    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "policy", policies_json(e),
+                     "horizon", (json_int_t)e->horizon, "runs",
+                     (json_int_t)e->runs, "seed", (json_int_t)e->seed, "points",
+                     (json_int_t)e->points);
+}
+
+json_t *run_experiment_config(const tarry__experiment *e)
+{
+    json_t *config = json_pack("{s:s, s:s, s:s}", "instance", e->instance,
+                               "loss", e->loss, "delay", e->delay);
+    json_object_update_new(config, common_json(e));
+    return config;
+}
+
+json_t *run_config(const run_plan *plan)
+{
+    if (plan->n_worlds == 0)
+        return run_experiment_config(&plan->experiment);
+    json_t *worlds = json_array();
+    for (size_t i = 0; i < plan->n_worlds; i++) {
+        const run_world *w = &plan->world[i];
+        json_array_append_new(worlds,
+                              json_pack("{s:s, s:s, s:s, s:s}", "name", w->name,
+                                        "instance", w->instance, "loss",
+                                        w->loss, "delay", w->delay));
+    }
+    json_t *config = json_pack("{s:o}", "worlds", worlds);
+    json_object_update_new(config, common_json(&plan->experiment));
+    return config;
+}
+
+/* ---- groups ----------------------------------------------------------------*/
+
+static bool is_group(const char *text)
+{
+    return strcmp(text, "all") == 0 || strcmp(text, "linear") == 0 ||
+           strcmp(text, "mab") == 0;
+}
+
+static bool is_in_group(const tarry__policy_type *type, const char *group)
+{
+    return strcmp(group, "all") == 0 ||
+           type->plain == (strcmp(group, "mab") == 0);
+}
+
+static bool is_named(const tarry__experiment *e, const char *policy)
+{
+    for (size_t p = 0; p < e->n_policies; p++)
+        if (strcmp(e->policy[p], policy) == 0)
+            return true;
+    return false;
+}
+
+static int add_policy(tarry__experiment *e, const char *policy)
+{
+    if (e->n_policies == TARRY__MAX_POLICIES)
+        return cli_error(EXIT_USAGE, "--policy: more than %d",
+                         TARRY__MAX_POLICIES);
+    e->policy[e->n_policies++] = policy;
+    return EXIT_DONE;
+}
+
+/* The members of a group, in the order of the list, that are not there yet. */
+static int add_group(tarry__experiment *e, const char *group)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
+        const tarry__policy_type *type = tarry__policy_types[i];
+        if (code == EXIT_DONE && is_in_group(type, group) &&
+            !is_named(e, type->name))
+            code = add_policy(e, type->name);
+    }
+    return code;
+}
+
+int run_expand_groups(tarry__experiment *e)
+{
+    const tarry__experiment given = *e;
+    int code = EXIT_DONE;
+    e->n_policies = 0;
+    for (size_t p = 0; code == EXIT_DONE && p < given.n_policies; p++)
+        code = is_group(given.policy[p]) ? add_group(e, given.policy[p])
+                                         : add_policy(e, given.policy[p]);
+    return code;
+}
+
+/* ---- reading ---------------------------------------------------------------*/
 
 /* A text that stays as long as `keep`. */
 static const char *kept(json_t *keep, json_t *value)
@@ -63,9 +151,73 @@ static int read_text(const char *path, const char *key, json_t *value,
     return EXIT_DONE;
 }
 
-static int read_key(const char *path, const char *key, json_t *value,
-                    json_t *keep, tarry__experiment *e)
+/* A world's name, instance, loss and delay; all but the name may be missing,
+ * then they are those of the experiment. */
+static int read_world(const char *path, json_t *object, json_t *keep,
+                      run_world *w)
 {
+    const char *key;
+    json_t *value;
+    int code = EXIT_DONE;
+    json_object_foreach(object, key, value)
+    {
+        const char **out = strcmp(key, "name") == 0       ? &w->name
+                           : strcmp(key, "instance") == 0 ? &w->instance
+                           : strcmp(key, "loss") == 0     ? &w->loss
+                           : strcmp(key, "delay") == 0    ? &w->delay
+                                                          : NULL;
+        if (out == NULL)
+            return cli_error(EXIT_USAGE, "%s: worlds: unknown key '%s'", path,
+                             key);
+        if ((code = read_text(path, key, value, keep, out)) != EXIT_DONE)
+            return code;
+    }
+    return w->name != NULL && w->name[0] != '\0'
+               ? code
+               : cli_error(EXIT_USAGE, "%s: worlds: one without a name", path);
+}
+
+static int check_name(const char *path, const run_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->n_worlds; i++)
+        if (strcmp(plan->world[i].name, name) == 0)
+            return cli_error(EXIT_USAGE, "%s: worlds: two of the name '%s'",
+                             path, name);
+    return EXIT_DONE;
+}
+
+static int read_worlds(const char *path, json_t *list, json_t *keep,
+                       run_plan *plan)
+{
+    size_t i;
+    json_t *value;
+    plan->n_worlds = 0;
+    if (!json_is_array(list) || json_array_size(list) == 0 ||
+        json_array_size(list) > RUN_MAX_WORLDS)
+        return cli_error(EXIT_USAGE, "%s: worlds: not a list of 1 to %d", path,
+                         RUN_MAX_WORLDS);
+    json_array_foreach(list, i, value)
+    {
+        run_world w = {NULL, NULL, NULL, NULL};
+        if (!json_is_object(value))
+            return cli_error(EXIT_USAGE, "%s: worlds: entry %zu is no object",
+                             path, i);
+        int code = read_world(path, value, keep, &w);
+        if (code == EXIT_DONE)
+            code = check_name(path, plan, w.name);
+        if (code != EXIT_DONE)
+            return code;
+        plan->world[plan->n_worlds++] = w;
+    }
+    return EXIT_DONE;
+}
+
+static int read_key(const char *path, const char *key, json_t *value,
+                    json_t *keep, run_plan *plan)
+{
+    tarry__experiment *e = &plan->experiment;
+    if (strcmp(key, "worlds") == 0)
+        return read_worlds(path, value, keep, plan);
     if (strcmp(key, "policy") == 0)
         return read_policies(path, value, keep, e);
     if (strcmp(key, "instance") == 0)
@@ -85,7 +237,7 @@ static int read_key(const char *path, const char *key, json_t *value,
     return cli_error(EXIT_USAGE, "%s: unknown key '%s'", path, key);
 }
 
-int run_read_config(const char *path, json_t *keep, tarry__experiment *e)
+int run_read_config(const char *path, json_t *keep, run_plan *plan)
 {
     json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
@@ -101,7 +253,7 @@ int run_read_config(const char *path, json_t *keep, tarry__experiment *e)
     json_t *value;
     json_object_foreach(root, key, value) {
         if (code == EXIT_DONE)
-            code = read_key(path, key, value, keep, e);
+            code = read_key(path, key, value, keep, plan);
     }
     json_decref(root);
     return code;

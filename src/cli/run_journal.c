@@ -41,42 +41,44 @@ static bool from_hex(const char *text, void *bytes, size_t size)
     return true;
 }
 
-static json_t *heading(const tarry__experiment *e)
+static json_t *heading(const run_plan *plan)
 {
     return json_pack("{s:s, s:o}", "tarry", TARRY_VERSION, "config",
-                     run_config(e));
+                     run_config(plan));
 }
 
 /* Takes in one trial; false if the line is none. */
-static bool take_line(const char *line, tarry__results *r)
+static bool take_line(const char *line, run_batch *b)
 {
     json_t *root = json_loads(line, 0, NULL);
     json_int_t index;
     const char *text;
-    const size_t count = r->experiment->n_policies * r->experiment->runs;
+    const tarry__experiment *e = &b->plan->experiment;
+    const size_t per_world = e->n_policies * e->runs;
     bool ok = root != NULL &&
               json_unpack(root, "{s:I, s:s}", "trial", &index, "outcome",
                           &text) == 0 &&
-              index >= 0 && (size_t)index < count &&
-              from_hex(text, &r->outcome[index], sizeof *r->outcome);
-    if (ok && !r->finished[index]) {
-        r->finished[index] = true;
-        r->n_finished++;
+              index >= 0 && (size_t)index < b->count * per_world;
+    if (ok) {
+        tarry__results *r = &b->results[(size_t)index / per_world];
+        const size_t i = (size_t)index % per_world;
+        ok = from_hex(text, &r->outcome[i], sizeof *r->outcome);
+        r->n_finished += ok && !r->finished[i];
+        r->finished[i] = r->finished[i] || ok;
     }
     json_decref(root);
     return ok;
 }
 
 /* Reads what is there; *end is where to go on writing. */
-static int read_journal(FILE *file, const char *path, tarry__results *r,
-                        long *end)
+static int read_journal(FILE *file, const char *path, run_batch *b, long *end)
 {
     char *line = NULL;
     size_t size = 0, number = 1;
     int code = EXIT_DONE;
     ssize_t length = getline(&line, &size, file);
     json_t *there = length > 0 ? json_loads(line, 0, NULL) : NULL;
-    json_t *wanted = heading(r->experiment);
+    json_t *wanted = heading(b->plan);
     if (!json_equal(there, wanted))
         code = cli_error(EXIT_USAGE,
                          "%s:1: not of this experiment and version", path);
@@ -88,7 +90,7 @@ static int read_journal(FILE *file, const char *path, tarry__results *r,
         if (line[length - 1] != '\n')
             break; /* cut short */
         line[length - 1] = '\0';
-        if (!take_line(line, r))
+        if (!take_line(line, b))
             code = cli_error(EXIT_USAGE, "%s:%zu: not a finished run: '%.40s'",
                              path, number, line);
         *end = ftell(file);
@@ -97,9 +99,9 @@ static int read_journal(FILE *file, const char *path, tarry__results *r,
     return code;
 }
 
-static int start_journal(run_journal *j, const tarry__experiment *e)
+static int start_journal(run_journal *j, const run_plan *plan)
 {
-    json_t *root = heading(e);
+    json_t *root = heading(plan);
     char *text = root != NULL ? json_dumps(root, 0) : NULL;
     json_decref(root);
     j->file = text != NULL ? fopen(j->path, "w") : NULL;
@@ -110,18 +112,18 @@ static int start_journal(run_journal *j, const tarry__experiment *e)
               : cli_error(EXIT_USAGE, "%s: %s", j->path, strerror(errno));
 }
 
-int run_journal_open(run_journal *j, const char *path, tarry__results *r)
+int run_journal_open(run_journal *j, const char *path, run_batch *b)
 {
     if (path == NULL)
         return EXIT_DONE;
     j->path = path;
     j->file = fopen(path, "r+");
     if (j->file == NULL && errno == ENOENT)
-        return start_journal(j, r->experiment);
+        return start_journal(j, b->plan);
     if (j->file == NULL)
         return cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
     long end = 0;
-    const int code = read_journal(j->file, path, r, &end);
+    const int code = read_journal(j->file, path, b, &end);
     if (code == EXIT_DONE && fseek(j->file, end, SEEK_SET) != 0)
         return cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
     return code;

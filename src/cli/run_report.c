@@ -127,10 +127,23 @@ static bool has_finished(const tarry__results *r, size_t p)
     return false;
 }
 
-/* The policy of smallest mean regret. */
-static size_t best_policy(const tarry__results *r, double *values)
+tarry__summary run_regret(const tarry__results *r, size_t p, double *values)
 {
-    size_t best = 0;
+    return summary_of(r, p, regret, 0, values);
+}
+
+bool run_lost_best(const tarry__results *r, size_t p)
+{
+    const size_t runs = r->experiment->runs;
+    for (size_t i = p * runs; i < (p + 1) * runs; i++)
+        if (r->finished[i] && !r->outcome[i].best_kept)
+            return true;
+    return false;
+}
+
+size_t run_best_policy(const tarry__results *r, double *values)
+{
+    size_t best = SIZE_MAX;
     double least = INFINITY;
     for (size_t p = 0; p < r->experiment->n_policies; p++) {
         const double mean = mean_of(r, p, regret, values);
@@ -256,8 +269,8 @@ static json_t *phases_json(const tarry__results *r, size_t p)
     return list;
 }
 
-static json_t *policy_json(const tarry__results *r, size_t p, size_t best,
-                           double *values)
+static json_t *ran_json(const tarry__results *r, size_t p, size_t best,
+                        double *values)
 {
     const tarry__summary s = summary_of(r, p, regret, 0, values);
     json_t *runs = runs_json(r, p, regret, values);
@@ -283,21 +296,51 @@ static json_t *policy_json(const tarry__results *r, size_t p, size_t best,
         speed_of(r, p, values));
 }
 
-int run_print_json(const tarry__results *r, bool partial)
+static json_t *policy_json(const tarry__results *r, size_t p, size_t best,
+                           double *values)
 {
-    double *values = room(r);
+    if (r->refused[p].text[0] == '\0')
+        return ran_json(r, p, best, values);
+    return json_pack("{s:s, s:s}", "name", r->experiment->policy[p], "error",
+                     r->refused[p].text);
+}
+
+static json_t *policies_json(const tarry__results *r, double *values)
+{
+    json_t *policies = json_array();
+    const size_t best = run_best_policy(r, values);
+    for (size_t p = 0; p < r->experiment->n_policies; p++)
+        if (has_finished(r, p) || r->refused[p].text[0] != '\0')
+            json_array_append_new(policies, policy_json(r, p, best, values));
+    return policies;
+}
+
+static json_t *worlds_json(const run_batch *b, double *values)
+{
+    json_t *worlds = json_array();
+    for (size_t w = 0; w < b->count; w++)
+        json_array_append_new(
+            worlds,
+            json_pack("{s:s, s:o, s:o}", "name", b->plan->world[w].name,
+                      "config", run_experiment_config(&b->experiment[w]),
+                      "policies", policies_json(&b->results[w], values)));
+    return worlds;
+}
+
+int run_print_json(const run_batch *b, bool partial)
+{
+    double *values = room(b->results);
     if (values == NULL)
         return EXIT_FAILED;
-    json_t *policies = json_array();
-    const size_t best = best_policy(r, values);
-    for (size_t p = 0; p < r->experiment->n_policies; p++)
-        if (has_finished(r, p))
-            json_array_append_new(policies, policy_json(r, p, best, values));
+    json_t *root = json_pack("{s:s, s:b, s:o}", "version", TARRY_VERSION,
+                             "partial", partial, "config", run_config(b->plan));
+    if (b->plan->n_worlds > 0)
+        json_object_set_new(root, "worlds", worlds_json(b, values));
+    else
+        json_object_set_new(root, "policies",
+                            policies_json(b->results, values));
     free(values);
-    return cli_print_json(json_pack("{s:s, s:b, s:o, s:o}", "version",
-                                    TARRY_VERSION, "partial", partial,
-                                    "config", run_config(r->experiment),
-                                    "policies", policies));
+    return cli_print_json(root);
 }
 
 /* ---- files -----------------------------------------------------------------*/
@@ -331,19 +374,24 @@ static void put_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
-int run_write_csv(const tarry__results *r, const char *path)
+/* The world's name, where there is a list. */
+static void put_world(FILE *file, const run_batch *b, size_t w)
 {
+    if (b->plan->n_worlds == 0)
+        return;
+    put_text(file, b->plan->world[w].name);
+    fputc(',', file);
+}
+
+static void put_runs(FILE *file, const run_batch *b, size_t w)
+{
+    const tarry__results *r = &b->results[w];
     const size_t runs = r->experiment->runs;
-    FILE *file = create(path);
-    if (file == NULL)
-        return EXIT_FAILED;
-    fputs("policy,run,regret,phases,active,best_kept,sigma_mean,sigma_max,"
-          "sigma_final,used,late,ignored,lost,seconds\n",
-          file);
     for (size_t i = 0; i < r->experiment->n_policies * runs; i++) {
         const tarry__outcome *o = &r->outcome[i];
         if (!r->finished[i])
             continue;
+        put_world(file, b, w);
         put_text(file, r->experiment->policy[i / runs]);
         fprintf(file, ",%zu,%.17g,%ju,%ju,%ju,%.17g,%ju,%ju", i % runs,
                 o->regret, (uintmax_t)o->n_phases, (uintmax_t)o->active,
@@ -353,27 +401,49 @@ int run_write_csv(const tarry__results *r, const char *path)
                 (uintmax_t)o->late, (uintmax_t)o->ignored, (uintmax_t)o->lost,
                 o->seconds);
     }
+}
+
+int run_write_csv(const run_batch *b, const char *path)
+{
+    FILE *file = create(path);
+    if (file == NULL)
+        return EXIT_FAILED;
+    fprintf(file,
+            "%spolicy,run,regret,phases,active,best_kept,sigma_mean,sigma_max,"
+            "sigma_final,used,late,ignored,lost,seconds\n",
+            b->plan->n_worlds > 0 ? "world," : "");
+    for (size_t w = 0; w < b->count; w++)
+        put_runs(file, b, w);
     return finish(file, path);
 }
 
-int run_write_curves(const tarry__results *r, const char *path)
+static void put_curves(FILE *file, const run_batch *b, size_t w, double *values)
 {
+    const tarry__results *r = &b->results[w];
     const tarry__experiment *e = r->experiment;
-    double *values = room(r);
-    FILE *file = values != NULL ? create(path) : NULL;
-    if (file == NULL) {
-        free(values);
-        return EXIT_FAILED;
-    }
-    fputs("round,policy,mean,low,high\n", file);
     for (size_t p = 0; p < e->n_policies; p++)
         for (size_t i = 0; has_finished(r, p) && i < e->n_grid; i++) {
             const tarry__summary s = summary_of(r, p, at_point, i, values);
+            put_world(file, b, w);
             fprintf(file, "%ju,", (uintmax_t)e->grid[i]);
             put_text(file, e->policy[p]);
             fprintf(file, ",%.17g,%.17g,%.17g\n", s.mean, s.mean - s.ci95,
                     s.mean + s.ci95);
         }
+}
+
+int run_write_curves(const run_batch *b, const char *path)
+{
+    double *values = room(b->results);
+    FILE *file = values != NULL ? create(path) : NULL;
+    if (file == NULL) {
+        free(values);
+        return EXIT_FAILED;
+    }
+    fprintf(file, "%sround,policy,mean,low,high\n",
+            b->plan->n_worlds > 0 ? "world," : "");
+    for (size_t w = 0; w < b->count; w++)
+        put_curves(file, b, w, values);
     free(values);
     return finish(file, path);
 }

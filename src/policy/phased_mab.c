@@ -30,6 +30,7 @@ const tarry__policy_type tarry__phased_mab = {
     .name = "phased-mab",
     .source = "Algorithm 4",
     .summary = "as phased-loss-dependent, for arms whose features mean nothing",
+    .plain = true,
     .settings = tarry__phased_settings,
     .rule = &rule,
     .state_size = sizeof(tarry__phased),

@@ -1,4 +1,5 @@
 /* policy_list.c - the list of policies: a new one is a file and a line. */
+#include "counts.h"
 #include "phased.h"
 
 #include <string.h>
@@ -8,6 +9,10 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__phased_adversarial,
     &tarry__phased_loss_dependent,
     &tarry__phased_mab,
+    &tarry__ucb_delayed,
+    &tarry__se_delayed,
+    &tarry__opse,
+    &tarry__payoff_mab,
     NULL,
 };
 

@@ -25,6 +25,7 @@ typedef struct tarry__policy_type {
     const char *name;    /* as users type it: "phased-stochastic" */
     const char *source;  /* "Algorithm 1", or the rival's reference */
     const char *summary; /* one line: the delay model it is for */
+    bool plain;          /* a plain MAB: the arms' features are ignored */
     const tarry__setting *settings;
     const void *rule;    /* what sets it apart from others of its family */
     size_t state_size;

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include "base/base.h"
+#include "env/env.h"
 #include "workers.h"
 
 static const double REPORT_SECONDS = 0.1;
@@ -17,13 +18,15 @@ tarry_status tarry__results_create(tarry__results *r,
     r->experiment = e;
     r->outcome = tarry__zalloc(count, sizeof *r->outcome);
     r->finished = tarry__zalloc(count, sizeof *r->finished);
-    return r->outcome && r->finished ? TARRY_OK : TARRY_NO_MEMORY;
+    r->refused = tarry__zalloc(e->n_policies, sizeof *r->refused);
+    return r->outcome && r->finished && r->refused ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
 void tarry__results_clear(tarry__results *r)
 {
     tarry__free(r->outcome);
     tarry__free(r->finished);
+    tarry__free(r->refused);
     memset(r, 0, sizeof *r);
 }
 
@@ -58,22 +61,48 @@ static bool tick(void *context, uint64_t rounds)
     return atomic_load(&s->cancel);
 }
 
+static tarry__trial trial_of(const tarry__experiment *e, size_t i)
+{
+    return (tarry__trial){.instance = e->instance,
+                          .loss = e->loss,
+                          .delay = e->delay,
+                          .policy = e->policy[i / e->runs],
+                          .horizon = e->horizon,
+                          .seed = e->seed,
+                          .run = (uint32_t)(i % e->runs),
+                          .n_grid = e->n_grid,
+                          .grid = e->grid};
+}
+
+tarry_status tarry__experiment_check(const tarry__experiment *e,
+                                     tarry__results *results,
+                                     tarry_error *error)
+{
+    tarry__world *world;
+    tarry_status status = tarry__world_create(e->instance, e->loss, e->delay,
+                                              e->seed, 0, &world, error);
+    tarry__world_free(world);
+    for (size_t p = 0; status == TARRY_OK && p < e->n_policies; p++) {
+        const tarry__trial trial = trial_of(e, p * e->runs);
+        tarry_error why = {""};
+        const tarry_status opened = tarry__trial_check(&trial, &why);
+        if (opened == TARRY_NO_MEMORY)
+            status = tarry__fail(error, opened, "%s", why.text);
+        else if (opened != TARRY_OK)
+            tarry__fail(&results->refused[p], opened, "%s",
+                        why.text[0] != '\0' ? why.text
+                                            : tarry_status_text(opened));
+    }
+    return status;
+}
+
 static tarry_status work(void *context, size_t i, void *result,
                          tarry_error *error)
 {
     sweep *s = context;
-    const tarry__experiment *e = s->experiment;
-    const tarry__trial trial = {.instance = e->instance,
-                                .loss = e->loss,
-                                .delay = e->delay,
-                                .policy = e->policy[i / e->runs],
-                                .horizon = e->horizon,
-                                .seed = e->seed,
-                                .run = (uint32_t)(i % e->runs),
-                                .n_grid = e->n_grid,
-                                .grid = e->grid,
-                                .tick = tick,
-                                .tick_context = s};
+    tarry__trial trial = trial_of(s->experiment, i);
+    trial.tick = tick;
+    trial.tick_context = s;
     return tarry__simulate(&trial, result, error);
 }
 
@@ -99,7 +128,9 @@ tarry_status tarry__experiment_run(const tarry__experiment *e,
     bool *skip = tarry__alloc(count, sizeof *skip);
     if (skip == NULL)
         return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
-    memcpy(skip, results->finished, count * sizeof *skip);
+    for (size_t i = 0; i < count; i++)
+        skip[i] = results->finished[i] ||
+                  results->refused[i / e->runs].text[0] != '\0';
     tarry__workers_share(skip, count * sizeof *skip);
     sweep s = {.experiment = e,
                .observer = observer != NULL ? observer : &nobody,

@@ -26,11 +26,18 @@ typedef struct {
     tarry__outcome *outcome;
     bool *finished;
     size_t n_finished;
+    tarry_error *refused; /* per policy: why it cannot run here; "": it can */
 } tarry__results;
 
 tarry_status tarry__results_create(tarry__results *results,
                                    const tarry__experiment *experiment);
 void tarry__results_clear(tarry__results *results);
+
+/* Finds the policies that cannot run in this world: fills `refused`, so that
+ * they are left out.  Fails if the world itself cannot be made. */
+tarry_status tarry__experiment_check(const tarry__experiment *experiment,
+                                     tarry__results *results,
+                                     tarry_error *error);
 
 /* What is told while it runs.  Both may be NULL. */
 typedef struct {

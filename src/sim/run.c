@@ -340,3 +340,17 @@ tarry_status tarry__simulate(const tarry__trial *trial,
     outcome->seconds = tarry__seconds() - start;
     return status;
 }
+
+tarry_status tarry__trial_check(const tarry__trial *trial, tarry_error *error)
+{
+    game *g = tarry__zalloc(1, sizeof *g);
+    if (g == NULL)
+        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    g->trial = trial;
+    const tarry_status status = open_game(g, error);
+    if (status == TARRY_NO_MEMORY)
+        tarry__fail(error, status, "out of memory");
+    close_game(g);
+    tarry__free(g);
+    return status;
+}

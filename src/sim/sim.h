@@ -51,6 +51,10 @@ typedef struct {
 tarry_status tarry__simulate(const tarry__trial *trial,
                              tarry__outcome *outcome, tarry_error *error);
 
+/* Whether such a trial can begin: makes its world and policy and ends them.
+ * Fails as tarry__simulate would before the first round. */
+tarry_status tarry__trial_check(const tarry__trial *trial, tarry_error *error);
+
 /* About `wanted` rounds from 1 to the horizon, evenly spaced on a logarithmic
  * scale and all different; `grid` has room for MAX_GRID.  Answers how many. */
 size_t tarry__log_grid(uint64_t horizon, size_t wanted, uint64_t *grid);

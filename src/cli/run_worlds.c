@@ -1,0 +1,182 @@
+/* run_worlds.c - an experiment in several worlds, and their common table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "run.h"
+
+/* ---- a batch ---------------------------------------------------------------*/
+
+bool run_batch_create(run_batch *b, const run_plan *plan)
+{
+    const size_t count = plan->n_worlds > 0 ? plan->n_worlds : 1;
+    *b = (run_batch){.plan = plan, .count = count};
+    b->experiment = tarry__alloc(count, sizeof *b->experiment);
+    b->results = tarry__zalloc(count, sizeof *b->results);
+    if (b->experiment == NULL || b->results == NULL)
+        return false;
+    for (size_t w = 0; w < count; w++) {
+        tarry__experiment *e = &b->experiment[w];
+        *e = plan->experiment;
+        if (plan->n_worlds > 0) {
+            e->instance = plan->world[w].instance;
+            e->loss = plan->world[w].loss;
+            e->delay = plan->world[w].delay;
+        }
+        if (tarry__results_create(&b->results[w], e) != TARRY_OK)
+            return false;
+    }
+    return true;
+}
+
+void run_batch_clear(run_batch *b)
+{
+    for (size_t w = 0; b->results != NULL && w < b->count; w++)
+        tarry__results_clear(&b->results[w]);
+    tarry__free(b->results);
+    tarry__free(b->experiment);
+}
+
+static bool is_refused(const run_batch *b, size_t w, size_t p)
+{
+    return b->results[w].refused[p].text[0] != '\0';
+}
+
+size_t run_batch_trials(const run_batch *b)
+{
+    const tarry__experiment *e = &b->plan->experiment;
+    size_t count = 0;
+    for (size_t w = 0; w < b->count; w++)
+        for (size_t p = 0; p < e->n_policies; p++)
+            count += is_refused(b, w, p) ? 0 : e->runs;
+    return count;
+}
+
+size_t run_batch_finished(const run_batch *b)
+{
+    size_t count = 0;
+    for (size_t w = 0; w < b->count; w++)
+        count += b->results[w].n_finished;
+    return count;
+}
+
+/* ---- the table -------------------------------------------------------------*/
+
+/* Regret of each policy in each world over that of the world's best; NAN where
+ * it has none.  ratio[p * count + w]. */
+static void fill_ratios(const run_batch *b, double *values, double *ratio)
+{
+    for (size_t w = 0; w < b->count; w++) {
+        const tarry__results *r = &b->results[w];
+        const size_t best = run_best_policy(r, values);
+        for (size_t p = 0; p < r->experiment->n_policies; p++) {
+            const tarry__summary s = run_regret(r, p, values);
+            double *at = &ratio[p * b->count + w];
+            if (s.count == 0)
+                *at = NAN;
+            else if (s.mean == run_regret(r, best, values).mean)
+                *at = 1; /* also if both are 0 */
+            else
+                *at = s.mean / run_regret(r, best, values).mean;
+        }
+    }
+}
+
+/* The geometric mean over the worlds it ran in; NAN if none. */
+static double typical(const double *ratio, size_t count)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t w = 0; w < count; w++)
+        if (!isnan(ratio[w])) {
+            sum += log(ratio[w]);
+            n++;
+        }
+    return n > 0 ? exp(sum / (double)n) : NAN;
+}
+
+static int column(const run_batch *b, size_t w)
+{
+    const size_t length = strlen(b->plan->world[w].name);
+    return length > 6 ? (int)length + 1 : 7; /* and one for the mark */
+}
+
+static void print_ratio(double ratio, int width)
+{
+    if (isnan(ratio))
+        printf("%*s", width, "-");
+    else
+        printf("%*.*f", width, ratio < 99.995 ? 2 : 0, ratio);
+}
+
+static void print_lines(const run_batch *b, const double *ratio)
+{
+    const tarry__experiment *e = &b->plan->experiment;
+    size_t order[TARRY__MAX_POLICIES];
+    double mean[TARRY__MAX_POLICIES];
+    for (size_t p = 0; p < e->n_policies; p++) {
+        size_t at = p;
+        mean[p] = typical(ratio + p * b->count, b->count);
+        for (; at > 0 && mean[order[at - 1]] > mean[p]; at--)
+            order[at] = order[at - 1];
+        order[at] = p;
+    }
+    for (size_t i = 0; i < e->n_policies; i++) {
+        printf("%-24s", e->policy[order[i]]);
+        print_ratio(mean[order[i]], 8);
+        for (size_t w = 0; w < b->count; w++) {
+            print_ratio(ratio[order[i] * b->count + w], column(b, w));
+            putchar(run_lost_best(&b->results[w], order[i]) ? '*' : ' ');
+        }
+        putchar('\n');
+    }
+}
+
+static void print_winners(const run_batch *b, double *values)
+{
+    int widest = 5;
+    for (size_t w = 0; w < b->count; w++)
+        widest = (int)fmax(widest, (double)strlen(b->plan->world[w].name));
+    for (size_t w = 0; w < b->count; w++) {
+        const tarry__experiment *e = &b->experiment[w];
+        const size_t best = run_best_policy(&b->results[w], values);
+        printf("%-*s  %s, %s, %s: ", widest, b->plan->world[w].name,
+               e->instance, e->loss, e->delay);
+        if (best == SIZE_MAX) {
+            puts("no run has finished");
+            continue;
+        }
+        const tarry__summary s = run_regret(&b->results[w], best, values);
+        printf("%.5g +/- %.2g by %s\n", s.mean, s.ci95, e->policy[best]);
+    }
+}
+
+int run_print_worlds(const run_batch *b, double seconds)
+{
+    const tarry__experiment *e = &b->plan->experiment;
+    double *ratio = tarry__alloc(e->n_policies * b->count, sizeof *ratio);
+    double *values = tarry__alloc(e->runs, sizeof *values);
+    int code = EXIT_DONE;
+    if (ratio == NULL || values == NULL) {
+        code = cli_error(EXIT_FAILED, "out of memory");
+    } else {
+        printf("%zu worlds: %ju rounds, %ju runs, seed %ju, %.1f s\n"
+               "Regret over that of the world's best policy; mean: geometric; "
+               "-: cannot run there;\n*: in some run it has cut the best "
+               "arm.\n\n%-24s%8s",
+               b->count, (uintmax_t)e->horizon, (uintmax_t)e->runs,
+               (uintmax_t)e->seed, seconds, "policy", "mean");
+        for (size_t w = 0; w < b->count; w++)
+            printf("%*s ", column(b, w), b->plan->world[w].name);
+        putchar('\n');
+        fill_ratios(b, values, ratio);
+        print_lines(b, ratio);
+        puts("\nThe best of each world:");
+        print_winners(b, values);
+        code = cli_flush();
+    }
+    tarry__free(values);
+    tarry__free(ratio);
+    return code;
+}
