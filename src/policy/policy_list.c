@@ -1,5 +1,6 @@
 /* policy_list.c - the list of policies: a new one is a file and a line. */
 #include "phased.h"
+#include "rivals.h"
 
 #include <string.h>
 
@@ -8,6 +9,11 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__phased_adversarial,
     &tarry__phased_loss_dependent,
     &tarry__phased_mab,
+    &tarry__linucb,
+    &tarry__lints,
+    &tarry__greedy,
+    &tarry__uniform,
+    &tarry__oracle,
     NULL,
 };
 
@@ -19,8 +25,12 @@ const tarry__policy_type *tarry__policy_type_find(const char *name)
     return NULL;
 }
 
+/* Those that need to know the world are not for the public door. */
 const char *tarry_policy_name(size_t i)
 {
-    enum { COUNT = sizeof tarry__policy_types / sizeof *tarry__policy_types };
-    return i + 1 < COUNT ? tarry__policy_types[i]->name : NULL;
+    const tarry__policy_type *const *type = tarry__policy_types;
+    for (; *type != NULL; type++)
+        if (!(*type)->needs_means && i-- == 0)
+            return (*type)->name;
+    return NULL;
 }
