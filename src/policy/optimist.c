@@ -47,13 +47,12 @@ static tarry_status open_memory(tarry__optimist *o,
 }
 
 tarry_status tarry__optimist_init(tarry__optimist *o,
-                                  const tarry__problem *problem, bool squared)
+                                  const tarry__problem *problem)
 {
     const size_t K = problem->n_arms;
     const tarry_status status = open_memory(o, problem);
     if (status != TARRY_OK)
         return status;
-    o->squared = squared;
     o->stale = true;
     if (is_lazy(problem))
         return TARRY_OK;

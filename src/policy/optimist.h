@@ -21,7 +21,7 @@
 
 typedef struct {
     const tarry__problem *problem;
-    uint32_t squared;  /* index <theta, a> - width |a|^2 instead */
+    uint32_t squared;  /* 1: index <theta, a> - width |a|^2; set after init */
     size_t n_hot;
     uint32_t *hot;     /* their arms */
     double *tiles, *m, *q; /* by place */
@@ -38,7 +38,7 @@ typedef struct {
 } tarry__optimist;
 
 tarry_status tarry__optimist_init(tarry__optimist *o,
-                                  const tarry__problem *problem, bool squared);
+                                  const tarry__problem *problem);
 void tarry__optimist_clear(tarry__optimist *o);
 void tarry__optimist_archive(tarry__optimist *o, const tarry__problem *problem,
                              const tarry__ridge *ridge, tarry__archive *a);
