@@ -1,6 +1,7 @@
 /* policy_list.c - the list of policies: a new one is a file and a line. */
 #include "counts.h"
 #include "phased.h"
+#include "rivals.h"
 
 #include <string.h>
 
@@ -9,6 +10,14 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__phased_adversarial,
     &tarry__phased_loss_dependent,
     &tarry__phased_mab,
+    &tarry__linucb,
+    &tarry__linucb_inflated,
+    &tarry__otf_linucb,
+    &tarry__lints,
+    &tarry__otf_lints,
+    &tarry__greedy,
+    &tarry__uniform,
+    &tarry__oracle,
     &tarry__ucb_delayed,
     &tarry__se_delayed,
     &tarry__opse,
@@ -24,8 +33,12 @@ const tarry__policy_type *tarry__policy_type_find(const char *name)
     return NULL;
 }
 
+/* Those that need to know the world are not for the public door. */
 const char *tarry_policy_name(size_t i)
 {
-    enum { COUNT = sizeof tarry__policy_types / sizeof *tarry__policy_types };
-    return i < COUNT - 1 ? tarry__policy_types[i]->name : NULL;
+    const tarry__policy_type *const *type = tarry__policy_types;
+    for (; *type != NULL; type++)
+        if (!(*type)->needs_means && i-- == 0)
+            return (*type)->name;
+    return NULL;
 }

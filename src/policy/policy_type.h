@@ -3,6 +3,7 @@
 #ifndef TARRY_POLICY_TYPE_H
 #define TARRY_POLICY_TYPE_H
 
+#include <stdbool.h>
 #include "archive.h"
 #include "base/spec.h"
 #include "tarry/policy.h"
@@ -13,10 +14,11 @@ typedef struct {
     double *arms;
     uint64_t horizon, seed;
     uint32_t run;
+    const double *means; /* per arm; NULL outside simulations */
 } tarry__problem;
 
 /* Streams of the policies' own coins (see random.h); worlds start at 16. */
-enum { TARRY__STREAM_POLICY = 0 };
+enum { TARRY__STREAM_POLICY = 0, TARRY__STREAM_NORMALS = 1 };
 
 /* What became of a loss. */
 typedef enum { TARRY__USED, TARRY__IGNORED, TARRY__OF_EARLIER_PHASE } tarry__use;
@@ -27,6 +29,7 @@ typedef struct tarry__policy_type {
     const char *summary; /* one line: the delay model it is for */
     bool plain;          /* a plain MAB: the arms' features are ignored */
     const tarry__setting *settings;
+    bool needs_means;    /* only for simulations; tarry_policy_name skips it */
     const void *rule;    /* what sets it apart from others of its family */
     size_t state_size;
     tarry_status (*init)(void *state, const struct tarry__policy_type *type,

@@ -60,7 +60,8 @@ static tarry_status open_policy(game *g, tarry_error *error)
                                       .arms = instance->arms,
                                       .horizon = g->trial->horizon,
                                       .seed = g->trial->seed,
-                                      .run = g->trial->run};
+                                      .run = g->trial->run,
+                                      .means = instance->mean};
         g->state = tarry__zalloc(1, g->type->state_size);
         status = g->state == NULL ? TARRY_NO_MEMORY
                                   : g->type->init(g->state, g->type,

@@ -1,0 +1,70 @@
+/* lanes.h - vectors as wide as the file is compiled for; for *_kernel.c. */
+#ifndef TARRY_LANES_H
+#define TARRY_LANES_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+enum { LANES = 8 };
+#elif defined(__AVX2__)
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+
+typedef double reals __attribute__((vector_size(8 * LANES)));
+typedef int64_t integers __attribute__((vector_size(8 * LANES)));
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+static inline reals load(const double *x)
+{
+    reals lanes;
+    memcpy(&lanes, x, sizeof lanes);
+    return lanes;
+}
+
+static inline void store(double *x, reals lanes)
+{
+    memcpy(x, &lanes, sizeof lanes);
+}
+
+/* Where `mask` is -1, a; where it is 0, b. */
+static inline reals pick(integers mask, reals a, reals b)
+{
+    return (reals)((mask & (integers)a) | (~mask & (integers)b));
+}
+
+static inline reals root(reals x)
+{
+#if defined(__AVX512F__)
+    return (reals)_mm512_sqrt_pd((__m512d)x);
+#elif defined(__AVX2__)
+    return (reals)_mm256_sqrt_pd((__m256d)x);
+#elif defined(__x86_64__)
+    return (reals)_mm_sqrt_pd((__m128d)x);
+#else
+    for (int i = 0; i < LANES; i++)
+        x[i] = sqrt(x[i]);
+    return x;
+#endif
+}
+
+/* In halves, the same way for all widths. */
+static inline double sum_lanes(reals x)
+{
+    double y[LANES];
+    store(y, x);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            y[i] += y[i + half];
+    return y[0];
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* coins.h - the uniforms of a policy's rounds, drawn together for speed.
+ *
+ * Each is a function of (seed, run, round), so they need not be saved: a
+ * cleared record draws them again. */
+#ifndef TARRY_COINS_H
+#define TARRY_COINS_H
+
+#include <stdbool.h>
+#include "policy_type.h"
+#include "random/rounds.h"
+
+enum { TARRY__COINS = 256 };
+
+typedef struct {
+    uint64_t from; /* coins are those of rounds from.. */
+    bool drawn;
+    double u[TARRY__COINS], v[TARRY__COINS];
+} tarry__coins;
+
+static inline void tarry__coins_of(tarry__coins *c,
+                                   const tarry__problem *problem,
+                                   uint64_t round, double *u, double *v)
+{
+    const uint64_t from = round / TARRY__COINS * TARRY__COINS;
+    if (!c->drawn || c->from != from) {
+        const tarry_random at = {.seed = problem->seed,
+                                 .run = problem->run,
+                                 .round = from,
+                                 .stream = TARRY__STREAM_POLICY};
+        tarry__uniform_rounds(&at, TARRY__COINS, c->u, c->v);
+        c->from = from;
+        c->drawn = true;
+    }
+    *u = c->u[round - from];
+    *v = c->v[round - from];
+}
+
+/* An arm, all alike; u < 1 but K u may round up to K. */
+static inline size_t tarry__coin_arm(const tarry__problem *problem, double u)
+{
+    const size_t arm = (size_t)(u * (double)problem->n_arms);
+    return arm < problem->n_arms ? arm : problem->n_arms - 1;
+}
+
+#endif

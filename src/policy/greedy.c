@@ -1,0 +1,123 @@
+/* greedy.c - the arm with the smallest ridge estimate of what has arrived, and
+ * no exploration but what chance brings.
+ *
+ * Source: folklore; how far it goes when arms are diverse enough: Bastani,
+ * Bayati and Khosravi, "Mostly exploration-free algorithms for contextual
+ * bandits", 2021.  Ties go to the lowest index, so before any loss has arrived
+ * it plays arm 0.  With epsilon > 0 each round is, with that probability, a
+ * round of uniform play (epsilon-greedy). */
+#include "base/base.h"
+#include "coins.h"
+#include "ridge.h"
+#include "rivals.h"
+
+typedef struct {
+    const tarry__problem *problem;
+    tarry__ridge ridge;
+    double epsilon;
+    double *tiles;
+    bool settled; /* `best` is that of theta */
+    size_t best;
+    tarry__coins coins;
+} greedy;
+
+static const tarry__setting settings[] = {
+    TARRY__RIDGE_SETTING,
+    {"epsilon", "0", "probability of a round of uniform play"},
+    {NULL, NULL, NULL},
+};
+
+static tarry_status open_memory(greedy *s, const tarry__problem *problem)
+{
+    const size_t n = problem->dim, K = problem->n_arms;
+    s->problem = problem;
+    s->tiles =
+        tarry__alloc(tarry__n_tiles(K) * TARRY__TILE * n, sizeof *s->tiles);
+    if (s->tiles == NULL)
+        return TARRY_NO_MEMORY;
+    tarry__tiles_fill(s->tiles, problem->arms, n, NULL, 0, K);
+    return TARRY_OK;
+}
+
+static tarry_status init(void *state, const tarry__policy_type *type,
+                         const tarry__problem *problem,
+                         const tarry__spec *spec, tarry_error *error)
+{
+    greedy *s = state;
+    (void)type;
+    tarry_status status =
+        tarry__ridge_init_by(&s->ridge, problem->dim, spec, error);
+    if (status == TARRY_OK && tarry__spec_real(spec, "epsilon", 0, 1,
+                                               &s->epsilon, error) != TARRY_OK)
+        status = TARRY_BAD_ARGUMENT;
+    return status == TARRY_OK ? open_memory(s, problem) : status;
+}
+
+static tarry_status choose(void *state, uint64_t round, size_t *arm)
+{
+    greedy *s = state;
+    if (s->epsilon > 0) {
+        double u, v;
+        tarry__coins_of(&s->coins, s->problem, round, &u, &v);
+        if (u < s->epsilon) {
+            *arm = tarry__coin_arm(s->problem, v);
+            return TARRY_OK;
+        }
+    }
+    if (!s->settled) {
+        double value;
+        s->best = s->ridge.kernels->lowest(
+            s->tiles, tarry__n_tiles(s->problem->n_arms), s->ridge.n,
+            s->ridge.theta, &value);
+        s->settled = true;
+    }
+    *arm = s->best;
+    return TARRY_OK;
+}
+
+static tarry__use observe(void *state, uint64_t round, size_t arm, double loss)
+{
+    greedy *s = state;
+    (void)round;
+    tarry__ridge_learn(&s->ridge, s->problem->arms + arm * s->ridge.n, loss);
+    s->settled = false;
+    return TARRY__USED;
+}
+
+static void status(const void *state, tarry_policy_status *status)
+{
+    const greedy *s = state;
+    status->best = tarry__ridge_best(&s->ridge, s->problem);
+}
+
+static void archive(void *state, const tarry__policy_type *type,
+                    const tarry__problem *problem, tarry__archive *a)
+{
+    greedy *s = state;
+    (void)type;
+    tarry__ridge_archive(&s->ridge, problem->dim, a);
+    tarry__archive_field(a, s->epsilon);
+    if (a->loading && a->status == TARRY_OK)
+        a->status = open_memory(s, problem);
+}
+
+static void clear(void *state)
+{
+    greedy *s = state;
+    tarry__ridge_clear(&s->ridge);
+    tarry__free(s->tiles);
+}
+
+const tarry__policy_type tarry__greedy = {
+    .name = "greedy",
+    .source = "folklore",
+    .summary = "smallest ridge estimate of what has arrived",
+    .settings = settings,
+    .state_size = sizeof(greedy),
+    .init = init,
+    .choose = choose,
+    .observe = observe,
+    .status = status,
+    .archive = archive,
+    .clear = clear,
+};
