@@ -192,7 +192,8 @@ static int simulate(const arguments *a, tarry__results *results, session *s)
     if (tarry__workers_rank() != 0)
         return status == TARRY_OK ? EXIT_DONE : EXIT_FAILED;
     if (status != TARRY_OK && status != TARRY_CANCELLED)
-        return cli_error(cli_code(status), "%s", error.text);
+        return cli_error(s->journal.failed ? EXIT_FAILED : cli_code(status),
+                         "%s", error.text);
     return report(a, results, tarry__seconds() - s->start,
                   status == TARRY_CANCELLED);
 }

@@ -28,6 +28,7 @@ int run_write_curves(const tarry__results *results, const char *path);
 typedef struct {
     const char *path;
     FILE *file;
+    bool failed; /* a trial could not be added */
 } run_journal;
 
 int run_journal_open(run_journal *journal, const char *path,
