@@ -652,6 +652,12 @@ class Refusals(LabTest):
                 ("--delay", "empirical:file=/no/such/file", "/no/such/file")):
             self.refused("run", option, spec, says=says)
 
+    def test_the_last_policy_is_looked_at_before_the_first_runs(self):
+        for bad, says in (("nobody", "nobody"),
+                          ("phased-mab:colour=red", "colour")):
+            self.refused("run", "--horizon", "1e11", "--policy", "phased-mab",
+                         "--policy", bad, says=says, timeout=60)
+
     def test_unknown_options_and_arguments(self):
         self.refused("run", "--policies", "x", says="--policies")
         self.refused("run", "-j", says="-j")
