@@ -200,7 +200,7 @@ class ExperimentFile(LabTest):
         for key, value in wrong.items():
             path = self.config(**{key: value})
             self.refused("run", path, says=[path, key])
-        for policy in (7, [], {}):
+        for policy in (7, [], {}, ["phased-mab"] * 65):
             path = self.config(policy=policy)
             self.refused("run", path, says=[path, "policy"])
 
