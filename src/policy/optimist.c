@@ -236,7 +236,8 @@ size_t tarry__optimist_choose(tarry__optimist *o, const tarry__ridge *ridge,
                               double width)
 {
     if (!o->settled || width != o->width) {
-        o->last = o->hot[lowest(o, ridge, width)];
+        const size_t place = lowest(o, ridge, width);
+        o->last = o->hot[place < o->n_hot ? place : 0]; /* all may be NaN */
         o->settled = true;
         o->width = width;
     }
