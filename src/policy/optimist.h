@@ -29,7 +29,7 @@ typedef struct {
     size_t n_changes;  /* not yet made */
     double *u, c[TARRY__MOST_CHANGES], d[TARRY__MOST_CHANGES];
     double *m0, *r0;   /* per arm; m0 infinite if hot; NULL: all are hot */
-    double *theta0;
+    double *theta0;    /* and room for theta - theta0 */
     double reach_width, reach_move, ceiling;
     double work;       /* products <a, x> since all was fresh */
     uint32_t settled;  /* nothing has changed since the last choice, */
