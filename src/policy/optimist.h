@@ -12,8 +12,9 @@
  *     m0 - (width + move) r0,  move = |theta - theta0|_V.
  * An arm stays cold while this, for a width and move a little above today's,
  * exceeds a ceiling a little above the smallest hot index; only when one of the
- * three has been outgrown are the cold arms looked at, two numbers each.  When the hot ones have cost as much as
- * computing everything afresh would, that is done and few are hot again. */
+ * three has been outgrown are the cold arms looked at, two numbers each.  When
+ * the hot ones have cost as much as computing everything afresh would, that is
+ * done, and few are hot again. */
 #ifndef TARRY_OPTIMIST_H
 #define TARRY_OPTIMIST_H
 
