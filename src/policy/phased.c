@@ -98,6 +98,7 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
     if ((*design)->g <= 4 * (double)(*design)->rank)
         return TARRY_OK;
     tarry_design_free(*design);
+    *design = NULL;
     return TARRY_TARGET_NOT_MET;
 }
 
