@@ -22,7 +22,7 @@ test: all
 	@ctest --preset sanitize
 
 bench: all
-	@build/bench/bench_design
+	@for b in design arms policy sim rivals; do echo "== $$b"; build/bench/bench_$$b || exit 1; echo; done
 
 install: all
 	@cmake --install build

@@ -192,11 +192,10 @@ static int report(const session *s, bool partial)
 static int fail(const session *s, tarry_status status, const char *text)
 {
     const run_plan *plan = &s->given->plan;
-    if (tarry__workers_rank() != 0)
-        return cli_code(status);
+    const int code = s->journal.failed ? EXIT_FAILED : cli_code(status);
     if (plan->n_worlds == 0)
-        return cli_error(cli_code(status), "%s", text);
-    return cli_error(cli_code(status), "world %s: %s",
+        return cli_error(code, "%s", text);
+    return cli_error(code, "world %s: %s",
                      plan->world[s->world].name, text);
 }
 

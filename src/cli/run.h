@@ -75,6 +75,7 @@ bool run_lost_best(const tarry__results *results, size_t policy);
 typedef struct {
     const char *path;
     FILE *file;
+    bool failed; /* a trial could not be added */
 } run_journal;
 
 int run_journal_open(run_journal *journal, const char *path, run_batch *batch);

@@ -122,7 +122,10 @@ static int read_policies(const char *path, json_t *value, json_t *keep,
     size_t i;
     json_t *text;
     json_array_foreach(value, i, text) {
-        if (!json_is_string(text) || i == TARRY__MAX_POLICIES)
+        if (i == TARRY__MAX_POLICIES)
+            return cli_error(EXIT_USAGE, "%s: policy: more than %d", path,
+                             TARRY__MAX_POLICIES);
+        if (!json_is_string(text))
             return cli_error(EXIT_USAGE, "%s: policy: entry %zu is no text",
                              path, i);
         e->policy[e->n_policies++] = kept(keep, text);

@@ -141,6 +141,7 @@ tarry_status run_journal_add(run_journal *j, size_t index,
                 hex) > 0 &&
         fflush(j->file) == 0)
         return TARRY_OK;
+    j->failed = true;
     snprintf(error->text, sizeof error->text, "%s: cannot write: %s", j->path,
              strerror(errno));
     return TARRY_IO_ERROR;

@@ -91,8 +91,13 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
         !s->work || !s->panel.values || !s->panel.ends)
         return TARRY_NO_MEMORY;
     const bool paper = options->rule == TARRY_DESIGN_PAPER;
-    return tarry__scan_create(&s->scan, arms, n_arms, n,
-                              paper ? 4 * n + 10 : 8 * n + 50, s->threads);
+    const tarry_status status =
+        tarry__scan_create(&s->scan, arms, n_arms, n,
+                           paper ? 4 * n + 10 : 8 * n + 50, s->threads);
+    const int callers = thorough ? s->threads : 1; /* of BLAS: see span.c */
+    if (status == TARRY_OK && !tarry__libraries_have_room(s->threads, callers))
+        return TARRY_NO_MEMORY;
+    return status;
 }
 
 static void close_solver(tarry__solver *s)

@@ -5,7 +5,7 @@
  * by rounding; tarry does its own threading, so inside a solve BLAS has one.
  * An OpenBLAS built without threads takes no locks: two threads that call it
  * at once spoil each other's numbers, so there solves take turns. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "linalg.h"
 
 #include <assert.h>
@@ -14,6 +14,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { SMALL = 1024 }; /* elements below which a call of BLAS costs more */
 
@@ -81,6 +82,40 @@ void tarry__blas_quiet_end(void)
     if (!tarry__blas_is_shared())
         pthread_mutex_unlock(&turn);
     quiet_here_end();
+}
+
+static bool has_room(size_t bytes)
+{
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return block != MAP_FAILED && munmap(block, bytes) == 0;
+}
+
+static size_t stack_bytes(void)
+{
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    if (pthread_attr_init(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    return bytes + (1 << 16); /* a guard page, and what else a thread has */
+}
+
+bool tarry__libraries_have_room(int threads, int callers)
+{
+    const size_t buffer_bytes = 1 << 27; /* of OpenBLAS on 64-bit machines */
+    static bool has_one;
+    double x = 1, y = 0;
+    pthread_mutex_lock(&quiet_lock);
+    const size_t buffers = (size_t)callers - has_one;
+    const bool ok =
+        has_room((size_t)threads * stack_bytes() + buffers * buffer_bytes);
+    if (ok && !has_one)
+        tarry__outer(&x, 1, 1, &y); /* takes it, while it is there */
+    has_one |= ok;
+    pthread_mutex_unlock(&quiet_lock);
+    return ok;
 }
 
 double tarry__dot(const double *x, const double *y, size_t n)

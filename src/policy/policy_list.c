@@ -15,6 +15,8 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__otf_linucb,
     &tarry__lints,
     &tarry__otf_lints,
+    &tarry__phased_nodelay,
+    &tarry__spanner,
     &tarry__greedy,
     &tarry__uniform,
     &tarry__oracle,

@@ -118,6 +118,16 @@ static tarry_status done(void *context, size_t i, const void *result,
     return s->observer->finished(s->observer->context, i, result, error);
 }
 
+/* A slip in the last policy need not wait for the runs of the others. */
+static tarry_status check_policies(const tarry__experiment *e,
+                                   tarry_error *error)
+{
+    tarry_status status = TARRY_OK;
+    for (size_t p = 0; p < e->n_policies && status == TARRY_OK; p++)
+        status = tarry__policy_check(e->policy[p], error);
+    return status;
+}
+
 tarry_status tarry__experiment_run(const tarry__experiment *e,
                                    const tarry__observer *observer,
                                    tarry__results *results,
@@ -125,6 +135,9 @@ tarry_status tarry__experiment_run(const tarry__experiment *e,
 {
     static const tarry__observer nobody;
     const size_t count = e->n_policies * e->runs;
+    const tarry_status checked = check_policies(e, error);
+    if (checked != TARRY_OK)
+        return checked;
     bool *skip = tarry__alloc(count, sizeof *skip);
     if (skip == NULL)
         return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");

@@ -41,32 +41,54 @@ typedef struct {
 
 /* ---- opening ---------------------------------------------------------------*/
 
-static tarry_status open_policy(game *g, tarry_error *error)
+/* The type and settings that a description names; on success the caller ends
+ * the spec. */
+static tarry_status read_policy(const char *text, tarry__spec *spec,
+                                const tarry__policy_type **type,
+                                tarry_error *error)
 {
-    tarry__spec spec;
-    tarry_status status = tarry__spec_parse(g->trial->policy, &spec, error);
+    tarry_status status = tarry__spec_parse(text, spec, error);
     if (status != TARRY_OK)
         return status;
-    g->type = tarry__policy_type_find(spec.name);
-    if (g->type == NULL)
-        status = tarry__fail(error, TARRY_BAD_INPUT,
-                             "no policy '%s' (see tarry list)", spec.name);
+    *type = tarry__policy_type_find(spec->name);
+    status = *type != NULL
+                 ? tarry__spec_check(spec, (*type)->settings, error)
+                 : tarry__fail(error, TARRY_BAD_INPUT,
+                               "no policy '%s' (see tarry list)", spec->name);
+    if (status != TARRY_OK)
+        tarry__spec_clear(spec);
+    return status;
+}
+
+tarry_status tarry__policy_check(const char *text, tarry_error *error)
+{
+    tarry__spec spec;
+    const tarry__policy_type *type;
+    const tarry_status status = read_policy(text, &spec, &type, error);
     if (status == TARRY_OK)
-        status = tarry__spec_check(&spec, g->type->settings, error);
-    if (status == TARRY_OK) {
-        const tarry__instance *instance = &g->world->instance;
-        g->problem = (tarry__problem){.n_arms = instance->n_arms,
-                                      .dim = instance->dim,
-                                      .arms = instance->arms,
-                                      .horizon = g->trial->horizon,
-                                      .seed = g->trial->seed,
-                                      .run = g->trial->run,
-                                      .means = instance->mean};
-        g->state = tarry__zalloc(1, g->type->state_size);
-        status = g->state == NULL ? TARRY_NO_MEMORY
-                                  : g->type->init(g->state, g->type,
-                                                  &g->problem, &spec, error);
-    }
+        tarry__spec_clear(&spec);
+    return status;
+}
+
+static tarry_status open_policy(game *g, tarry_error *error)
+{
+    const tarry__instance *instance = &g->world->instance;
+    tarry__spec spec;
+    tarry_status status =
+        read_policy(g->trial->policy, &spec, &g->type, error);
+    if (status != TARRY_OK)
+        return status;
+    g->problem = (tarry__problem){.n_arms = instance->n_arms,
+                                  .dim = instance->dim,
+                                  .arms = instance->arms,
+                                  .horizon = g->trial->horizon,
+                                  .seed = g->trial->seed,
+                                  .run = g->trial->run,
+                                  .means = instance->mean};
+    g->state = tarry__zalloc(1, g->type->state_size);
+    status = g->state == NULL ? TARRY_NO_MEMORY
+                              : g->type->init(g->state, g->type, &g->problem,
+                                              &spec, error);
     tarry__spec_clear(&spec);
     return status;
 }

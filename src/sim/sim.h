@@ -55,6 +55,10 @@ tarry_status tarry__simulate(const tarry__trial *trial,
  * Fails as tarry__simulate would before the first round. */
 tarry_status tarry__trial_check(const tarry__trial *trial, tarry_error *error);
 
+/* Whether a policy's description has a known name and settings; their values
+ * are read when a trial begins.  TARRY_BAD_INPUT, TARRY_NO_MEMORY. */
+tarry_status tarry__policy_check(const char *description, tarry_error *error);
+
 /* About `wanted` rounds from 1 to the horizon, evenly spaced on a logarithmic
  * scale and all different; `grid` has room for MAX_GRID.  Answers how many. */
 size_t tarry__log_grid(uint64_t horizon, size_t wanted, uint64_t *grid);

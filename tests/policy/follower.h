@@ -40,8 +40,7 @@ static inline size_t count_active(const follower *f)
     return count;
 }
 
-/* ---- algebra
- * ---------------------------------------------------------------*/
+/* ---- algebra --------------------------------------------------------------*/
 
 /* P = V^+ for V = sum of scale[k] a_k a_k'; answers the rank. */
 static inline size_t pseudo_inverse(const game *g, const double *scale,
@@ -89,8 +88,7 @@ static inline double sign(double x)
     return (x > 0) - (x < 0);
 }
 
-/* ---- the start of a phase
- * --------------------------------------------------*/
+/* ---- the start of a phase -------------------------------------------------*/
 
 static inline double smallest_weight(const follower *f)
 {
@@ -194,8 +192,7 @@ static inline follower make_follower(int algorithm, const game *g,
     return f;
 }
 
-/* ---- the end of a phase
- * ----------------------------------------------------*/
+/* ---- the end of a phase ---------------------------------------------------*/
 
 static inline uint64_t total_due(const follower *f)
 {
@@ -282,8 +279,7 @@ static inline void end_phase(follower *f)
     f->epsilon /= 2;
 }
 
-/* ---- within a phase
- * --------------------------------------------------------*/
+/* ---- within a phase -------------------------------------------------------*/
 
 /* The active arm of smallest estimate so far. */
 static inline size_t best_estimate(const follower *f)
@@ -365,8 +361,7 @@ static inline tarry_status follow_loss(follower *f, choice c, double loss)
     return TARRY_OK;
 }
 
-/* ---- comparisons
- * -----------------------------------------------------------*/
+/* ---- comparisons ----------------------------------------------------------*/
 
 static inline void check_counts(const follower *f, const tarry_policy_status *s)
 {

@@ -10,8 +10,7 @@
 #include <string.h>
 #include "tarry/policy.h"
 
-/* ---- games
- * -----------------------------------------------------------------*/
+/* ---- games ----------------------------------------------------------------*/
 
 typedef struct {
     size_t n_arms, dim;
@@ -92,8 +91,7 @@ static inline double loss_of(const game *g, uint64_t round, size_t arm)
     return mean + (1 - fabs(mean)) * (2 * test_uniform(&seed) - 1);
 }
 
-/* ---- delays
- * ----------------------------------------------------------------*/
+/* ---- delays ---------------------------------------------------------------*/
 
 #define NEVER UINT64_MAX
 
@@ -155,8 +153,7 @@ static const delay_law delay_laws[] = {
 };
 enum { N_DELAYS = sizeof delay_laws / sizeof *delay_laws };
 
-/* ---- the mailbox
- * -----------------------------------------------------------*/
+/* ---- the mailbox ----------------------------------------------------------*/
 
 /* Rounds up to `room`, listed by when their loss is due; 0 ends a list. */
 typedef struct {
@@ -187,8 +184,7 @@ static inline void post(mailbox *m, uint64_t round, uint64_t delay)
     m->first[round + delay] = (uint32_t)round;
 }
 
-/* ---- policies
- * --------------------------------------------------------------*/
+/* ---- policies -------------------------------------------------------------*/
 
 typedef struct {
     uint64_t round;

@@ -9,8 +9,7 @@
 
 enum { HEADER_BYTES = 32, VERSION_AT = 8, CHECKSUM_AT = 24 };
 
-/* ---- a record of every kind of field
- * ---------------------------------------*/
+/* ---- a record of every kind of field --------------------------------------*/
 
 typedef struct {
     uint32_t small;
@@ -115,8 +114,7 @@ static void what_the_owner_calls_unsound_is_refused(void **state)
     unlink(path);
 }
 
-/* ---- damaged files
- * ---------------------------------------------------------*/
+/* ---- damaged files --------------------------------------------------------*/
 
 /* A policy in its second phase, if it has phases, with open rounds, saved. */
 static bytes saved_policy(const char *name, const char *path)
@@ -279,8 +277,7 @@ static void a_forged_file_does_no_harm(void **state)
     unlink(path);
 }
 
-/* ---- files that cannot be read or written
- * ----------------------------------*/
+/* ---- files that cannot be read or written ---------------------------------*/
 
 static void a_missing_file_is_an_io_error(void **state)
 {
@@ -347,8 +344,7 @@ static void a_full_disk_leaves_no_file(void **state)
     assert_false(is_there(path)); /* and close_folder finds nothing else */
 }
 
-/* ---- memory
- * ----------------------------------------------------------------*/
+/* ---- memory ---------------------------------------------------------------*/
 
 static void every_failed_allocation_is_reported(void **state)
 {

@@ -8,8 +8,7 @@
 
 enum { MOST_BYTES = 24, FEW = 272 }; /* per open round, once there are FEW */
 
-/* ---- a reference: the list of open rounds
- * ----------------------------------*/
+/* ---- a reference: the list of open rounds ---------------------------------*/
 
 typedef struct {
     tarry__open_rounds table;
@@ -97,8 +96,7 @@ static size_t below(uint64_t *seed, size_t n)
     return (size_t)(test_bits(seed) % n);
 }
 
-/* ---- orders
- * ----------------------------------------------------------------*/
+/* ---- orders ---------------------------------------------------------------*/
 
 /* Which of the open rounds comes back next, of those in the list. */
 typedef size_t picker(const pair *p, uint64_t *seed);
@@ -216,8 +214,7 @@ static void a_million_open_rounds_take_at_most_24_bytes_each(void **state)
     end_pair(&p);
 }
 
-/* ---- the end of the table
- * --------------------------------------------------*/
+/* ---- the end of the table -------------------------------------------------*/
 
 static size_t home_of(uint64_t round)
 {
@@ -289,8 +286,7 @@ static void probing_goes_round_the_end(void **state)
     remove_in_every_order(added, removed, COUNT, COUNT);
 }
 
-/* ---- refusals
- * --------------------------------------------------------------*/
+/* ---- refusals -------------------------------------------------------------*/
 
 static void an_empty_table_has_no_rounds(void **state)
 {

@@ -77,8 +77,7 @@ static void phased_mab_is_algorithm_4(void **state)
     walk_through_all_worlds(4);
 }
 
-/* ---- feedback that never comes
- * ---------------------------------------------*/
+/* ---- feedback that never comes --------------------------------------------*/
 
 /* Plays `rounds` rounds and reports at once, but not the losses of one arm. */
 static void starve(walk *w, size_t starved, uint64_t rounds)

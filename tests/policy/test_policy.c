@@ -80,8 +80,7 @@ static bytes saved(tarry_policy *p)
     return b;
 }
 
-/* ---- a deterministic machine
- * -----------------------------------------------*/
+/* ---- a deterministic machine ----------------------------------------------*/
 
 static void twin_repeats_every_choice(const char *name)
 {
@@ -192,8 +191,7 @@ static void a_policy_can_be_saved_on_both_sides_of_a_phase_change(void **state)
     for_each_policy(restored_before_a_change);
 }
 
-/* ---- every answer of observe
- * -----------------------------------------------*/
+/* ---- every answer of observe ----------------------------------------------*/
 
 static void check_answer(tarry_policy *p, uint64_t round, double loss,
                          tarry_status expected)
@@ -331,8 +329,7 @@ static void duplicates_are_known_for_every_round_ever_played(void **state)
     for_each_policy(duplicates);
 }
 
-/* ---- ranges
- * ----------------------------------------------------------------*/
+/* ---- ranges ---------------------------------------------------------------*/
 
 typedef struct {
     double low, high;
@@ -392,8 +389,7 @@ static void ranges_and_rewards_map_to_the_same_game(void **state)
     for_each_policy(ranges);
 }
 
-/* ---- the horizon
- * -----------------------------------------------------------*/
+/* ---- the horizon ----------------------------------------------------------*/
 
 static void stops_at_horizon(const char *name)
 {
@@ -475,8 +471,7 @@ static void too_short_a_horizon_is_played_to_its_end(void **state)
     for_each_policy(short_horizon);
 }
 
-/* ---- what create refuses
- * ---------------------------------------------------*/
+/* ---- what create refuses --------------------------------------------------*/
 
 typedef struct {
     const char *why; /* a word of the error */
@@ -603,8 +598,7 @@ static void an_unknown_policy_is_answered_with_the_list(void **state)
     end_game(&g);
 }
 
-/* ---- odd sets of arms
- * ------------------------------------------------------*/
+/* ---- odd sets of arms -----------------------------------------------------*/
 
 static void one_arm(const char *name)
 {
@@ -718,8 +712,7 @@ static void two_hundred_thousand_arms_can_be_played(void **state)
     for_each_policy(many_arms);
 }
 
-/* ---- memory
- * ----------------------------------------------------------------*/
+/* ---- memory ---------------------------------------------------------------*/
 
 static void create_without_memory(const char *name)
 {
@@ -900,8 +893,7 @@ static void within_a_phase_no_memory_is_taken(void **state)
     for_each_policy(takes_no_memory);
 }
 
-/* ---- the list
- * --------------------------------------------------------------*/
+/* ---- the list -------------------------------------------------------------*/
 
 static void names_are_listed_once_and_end(void **state)
 {

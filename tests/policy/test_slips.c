@@ -52,8 +52,7 @@ static double predicted(const follower *f, size_t a, const double *x)
     return sum;
 }
 
-/* ---- (a) the pessimistic estimator without its minus
- * -----------------------*/
+/* ---- (a) the pessimistic estimator without its minus ----------------------*/
 
 /* The display of theta^-, letter by letter: + sigma sign(a' V^+ b), which makes
  * it theta^+. */
@@ -115,8 +114,7 @@ static void slip_a_printed_lower_estimate_cuts_too_early(void **state)
     end_walk(w);
 }
 
-/* ---- (b) the main text's rule
- * ----------------------------------------------*/
+/* ---- (b) the main text's rule ---------------------------------------------*/
 
 static double far_apart(const walk *w, choice c)
 {
@@ -149,8 +147,7 @@ static void slip_b_main_text_cuts_the_best_and_keeps_the_worst(void **state)
     end_walk(w);
 }
 
-/* ---- (c) the smallest weight, and log log n
- * --------------------------------*/
+/* ---- (c) the smallest weight, and log log n -------------------------------*/
 
 /* "min weight >= 1 / (n log log n)": up to n = 15 that is more than 1/n, but a
  * design has n arms or more.  Its construction gives 1 / (2 psi). */
@@ -202,8 +199,7 @@ static void slip_c_log_log_n_spoils_the_quota_for_small_n(void **state)
     }
 }
 
-/* ---- (d) the width of the bracket
- * ------------------------------------------*/
+/* ---- (d) the width of the bracket -----------------------------------------*/
 
 /* e1 and e2 with weight 1/2 each and the arm (sqrt 2, sqrt 2): g = 8 = 4n, all
  * that the design promises.  Every arm misses the share eps / sqrt(n). */
@@ -238,8 +234,7 @@ static void slip_d_bracket_is_wider_than_printed(void **state)
     CHECK_NEAR(e[2].lower, whole, 1e-12); /* and lower(a) still holds */
 }
 
-/* ---- (e) more than N(a) losses
- * ---------------------------------------------*/
+/* ---- (e) more than N(a) losses --------------------------------------------*/
 
 /* Printed: every loss of the phase is added to S(a), while V counts N(a) of
  * them.  The losses of arm 1 come late; meanwhile arm 0, the better one, gets
@@ -275,8 +270,7 @@ static void slip_e_losses_beyond_the_target_cut_the_best_arm(void **state)
     end_walk(w);
 }
 
-/* ---- g
- * ---------------------------------------------------------------------*/
+/* ---- g --------------------------------------------------------------------*/
 
 /* max over arms of |a|^2 in V(weight)^+. */
 static double squared_g(const game *g, const double *weight)

@@ -337,18 +337,22 @@ static void an_observer_that_fails_ends_the_experiment(void **state)
     tarry__results_clear(&r);
 }
 
-static void a_bad_policy_is_named(void **state)
+static void a_bad_policy_is_named_before_any_run(void **state)
 {
     (void)state;
-    tarry__experiment e = small();
-    tarry_error error = {""};
-    tarry__results r;
-    e.policy[1] = "nobody";
-    create(&r, &e);
-    assert_int_equal(tarry__experiment_run(&e, NULL, &r, &error),
-                     TARRY_BAD_INPUT);
-    assert_non_null(strstr(error.text, "nobody"));
-    tarry__results_clear(&r);
+    const char *const bad[] = {"nobody", "phased-mab:nobody=1"};
+    for (size_t i = 0; i < 2; i++) {
+        tarry__experiment e = small();
+        tarry_error error = {""};
+        tarry__results r;
+        e.policy[1] = bad[i];
+        create(&r, &e);
+        assert_int_equal(tarry__experiment_run(&e, NULL, &r, &error),
+                         TARRY_BAD_INPUT);
+        assert_non_null(strstr(error.text, "nobody"));
+        assert_int_equal(r.n_finished, 0);
+        tarry__results_clear(&r);
+    }
 }
 
 static double regret(const tarry__outcome *outcome, size_t i)
@@ -417,7 +421,7 @@ int main(void)
         cmocka_unit_test(finished_trials_are_not_repeated),
         cmocka_unit_test(cancelling_keeps_what_is_finished),
         cmocka_unit_test(an_observer_that_fails_ends_the_experiment),
-        cmocka_unit_test(a_bad_policy_is_named),
+        cmocka_unit_test(a_bad_policy_is_named_before_any_run),
         cmocka_unit_test(only_finished_runs_are_picked_and_compared),
         cmocka_unit_test(out_of_memory_is_told_wherever_it_happens),
     };

@@ -3,6 +3,8 @@ import csv
 import json
 import math
 import os
+import pty
+import resource
 import signal
 import subprocess
 import time
@@ -198,7 +200,7 @@ class ExperimentFile(LabTest):
         for key, value in wrong.items():
             path = self.config(**{key: value})
             self.refused("run", path, says=[path, key])
-        for policy in (7, [], {}):
+        for policy in (7, [], {}, ["phased-mab"] * 65):
             path = self.config(policy=policy)
             self.refused("run", path, says=[path, "policy"])
 
@@ -265,15 +267,27 @@ class Files(LabTest):
             self.assertEqual(done.returncode, 1, options)
             self.assertEqual(done.stderr.count("\n"), 1)
         for option in ("--csv", "--curves"):
-            self.refused("run", *SMALL, option, "/dev/full", code=1,
-                         says="/dev/full")
+            done = tarry("run", *SMALL, option, "/dev/full", "--json")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("/dev/full", done.stderr)
+            json.loads(done.stdout)  # the answer is not lost
 
-    def test_files_that_cannot_be_made_are_named(self):
+    def test_files_that_cannot_be_made_are_named_before_the_work(self):
         nowhere = self.path("no/such/folder")
-        for option in ("--csv", "--curves"):
-            self.refused("run", *SMALL, option, nowhere, code=1, says=nowhere)
-        for option in ("--resume", "--export-instance"):
-            self.refused("run", *SMALL, option, nowhere, says=nowhere)
+        for option in ("--csv", "--curves", "--resume", "--export-instance"):
+            self.refused("run", "--horizon", "1e11", option, nowhere,
+                         says=nowhere)
+
+    def test_progress_is_for_terminals_only(self):
+        terminal, other_end = pty.openpty()
+        done = subprocess.run([TARRY, "run", *SMALL, "--horizon", "2e5",
+                               "--json"], stdout=subprocess.PIPE,
+                              stderr=other_end)
+        os.close(other_end)
+        self.assertEqual(done.returncode, 0)
+        json.loads(done.stdout)
+        self.assertIn(b"rounds/s", os.read(terminal, 10000))
+        os.close(terminal)
 
 
 class Resume(LabTest):
@@ -303,7 +317,8 @@ class Resume(LabTest):
         process = subprocess.Popen(
             [TARRY, "run", *options, "--json", "--resume", path],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while not os.path.exists(path) or len(self.lines(path)) < 3:
+        while process.poll() is None and (not os.path.exists(path) or
+                                          len(self.lines(path)) < 3):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
@@ -363,6 +378,51 @@ class Resume(LabTest):
             path = self.write("notes", text)
             self.refused("run", *SMALL, "--resume", path, says=path + ":1:")
             self.assertEqual(self.lines(path), [text])
+
+    def test_a_journal_that_cannot_grow_is_a_failed_job(self):
+        path = self.path("kept")
+
+        def limit():  # room for a run or two
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+        self.refused("run", *SMALL, "--resume", path, code=1, says=path,
+                     preexec_fn=limit, restore_signals=False)
+        self.assertEqual(timeless(run(*SMALL, "--resume", path)),
+                         timeless(run(*SMALL)))
+
+    def test_policies_without_finished_runs_are_not_reported(self):
+        path, _ = self.keep()
+        lines = self.lines(path)
+        mine = [line for line in lines[1:]
+                if json.loads(line)["trial"] // 5 == 2]
+        self.write("kept", "".join(lines[:1] + mine))
+        table, curves = self.path("runs.csv"), self.path("curves.csv")
+        process = subprocess.Popen(
+            [TARRY, "run", "--resume", path, "--json", "--csv", table,
+             "--curves", curves, *self.endless(path)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not os.path.exists(curves):
+            time.sleep(0.01)
+        time.sleep(0.5)  # it has begun, but does not end by itself
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate()
+        self.assertEqual(process.returncode, 1)
+        names = [p["name"] for p in json.loads(out)["policies"]]
+        self.assertEqual(names, ["phased-loss-dependent"])
+        for file in (table, curves):
+            with open(file, newline="") as rows:
+                self.assertEqual({r["policy"] for r in csv.DictReader(rows)},
+                                 set(names))
+
+    def endless(self, path):
+        """Makes the journal one of an experiment that takes very long."""
+        options = [*SMALL, "--horizon", "1e11"]
+        config = json.loads(tarry("run", *options, "--print-config").stdout)
+        lines = self.lines(path)
+        heading = json.loads(lines[0])
+        heading["config"] = config
+        self.write("kept", json.dumps(heading) + "\n" + "".join(lines[1:]))
+        return options
 
     @unittest.skipIf(lab.SANITIZED or not os.path.exists(MPI),
                      "needs tarry-mpi without sanitizers")
@@ -591,6 +651,12 @@ class Refusals(LabTest):
                 ("--delay", "hold-all:sigma=1e9", "sigma"),
                 ("--delay", "empirical:file=/no/such/file", "/no/such/file")):
             self.refused("run", option, spec, says=says)
+
+    def test_the_last_policy_is_looked_at_before_the_first_runs(self):
+        for bad, says in (("nobody", "nobody"),
+                          ("phased-mab:colour=red", "colour")):
+            self.refused("run", "--horizon", "1e11", "--policy", "phased-mab",
+                         "--policy", bad, says=says, timeout=60)
 
     def test_unknown_options_and_arguments(self):
         self.refused("run", "--policies", "x", says="--policies")
