@@ -53,10 +53,12 @@ static bool is_group(const char *text)
            strcmp(text, "mab") == 0;
 }
 
+/* Whoever knows the means is in none. */
 static bool is_in_group(const tarry__policy_type *type, const char *group)
 {
-    return strcmp(group, "all") == 0 ||
-           type->plain == (strcmp(group, "mab") == 0);
+    const bool all = strcmp(group, "all") == 0;
+    return !type->needs_means &&
+           (all || type->plain == (strcmp(group, "mab") == 0));
 }
 
 static bool is_named(const tarry__experiment *e, const char *policy)

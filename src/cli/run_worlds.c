@@ -83,7 +83,8 @@ static void fill_ratios(const run_batch *b, double *values, double *ratio)
     }
 }
 
-/* The geometric mean over the worlds it ran in; NAN if none. */
+/* The geometric mean over the worlds it ran in; NAN if none.  Over a regret of
+ * 0 the ratio is infinite, and so is the mean. */
 static double typical(const double *ratio, size_t count)
 {
     double sum = 0;

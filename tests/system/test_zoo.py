@@ -49,7 +49,8 @@ class Folder(unittest.TestCase):
 
 class Groups(Folder):
     listed = [p["name"] for p in
-              json.loads(tarry("list", "--json").stdout)["policies"]]
+              json.loads(tarry("list", "--json").stdout)["policies"]
+              if p["name"] != "oracle"]  # it knows the means
 
     def group(self, *policies):
         options = [o for p in policies for o in ("--policy", p)]
@@ -57,7 +58,7 @@ class Groups(Folder):
         self.assertEqual(config.returncode, 0, config.stderr)
         return json.loads(config.stdout)["policy"]
 
-    def test_all_is_the_whole_list_in_order(self):
+    def test_all_is_the_whole_list_in_order_but_the_oracle(self):
         self.assertEqual(self.group("all"), self.listed)
 
     def test_linear_and_mab_share_all_policies_between_them(self):
