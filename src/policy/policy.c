@@ -62,14 +62,14 @@ static tarry_status find_type(const char *name,
                               const tarry__policy_type **type,
                               tarry_error *error)
 {
-    char names[300] = "";
+    char names[400] = "";
     *type = tarry__policy_type_find(name);
     if (*type != NULL)
         return TARRY_OK;
-    for (size_t i = 0, used = 0; tarry__policy_types[i] != NULL; i++)
+    for (size_t i = 0, used = 0;
+         tarry_policy_name(i) != NULL && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                 i > 0 ? ", " : "",
-                                 tarry__policy_types[i]->name);
+                                 i > 0 ? ", " : "", tarry_policy_name(i));
     return tarry__fail(error, TARRY_BAD_ARGUMENT,
                        "no policy '%s' (there are: %s)", name, names);
 }

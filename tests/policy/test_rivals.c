@@ -162,7 +162,8 @@ static void play_beside(game *g, const char *name, const char *settings,
                    1e-10);
         open[n_open] = round;
         arms[n_open++] = arm;
-        while (n_open > 0 && test_bits(&g->seed) % 30 < (t % 97 < 5 ? 28 : 10)) {
+        const uint64_t burst = t % 97 < 5 ? 28 : 10;
+        while (n_open > 0 && test_bits(&g->seed) % 30 < burst) {
             const size_t i = test_bits(&g->seed) % n_open;
             report(g, p, open[i], arms[i]);
             if (seen != NULL)
