@@ -5,8 +5,8 @@
  * idea, their text was not at hand.
  *
  * V holds all plays, b the losses that have arrived; a missing loss counts as
- * 0.  With G of them missing the estimate is off by V^-1 sum_missing a <a,theta>
- * whose norm in V is at most sqrt(G), since the missing a a' are part of V and
+ * 0.  With G of them missing the estimate is off by V^-1 times the sum of their
+ * a <a, theta>, whose norm in V is at most sqrt(G), since the missing a a' are part of V and
  * |<a, theta>| <= 1.  So the width is beta + sqrt(G), beta as in linucb.c.
  *
  * Uncertain: constants; the paper's width has them from its own concentration

@@ -4,14 +4,14 @@
  * "Linear bandits with stochastic delayed feedback", 2020; from its stated idea
  * and what is said of the authors' program, the text was not at hand.
  *
- * Every play counts in V at once; a loss counts in b if it comes within a window
- * of m rounds, else never: what is missing counts as 0 (the paper has rewards,
+ * Every play counts in V at once; a loss counts in b if it comes within m
+ * rounds, else never: what is missing counts as 0 (the paper has rewards,
  * of which a 0 is never shown; a loss in [-1, 1] that is missing counts as 0
  * too).  So theta estimates the unknown vector times the probability to come in
  * time, which changes no argmin.  Plays of the last m rounds may still be
  * missing; they bias theta by at most sum |a_s| in the norm of V, so the width
- * is beta + sum |a_s| over the plays of the window whose loss has not come, with
- * beta as in linucb.c and |a_s| bounded by its value right after play s.  (The
+ * is beta + sum |a_s| over the plays of the window whose loss has not come, beta
+ * being as in linucb.c and |a_s| bounded by its value right after play s.  (The
  * paper sums over the whole window, because there a 0 looks like a loss that
  * has not come yet.  Here it does not, and the sum is the smaller for it.)
  *

@@ -6,7 +6,7 @@
  * keeps a iff <theta, a> - min_b <theta, b> <= 2 eps.
  *
  * It waits for nothing: when the plays are done, it estimates from what has
- * arrived of them, V from what was seen.  Short samples then make wide estimates
+ * arrived of them, V from what was seen.  Short samples then make poor estimates
  * that are trusted like the others, and losses that come early because of what
  * they are make biased ones: what goes wrong without the paper.  Only an arm of
  * the design of which nothing at all has come is played until a loss comes, as

@@ -8,7 +8,7 @@
  * turns standard normals into draws of the posterior.
  *
  * Rounding errors do not pile up: after 1, 2, 4, ..., 1024 additions and then
- * every 1024 (more in high dimension) S and theta are computed afresh from V and
+ * every 1024 (more in high dimension) S and theta are computed afresh from V,
  * b.  These are sums of so many terms that even they need care: terms are
  * gathered apart and join V and b only then, with what the sum rounds away
  * carried along (Kahan 1965). */

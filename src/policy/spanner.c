@@ -8,20 +8,20 @@
  * active a is sum_b l_b b over it with |l| <= 1 (Hazan and Karnin,
  * "Volumetric spanners", 2016).  Phase m, eps = 2^-m, plays each of its arms
  * N = ceil(2 log(K T m (m+1)) / eps^2) times in turn and waits for all those
- * losses: a delay may depend on its loss, so what comes early is no fair sample.
+ * losses: a delay may depend on its loss, so what comes early misleads.
  * Then the error of every arm's estimate, the least-squares one, is at most
  * eps |l| <= eps; keep a iff <theta, a> - min_b <theta, b> <= 2 eps.
  *
  * The spanner: first a basis, by taking the arm farthest from the span of those
  * taken, until the rest lies in it.  In coordinates of that basis M = I, and
- * |l|^2 = c' M c for an arm with coordinates c.  While some arm has more than 1,
+ * |l|^2 = c' M c for an arm with coordinates c.  While some arm exceeds 1,
  * the one with the most is taken too, which adds c c' to M^-1.  Each step at
  * least doubles det(M^-1), so there are few.
  *
  * Uncertain: constants; how the paper closes a phase before all losses are
  * there (delays are at most D in its model; here a loss that never comes is
- * waited for for ever).  While it waits it plays the best arm so far, in phase 1
- * the spanner in turn. */
+ * waited for for ever).  While it waits it plays the best arm so far, in phase
+ * 1 the spanner in turn. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,7 +321,7 @@ static void cut_arms(tarry__phased *ph, const tarry__phased *old)
             ph->active[ph->n_active++] = old->active[i];
 }
 
-/* The next phase is made beside this one and takes its place when it is done. */
+/* The next phase is made beside this one and then takes its place. */
 static tarry_status advance(tarry__phased *ph, uint64_t round)
 {
     const size_t K = ph->problem->n_arms;

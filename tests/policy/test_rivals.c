@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/machine.h"
 #include "env/env.h"
 #include "policy/ridge.h"
 #include "policy/sampler.h"
@@ -162,7 +163,8 @@ static void play_beside(game *g, const char *name, const char *settings,
                    1e-10);
         open[n_open] = round;
         arms[n_open++] = arm;
-        while (n_open > 0 && test_bits(&g->seed) % 30 < (t % 97 < 5 ? 28 : 10)) {
+        const uint64_t burst = t % 97 < 5 ? 28 : 10;
+        while (n_open > 0 && test_bits(&g->seed) % 30 < burst) {
             const size_t i = test_bits(&g->seed) % n_open;
             report(g, p, open[i], arms[i]);
             if (seen != NULL)
@@ -339,6 +341,68 @@ static void ten_million_updates_leave_no_drift(void **state)
     CHECK_NEAR(r.log_det, logs, 1e-9);
     tarry__ridge_clear(&r);
     free(g.arms);
+}
+
+/* ---- kernels ---------------------------------------------------------------*/
+
+/* The arms against a vector, plainly: the first smallest. */
+static size_t first_lowest(const game *g, const double *x)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < g->K; k++)
+        if (dot(g->arms + k * g->n, x, g->n) <
+            dot(g->arms + best * g->n, x, g->n))
+            best = k;
+    return best;
+}
+
+static void check_kernels(const tarry__arms_kernels *kernels, size_t n,
+                          size_t K)
+{
+    game g = make_game(n, K, 100 * n + K);
+    const size_t n_tiles = tarry__n_tiles(K), stride = tarry__stride(n);
+    double *tiles = malloc(n_tiles * TARRY__TILE * n * sizeof *tiles), value;
+    double S[MOST_DIM * 16] = {0}, x[16] = {0}, y[16] = {0};
+    assert_non_null(tiles);
+    tarry__tiles_fill(tiles, g.arms, n, NULL, 0, K);
+    for (int repeat = 0; repeat < 50; repeat++) {
+        for (size_t j = 0; j < n; j++)
+            x[j] = test_normal(&g.seed);
+        assert_int_equal(kernels->lowest(tiles, n_tiles, n, x, &value),
+                         first_lowest(&g, x));
+        CHECK_NEAR(value,
+                   dot(g.arms + first_lowest(&g, x) * n, x, n), 1e-13);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            S[i * stride + j] = test_normal(&g.seed);
+    kernels->times(S, n, x, y);
+    for (size_t i = 0; i < n; i++)
+        CHECK_NEAR(y[i], dot(S + i * stride, x, n), 1e-13);
+    kernels->transposed(S, n, x, y);
+    for (size_t j = 0; j < n; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += S[i * stride + j] * x[i];
+        CHECK_NEAR(y[j], sum, 1e-13);
+    }
+    free(tiles);
+    free(g.arms);
+}
+
+static void all_kernels_agree_with_plain_loops(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= MOST_DIM; n += 3)
+        for (size_t K = 1; K < 70; K += 11) {
+            check_kernels(&tarry__arms_base, n, K);
+#ifdef __x86_64__
+            if (tarry__vector_lanes() >= 4)
+                check_kernels(&tarry__arms_avx2, n, K);
+            if (tarry__vector_lanes() >= 8)
+                check_kernels(&tarry__arms_avx512, n, K);
+#endif
+        }
 }
 
 /* ---- odd sets of arms ------------------------------------------------------*/
@@ -649,6 +713,7 @@ int main(void)
         cmocka_unit_test(laziness_changes_no_choice),
         cmocka_unit_test(lints_plays_the_smallest_sample),
         cmocka_unit_test(ten_million_updates_leave_no_drift),
+        cmocka_unit_test(all_kernels_agree_with_plain_loops),
         cmocka_unit_test(odd_sets_of_arms_can_be_played),
         cmocka_unit_test(of_equal_arms_the_first_is_played),
         cmocka_unit_test(a_loss_after_the_window_is_ignored),
