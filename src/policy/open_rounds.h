@@ -1,9 +1,10 @@
 /* open_rounds.h - the choices whose loss is outstanding: round -> arm.
  *
  * An open-addressing hash table with 8-byte entries, 39 bits of round and 25
- * of value, between 57 and 85 per cent full: 9.4 to 14.1 bytes per open round,
- * under 24 also while it grows.  A round that was chosen and is not here has
- * been reported: no other memory of past rounds is needed. */
+ * of value.  At its peak it is 57 to 85 per cent full: 9.4 to 14.1 bytes per
+ * open round, under 24 also while it grows.  It never shrinks.  A round that
+ * was chosen and is not here has been reported: no other memory of past rounds
+ * is needed. */
 #ifndef TARRY_OPEN_ROUNDS_H
 #define TARRY_OPEN_ROUNDS_H
 

@@ -199,6 +199,7 @@ static inline tarry_policy_params params_of(const game *g, uint64_t horizon)
     p.arms = g->arms;
     p.horizon = horizon;
     p.seed = 2385;
+    p.run = 7;
     return p;
 }
 
