@@ -56,15 +56,37 @@ static inline reals root(reals x)
 #endif
 }
 
-/* In halves, the same way for all widths. */
+/* The other half of the vector; of each half; of each quarter. */
+#if defined(__AVX512F__)
+#define FOLD(x, step)                                                          \
+    step(x, ((integers){4, 5, 6, 7, 0, 1, 2, 3}));                             \
+    step(x, ((integers){2, 3, 0, 1, 6, 7, 4, 5}));                             \
+    step(x, ((integers){1, 0, 3, 2, 5, 4, 7, 6}))
+#elif defined(__AVX2__)
+#define FOLD(x, step)                                                          \
+    step(x, ((integers){2, 3, 0, 1}));                                         \
+    step(x, ((integers){1, 0, 3, 2}))
+#else
+#define FOLD(x, step) step(x, ((integers){1, 0}))
+#endif
+
+#define ADD_OTHER(x, order) x += __builtin_shuffle(x, order)
 static inline double sum_lanes(reals x)
 {
-    double y[LANES];
-    store(y, x);
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            y[i] += y[i + half];
-    return y[0];
+    FOLD(x, ADD_OTHER);
+    return x[0];
+}
+
+static inline reals smaller(reals a, reals b)
+{
+    return pick(a < b, a, b);
+}
+
+#define TAKE_SMALLER(x, order) x = smaller(__builtin_shuffle(x, order), x)
+static inline double min_lanes(reals x)
+{
+    FOLD(x, TAKE_SMALLER);
+    return x[0];
 }
 
 #endif

@@ -43,44 +43,43 @@ static void shrink(double *S, size_t n, double c, const double *u,
 
 /* ---- all arms --------------------------------------------------------------*/
 
-/* The smallest value so far in each place of a tile, and in which tile. */
+/* The smallest value so far in each place of a tile, and in which tile: a
+ * whole number, exact in a double. */
 typedef struct {
-    reals least[PER_TILE];
-    integers tile[PER_TILE];
+    reals least[PER_TILE], tile[PER_TILE];
 } leaders;
-
-static inline void enter(leaders *l, int v, reals value, size_t tile)
-{
-    const integers below = value < l->least[v];
-    l->least[v] = pick(below, value, l->least[v]);
-    l->tile[v] = (below & ((integers){0} + (int64_t)tile)) |
-                 (~below & l->tile[v]);
-}
 
 static inline void open_leaders(leaders *l)
 {
     for (int v = 0; v < PER_TILE; v++) {
         l->least[v] = (reals){0} + (double)INFINITY;
-        l->tile[v] = (integers){0};
+        l->tile[v] = (reals){0};
     }
 }
 
-static size_t winner(const leaders *l, double *value)
+static inline void enter(leaders *l, int v, reals value, size_t tile)
 {
-    size_t best = 0;
-    *value = l->least[0][0];
-    best = (size_t)l->tile[0][0] * TARRY__TILE;
-    for (int v = 0; v < PER_TILE; v++)
-        for (int i = 0; i < LANES; i++) {
-            const size_t at =
-                (size_t)l->tile[v][i] * TARRY__TILE + (size_t)(v * LANES + i);
-            const double x = l->least[v][i];
-            if (x < *value || (x == *value && at < best)) {
-                *value = x;
-                best = at;
-            }
-        }
-    return best;
+    const integers below = value < l->least[v];
+    l->least[v] = pick(below, value, l->least[v]);
+    l->tile[v] = pick(below, (reals){0} + (double)tile, l->tile[v]);
+}
+
+/* The smallest of all, and of equals the first; without branches, as nobody can
+ * foretell which lane it will be. */
+static inline size_t winner(const leaders *l, double *value)
+{
+    reals least = l->least[0], first = (reals){0} + (double)INFINITY, lane;
+    for (int v = 1; v < PER_TILE; v++)
+        least = smaller(l->least[v], least);
+    const double smallest = min_lanes(least);
+    for (int i = 0; i < LANES; i++)
+        lane[i] = i;
+    for (int v = 0; v < PER_TILE; v++) {
+        const reals at = l->tile[v] * TARRY__TILE + (lane + v * LANES);
+        first = pick(l->least[v] == smallest, smaller(at, first), first);
+    }
+    *value = smallest;
+    return (size_t)min_lanes(first);
 }
 
 static inline __attribute__((always_inline)) void
@@ -88,6 +87,7 @@ products(reals w[PER_TILE], const double *tile, size_t n, const double *x)
 {
     for (int v = 0; v < PER_TILE; v++)
         w[v] = (reals){0};
+#pragma GCC unroll 5
     for (size_t j = 0; j < n; j++)
         for (int v = 0; v < PER_TILE; v++)
             w[v] += x[j] * load(tile + j * TARRY__TILE + v * LANES);

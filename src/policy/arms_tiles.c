@@ -1,4 +1,4 @@
-/* arms_tiles.c - puts arms into tiles and picks the kernels for this machine. */
+/* arms_tiles.c - puts arms into tiles; picks the kernels for this machine. */
 #include "arms_kernel.h"
 
 #include "base/machine.h"

@@ -40,7 +40,7 @@ static tarry_status open_memory(tarry__optimist *o,
     if (is_lazy(problem)) {
         o->m0 = tarry__zalloc(K, sizeof *o->m0);
         o->r0 = tarry__zalloc(K, sizeof *o->r0);
-        o->theta0 = tarry__zalloc(n, sizeof *o->theta0);
+        o->theta0 = tarry__zalloc(2 * n, sizeof *o->theta0);
         ok = ok && o->m0 && o->r0 && o->theta0;
     }
     return ok ? TARRY_OK : TARRY_NO_MEMORY;
@@ -77,21 +77,26 @@ void tarry__optimist_clear(tarry__optimist *o)
 
 /* ---- hot arms --------------------------------------------------------------*/
 
+/* The last tile is filled up with the last hot arm's numbers. */
+static void fill_copies(tarry__optimist *o)
+{
+    const size_t end = tarry__n_tiles(o->n_hot) * TARRY__TILE;
+    for (size_t at = o->n_hot; at < end; at++) {
+        o->m[at] = o->m[o->n_hot - 1];
+        o->q[at] = o->q[o->n_hot - 1];
+    }
+}
+
 /* m and q of the places from `from` on, by the ridge itself. */
 static void evaluate(tarry__optimist *o, const tarry__ridge *ridge,
                      size_t from)
 {
-    const size_t end = tarry__n_tiles(o->n_hot) * TARRY__TILE;
-    for (size_t at = from; at < end; at++) {
-        if (at < o->n_hot) {
-            const double *a = arm_at(o, o->hot[at]);
-            o->m[at] = tarry__dot(a, ridge->theta, ridge->n);
-            o->q[at] = tarry__ridge_variance(ridge, a);
-        } else { /* copies fill the last tile */
-            o->m[at] = o->m[o->n_hot - 1];
-            o->q[at] = o->q[o->n_hot - 1];
-        }
+    for (size_t at = from; at < o->n_hot; at++) {
+        const double *a = arm_at(o, o->hot[at]);
+        o->m[at] = tarry__dot(a, ridge->theta, ridge->n);
+        o->q[at] = tarry__ridge_variance(ridge, a);
     }
+    fill_copies(o);
     o->work += (double)(o->n_hot - from) * (double)ridge->n;
 }
 
@@ -140,15 +145,9 @@ void tarry__optimist_note(tarry__optimist *o, const tarry__ridge *ridge,
 /* |theta - theta0| in the norm of V. */
 static double moved(const tarry__optimist *o, const tarry__ridge *ridge)
 {
-    const size_t n = ridge->n;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        double row = 0;
-        for (size_t j = 0; j < n; j++)
-            row += ridge->V[i * n + j] * (ridge->theta[j] - o->theta0[j]);
-        sum += row * (ridge->theta[i] - o->theta0[i]);
-    }
-    return sqrt(fmax(sum, 0));
+    for (size_t i = 0; i < ridge->n; i++)
+        o->theta0[ridge->n + i] = ridge->theta[i] - o->theta0[i];
+    return sqrt(fmax(tarry__ridge_square(ridge, o->theta0 + ridge->n), 0));
 }
 
 /* With squared norms the width belongs to r0^2 and only the move to r0. */
@@ -236,7 +235,8 @@ size_t tarry__optimist_choose(tarry__optimist *o, const tarry__ridge *ridge,
                               double width)
 {
     if (!o->settled || width != o->width) {
-        o->last = o->hot[lowest(o, ridge, width)];
+        const size_t place = lowest(o, ridge, width);
+        o->last = o->hot[place < o->n_hot ? place : 0]; /* all may be NaN */
         o->settled = true;
         o->width = width;
     }
@@ -249,20 +249,20 @@ size_t tarry__optimist_choose(tarry__optimist *o, const tarry__ridge *ridge,
 static void archive_hot(tarry__optimist *o, const tarry__problem *problem,
                         tarry__archive *a)
 {
-    size_t n_places = places(problem);
     tarry__archive_field(a, o->n_hot);
     tarry__archive_require(a, o->n_hot <= problem->n_arms);
     if (a->status != TARRY_OK)
         return;
-    n_places = tarry__n_tiles(o->n_hot) * TARRY__TILE;
     tarry__archive_bytes(a, o->hot, o->n_hot * sizeof *o->hot);
-    tarry__archive_bytes(a, o->m, n_places * sizeof *o->m);
-    tarry__archive_bytes(a, o->q, n_places * sizeof *o->q);
+    tarry__archive_bytes(a, o->m, o->n_hot * sizeof *o->m);
+    tarry__archive_bytes(a, o->q, o->n_hot * sizeof *o->q);
     for (size_t i = 0; i < o->n_hot; i++)
         tarry__archive_require(a, o->hot[i] < problem->n_arms);
-    if (a->loading && a->status == TARRY_OK)
-        tarry__tiles_fill(o->tiles, problem->arms, problem->dim, o->hot, 0,
-                          o->n_hot);
+    if (!a->loading || a->status != TARRY_OK)
+        return;
+    tarry__tiles_fill(o->tiles, problem->arms, problem->dim, o->hot, 0,
+                      o->n_hot);
+    fill_copies(o);
 }
 
 /* Every arm is hot or cold, not both. */

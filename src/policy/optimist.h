@@ -12,8 +12,9 @@
  *     m0 - (width + move) r0,  move = |theta - theta0|_V.
  * An arm stays cold while this, for a width and move a little above today's,
  * exceeds a ceiling a little above the smallest hot index; only when one of the
- * three has been outgrown are the cold arms looked at, two numbers each.  When the hot ones have cost as much as
- * computing everything afresh would, that is done and few are hot again. */
+ * three has been outgrown are the cold arms looked at, two numbers each.  When
+ * the hot ones have cost as much as computing everything afresh would, that is
+ * done, and few are hot again. */
 #ifndef TARRY_OPTIMIST_H
 #define TARRY_OPTIMIST_H
 
@@ -29,7 +30,7 @@ typedef struct {
     size_t n_changes;  /* not yet made */
     double *u, c[TARRY__MOST_CHANGES], d[TARRY__MOST_CHANGES];
     double *m0, *r0;   /* per arm; m0 infinite if hot; NULL: all are hot */
-    double *theta0;
+    double *theta0;    /* and room for theta - theta0 */
     double reach_width, reach_move, ceiling;
     double work;       /* products <a, x> since all was fresh */
     uint32_t settled;  /* nothing has changed since the last choice, */

@@ -3,11 +3,11 @@
  * Source: as otf_linucb.c, whose estimate it shares: V of all plays, b of the
  * losses that came within m rounds.  From the stated idea.
  *
- * Round t draws theta ~ N(theta_hat, v^2 (1 + B) V^-1) with B the sum of
- * |a_s|^2 (V^-1 at play s) over the plays of the window whose loss has not come:
- * the variance grows by what those may still bring.  (The authors' program divides by
- * 1 + B where it means to multiply, and its estimate with it; early on it then
- * draws too little.) */
+ * Round t draws theta ~ N(theta_hat, v^2 (1 + B) V^-1) with B the sum of |a_s|^2
+ * (V^-1 at play s) over the plays of the window whose loss has not come: the
+ * variance grows by what those may still bring.  (The authors' program sums
+ * over the whole window, and divides by 1 + B, estimate included, where the
+ * idea is to multiply; early on it draws too little.) */
 #include <math.h>
 #include "rivals.h"
 #include "sampler.h"

@@ -12,7 +12,7 @@ enum { FRESH_EVERY = 1024 };
 static size_t memory_size(size_t n)
 {
     const size_t stride = tarry__stride(n);
-    return 2 * n * n + n * stride + 3 * n + stride;
+    return 3 * n * (n + 1) + n * n + n * stride + 2 * n + stride;
 }
 
 static tarry_status open_memory(tarry__ridge *r, size_t n)
@@ -25,10 +25,13 @@ static tarry_status open_memory(tarry__ridge *r, size_t n)
         return TARRY_NO_MEMORY;
     r->S = r->memory;
     r->p = r->S + n * stride;
-    r->V = r->p + stride;
-    r->L = r->V + n * n;
-    r->b = r->L + n * n;
-    r->theta = r->b + n;
+    r->V = r->p + stride; /* b follows V, as recent_b does recent_V */
+    r->b = r->V + n * n;
+    r->recent_V = r->b + n;
+    r->recent_b = r->recent_V + n * n;
+    r->carry = r->recent_b + n;
+    r->L = r->carry + n * (n + 1);
+    r->theta = r->L + n * n;
     r->u = r->theta + n;
     return TARRY_OK;
 }
@@ -61,6 +64,18 @@ void tarry__ridge_clear(tarry__ridge *r)
 }
 
 /* ---- afresh ----------------------------------------------------------------*/
+
+/* V += recent_V, b += recent_b, which are then zero. */
+static void join(tarry__ridge *r)
+{
+    for (size_t i = 0; i < r->n * (r->n + 1); i++) {
+        const double term = r->recent_V[i] + r->carry[i];
+        const double sum = r->V[i] + term, part = sum - r->V[i];
+        r->carry[i] = (r->V[i] - (sum - part)) + (term - part);
+        r->V[i] = sum;
+        r->recent_V[i] = 0;
+    }
+}
 
 /* V = L L' in rows of L; false if V is not positive definite in doubles. */
 static bool factor(const double *V, size_t n, double *L)
@@ -99,6 +114,7 @@ static bool compute_afresh(tarry__ridge *r)
 {
     const size_t n = r->n;
     r->since = 0;
+    join(r);
     if (!factor(r->V, n, r->L))
         return false;
     invert(r->L, n, r->S);
@@ -136,7 +152,7 @@ static tarry__ridge_change add_term(tarry__ridge *r, const double *a,
     tarry__ridge_change change = {
         .c = (loss - tarry__dot(a, r->theta, n)) / s, .d = 1 / s};
     r->kernels->shrink(r->S, n, 1 / (root * (root + 1)), r->u, r->p);
-    tarry__rank_one(r->V, n, 1, a);
+    tarry__rank_one(r->recent_V, n, 1, a);
     r->log_det += log(s);
     move_theta(r, change.c);
     r->added++;
@@ -148,7 +164,7 @@ static tarry__ridge_change add_term(tarry__ridge *r, const double *a,
 static void add_loss(tarry__ridge *r, const double *a, double loss)
 {
     for (size_t i = 0; i < r->n; i++)
-        r->b[i] += loss * a[i];
+        r->recent_b[i] += loss * a[i];
 }
 
 tarry__ridge_change tarry__ridge_learn(tarry__ridge *r, const double *a,
@@ -174,6 +190,19 @@ tarry__ridge_change tarry__ridge_credit(tarry__ridge *r, const double *a,
 }
 
 /* ---- answers ---------------------------------------------------------------*/
+
+double tarry__ridge_square(const tarry__ridge *r, const double *x)
+{
+    const size_t n = r->n;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double row = 0;
+        for (size_t j = 0; j < n; j++)
+            row += (r->V[i * n + j] + r->recent_V[i * n + j]) * x[j];
+        sum += row * x[i];
+    }
+    return sum;
+}
 
 double tarry__ridge_variance(const tarry__ridge *r, const double *a)
 {

@@ -7,9 +7,11 @@
  * of I - p p' / (1 + x).  So S costs n^2 per loss, V^-1 stays positive, and S
  * turns standard normals into draws of the posterior.
  *
- * Rounding errors do not pile up: V itself is only ever added to, and S and
- * theta are computed afresh from it after 1, 2, 4, ..., 1024 additions and then
- * every 1024 (more in high dimension). */
+ * Rounding errors do not pile up: after 1, 2, 4, ..., 1024 additions and then
+ * every 1024 (more in high dimension) S and theta are computed afresh from V and
+ * b.  These are sums of so many terms that even they need care: terms are
+ * gathered apart and join V and b only then, with what the sum rounds away
+ * carried along (Kahan 1965). */
 #ifndef TARRY_RIDGE_H
 #define TARRY_RIDGE_H
 
@@ -20,8 +22,10 @@ typedef struct {
     const tarry__arms_kernels *kernels;
     size_t n;
     double lambda;
-    double *memory; /* of all that follows */
-    double *V, *S, *b, *theta; /* n by n; n rows of a stride; n; n */
+    double *memory;  /* of all that follows */
+    double *V, *b;   /* n by n; n: without recent terms */
+    double *recent_V, *recent_b, *carry; /* those, and what was rounded away */
+    double *S, *theta; /* n rows of a stride; n */
     double *u, *p;  /* of the last change: V^-1 a and S' a */
     double *L;      /* n by n, for computing afresh */
     double log_det; /* log(det V / lambda^n) */
@@ -45,6 +49,9 @@ tarry__ridge_change tarry__ridge_learn(tarry__ridge *ridge, const double *a,
 tarry__ridge_change tarry__ridge_count(tarry__ridge *ridge, const double *a);
 tarry__ridge_change tarry__ridge_credit(tarry__ridge *ridge, const double *a,
                                         double loss);
+
+/* x' V x. */
+double tarry__ridge_square(const tarry__ridge *ridge, const double *x);
 
 /* a' V^-1 a. */
 double tarry__ridge_variance(const tarry__ridge *ridge, const double *a);

@@ -241,7 +241,8 @@ static void try_out(tarry_policy *p)
     for (uint64_t r = 1; r <= 20; r++)
         if (tarry_policy_choose(p, &round, &arm) == TARRY_OK)
             tarry_policy_observe(p, s.round - r, sum > 0 ? 0.1 : 0);
-    assert_true(arm < 5);
+    if (arm >= 5)
+        fail_msg("%s chose arm %zu", s.name, arm);
 }
 
 /* Somebody who repairs the checksum gets a policy or a refusal; no crash, no

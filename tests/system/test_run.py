@@ -104,6 +104,17 @@ class SameLuck(LabTest):
                 self.assertEqual(timeless(run(*SMALL, "--delay", delay,
                                               "--threads", threads)), expected)
 
+    def test_threads_do_not_matter_where_designs_are_large(self):
+        """Designs of this size are solved by BLAS, which must bear being
+        called from several threads: a serial OpenBLAS does not."""
+        options = ["--instance", "lower-loss:dim=320,dbar=20", "--delay",
+                   "theorem", "--policy", "phased-loss-dependent",
+                   "--horizon", "1000", "--runs", "6"]
+        expected = timeless(run(*options, "--threads", 1))
+        for _ in range(1 if lab.SANITIZED else 5):
+            self.assertEqual(timeless(run(*options, "--threads", 4)),
+                             expected)
+
     @unittest.skipIf(lab.SANITIZED or not os.path.exists(MPI),
                      "needs tarry-mpi without sanitizers")
     def test_ranks_do_not_matter(self):
