@@ -83,17 +83,27 @@ static void fill_ratios(const run_batch *b, double *values, double *ratio)
     }
 }
 
-/* The geometric mean over the worlds it ran in; NAN if none.  Over a regret of
- * 0 the ratio is infinite, and so is the mean. */
-static double typical(const double *ratio, size_t count)
+/* Whether some policy has regret above the best's, and that is 0. */
+static bool has_no_scale(const run_batch *b, const double *ratio, size_t w)
+{
+    for (size_t p = 0; p < b->plan->experiment.n_policies; p++)
+        if (isinf(ratio[p * b->count + w]))
+            return true;
+    return false;
+}
+
+/* The geometric mean over the worlds it ran in; NAN if none. */
+static double typical(const run_batch *b, const double *ratio, size_t p)
 {
     double sum = 0;
     size_t n = 0;
-    for (size_t w = 0; w < count; w++)
-        if (!isnan(ratio[w])) {
-            sum += log(ratio[w]);
-            n++;
-        }
+    for (size_t w = 0; w < b->count; w++) {
+        const double r = ratio[p * b->count + w];
+        if (isnan(r) || has_no_scale(b, ratio, w))
+            continue;
+        sum += log(r);
+        n++;
+    }
     return n > 0 ? exp(sum / (double)n) : NAN;
 }
 
@@ -118,7 +128,7 @@ static void print_lines(const run_batch *b, const double *ratio)
     double mean[TARRY__MAX_POLICIES];
     for (size_t p = 0; p < e->n_policies; p++) {
         size_t at = p;
-        mean[p] = typical(ratio + p * b->count, b->count);
+        mean[p] = typical(b, ratio, p);
         for (; at > 0 && mean[order[at - 1]] > mean[p]; at--)
             order[at] = order[at - 1];
         order[at] = p;

@@ -66,7 +66,8 @@ void tarry__counts_status(const tarry__counts *c, tarry_policy_status *status)
 static bool is_sound(const tarry__counts *c)
 {
     const size_t K = c->problem->n_arms;
-    bool sound = c->n_active > 0 && c->cursor <= c->n_active && c->scale >= 0;
+    bool sound = c->n_active > 0 && c->cursor <= c->n_active &&
+                 c->scale >= 0 && isfinite(c->scale);
     for (size_t i = 0; sound && i < c->n_active; i++)
         sound = c->active[i] < K && (i == 0 || c->active[i - 1] < c->active[i]);
     for (size_t k = 0; sound && k < K; k++)
@@ -81,8 +82,8 @@ void tarry__counts_archive(tarry__counts *c, const tarry__policy_type *type,
     size_t K = problem->n_arms;
     c->problem = problem;
     c->rule = type->rule;
+    c->log_horizon = log((double)problem->horizon);
     tarry__archive_field(a, c->scale);
-    tarry__archive_field(a, c->log_horizon);
     tarry__archive_field(a, c->cursor);
     tarry__archive_array(a, &c->count, &K, sizeof *c->count, K);
     tarry__archive_array(a, &c->active, &c->n_active, sizeof *c->active, K);

@@ -169,7 +169,7 @@ static void begin_turn(payoff *p)
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     payoff *p = state;
-    if (p->counts.cursor == p->n_standing)
+    if (p->counts.cursor >= p->n_standing)
         begin_turn(p);
     *arm = p->standing[p->counts.cursor++];
     p->counts.count[*arm].played++;
@@ -212,7 +212,9 @@ static void status(const void *state, tarry_policy_status *status)
 static bool is_sound(const payoff *p)
 {
     bool sound = p->n_standing > 0 && p->counts.cursor <= p->n_standing &&
-                 p->D >= 0 && p->zero >= -1 && p->zero < 1;
+                 p->D >= 0 && isfinite(p->D) && p->zero >= -1 &&
+                 p->zero < 1 && isfinite(p->sum_c) && isfinite(p->sum_d) &&
+                 isfinite(p->largest);
     for (size_t i = 0; sound && i < p->n_standing; i++)
         sound = p->standing[i] < p->counts.problem->n_arms;
     return sound;
