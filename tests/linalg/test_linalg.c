@@ -1,0 +1,573 @@
+/* The algebra against plain loops, defining identities and GSL.  Halves of
+ * symmetric and triangular matrices that must not be read hold NaN. */
+#include "check.h"
+#include <gsl/gsl_eigen.h>
+#include <gsl/gsl_linalg.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include "linalg/linalg.h"
+
+static const size_t sizes[] = {1, 2, 5, 17, 70};
+enum { N_SIZES = sizeof sizes / sizeof *sizes };
+
+/* ---- matrices ------------------------------------------------------------ */
+
+static double *blocks[1024];
+static size_t n_blocks;
+
+/* Exactly `count` doubles, so that valgrind sees any step beyond them; ended
+ * after the test. */
+static double *take(size_t count)
+{
+    assert_true(n_blocks < sizeof blocks / sizeof *blocks);
+    double *block = malloc(count * sizeof *block);
+    assert_non_null(block);
+    return blocks[n_blocks++] = block;
+}
+
+static int free_blocks(void **state)
+{
+    (void)state;
+    while (n_blocks > 0)
+        free(blocks[--n_blocks]);
+    return 0;
+}
+
+static double *copy(const double *A, size_t count)
+{
+    return memcpy(take(count), A, count * sizeof *A);
+}
+
+static double *normal(size_t m, size_t n)
+{
+    static uint64_t seed = 2385;
+    double *A = take(m * n);
+    for (size_t i = 0; i < m * n; i++)
+        A[i] = test_normal(&seed);
+    return A;
+}
+
+static double *transposed(const double *A, size_t m, size_t n)
+{
+    double *B = take(n * m);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+            B[j + i * n] = A[i + j * m];
+    return B;
+}
+
+static double *product(const double *A, const double *B, size_t m, size_t k,
+                       size_t n)
+{
+    double *C = take(m * n);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            long double sum = 0;
+            for (size_t l = 0; l < k; l++)
+                sum += (long double)A[i + l * m] * B[l + j * k];
+            C[i + j * m] = (double)sum;
+        }
+    return C;
+}
+
+/* A' A: what no orthogonal map changes. */
+static double *inner_products(const double *A, size_t m, size_t n)
+{
+    return product(transposed(A, m, n), A, n, m, n);
+}
+
+/* Symmetric, eigenvalues from about 1 up. */
+static double *positive(size_t n)
+{
+    double *A = inner_products(normal(n, n), n, n);
+    for (size_t i = 0; i < n; i++)
+        A[i * (n + 1)] += 1;
+    return A;
+}
+
+static bool is_lower(size_t i, size_t j)
+{
+    return i >= j;
+}
+
+static bool is_upper(size_t i, size_t j)
+{
+    return i <= j;
+}
+
+/* The half of n by n A with `other` in the rest. */
+static double *half(const double *A, size_t n, bool (*is_in)(size_t, size_t),
+                    double other)
+{
+    double *B = copy(A, n * n);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++)
+            if (!is_in(i, j))
+                B[i + j * n] = other;
+    return B;
+}
+
+/* Lower triangular and far from singular. */
+static double *lower_factor(size_t n)
+{
+    double *L = half(normal(n, n), n, is_lower, 0);
+    for (size_t i = 0; i < n * n; i++)
+        L[i] = i % (n + 1) == 0 ? 1.5 + fabs(L[i]) : L[i] / (double)n;
+    return L;
+}
+
+static void check_same(const double *A, const double *B, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(B[i]));
+    for (size_t i = 0; i < count; i++)
+        CHECK_NEAR(A[i], B[i], 1e-12 * largest);
+}
+
+static void check_same_lower(const double *A, const double *B, size_t n)
+{
+    check_same(half(A, n, is_lower, 0), half(B, n, is_lower, 0), n * n);
+}
+
+static void check_identity(const double *A, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++)
+            CHECK_NEAR(A[i + j * n], i == j, 1e-11);
+}
+
+static void check_nan_above(const double *A, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < j; i++)
+            assert_true(isnan(A[i + j * n]));
+}
+
+/* ---- products ------------------------------------------------------------ */
+
+static void vector_products_agree_with_plain_loops(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t b = 0; b < N_SIZES; b++) {
+            const size_t m = sizes[a], n = sizes[b];
+            const double *A = normal(m, n), *x = normal(n, 1);
+            const double *z = normal(m, 1);
+            double *y = take(m), *u = take(n);
+            tarry__times(A, m, n, x, y);
+            check_same(y, product(A, x, m, n, 1), m);
+            tarry__transposed_times(A, m, n, z, u);
+            check_same(u, product(transposed(A, m, n), z, n, m, 1), n);
+            const double dot = tarry__dot(z, y, m);
+            CHECK_NEAR(dot, product(z, y, 1, m, 1)[0], 1e-12 * (1 + m * n));
+        }
+    assert_true(tarry__dot(NULL, NULL, 0) == 0);
+}
+
+static void matrix_products_agree_with_plain_loops(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t b = 0; b < N_SIZES; b++) {
+            const size_t m = sizes[a], k = sizes[b], n = sizes[(a + b) % 5];
+            const double *A = normal(m, k), *B = normal(k, n);
+            double *C = take(m * n);
+            const double *expected = product(A, B, m, k, n);
+            tarry__multiply(A, B, m, k, n, C);
+            check_same(C, expected, m * n);
+            tarry__transposed_multiply(transposed(A, m, k), B, m, k, n, C);
+            check_same(C, expected, m * n);
+        }
+}
+
+static void symmetric_products_fill_the_lower_half_only(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t b = 0; b < N_SIZES; b++) {
+            const size_t m = sizes[a], n = sizes[b];
+            const double *A = normal(m, n), *before = normal(m, m);
+            double *outer = half(before, m, is_lower, NAN);
+            double *sum = copy(outer, m * m);
+            double *gram = half(normal(n, n), n, is_lower, NAN);
+            double *expected = product(A, transposed(A, m, n), m, n, m);
+            tarry__outer(A, m, n, outer);
+            check_same_lower(outer, expected, m);
+            check_nan_above(outer, m);
+            tarry__gram(A, m, n, gram);
+            check_same_lower(gram, inner_products(A, m, n), n);
+            check_nan_above(gram, n);
+            tarry__add_outer(A, m, n, sum);
+            for (size_t i = 0; i < m * m; i++)
+                expected[i] += before[i];
+            check_same_lower(sum, expected, m);
+            check_nan_above(sum, m);
+        }
+}
+
+static void a_rank_one_change_reaches_both_halves(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++) {
+        const size_t n = sizes[a];
+        const double *x = normal(n, 1), alpha = -2.385;
+        double *A = positive(n), *expected = copy(A, n * n);
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++)
+                expected[i + j * n] += alpha * x[i] * x[j];
+        tarry__rank_one(A, n, alpha, x);
+        check_same(A, expected, n * n);
+    }
+}
+
+static void mirroring_copies_the_lower_half_up(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++) {
+        const size_t n = sizes[a];
+        const double *S = positive(n);
+        double *A = half(S, n, is_lower, NAN);
+        tarry__mirror(A, n);
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++)
+                assert_true(A[i + j * n] == S[i >= j ? i + j * n : j + i * n]);
+    }
+}
+
+/* ---- Cholesky and triangles ---------------------------------------------- */
+
+static void a_cholesky_factor_times_its_transpose_is_the_matrix(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++) {
+        const size_t n = sizes[a];
+        const double *A = positive(n);
+        double *L = half(A, n, is_lower, NAN);
+        assert_true(tarry__cholesky(L, n));
+        check_nan_above(L, n);
+        L = half(L, n, is_lower, 0);
+        check_same(product(L, transposed(L, n, n), n, n, n), A, n * n);
+    }
+}
+
+static void what_is_not_positive_definite_has_no_cholesky_factor(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++) {
+        const size_t n = sizes[a];
+        const double bad[] = {0, -2.385, NAN};
+        for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
+            for (size_t at = 0; at < n; at += n / 3 + 1) {
+                double *A = positive(n);
+                A[at * (n + 1)] = bad[b];
+                assert_false(tarry__cholesky(A, n));
+            }
+    }
+}
+
+static void solving_with_a_cholesky_factor_undoes_the_matrix(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++) {
+        const size_t n = sizes[a];
+        const double *L = lower_factor(n), *x = normal(n, 1);
+        const double *A = product(L, transposed(L, n, n), n, n, n);
+        double *b = product(A, x, n, n, 1);
+        tarry__cholesky_solve(half(L, n, is_lower, NAN), n, b);
+        check_same(b, x, n);
+        double *inverse = half(L, n, is_lower, NAN);
+        tarry__cholesky_inverse(inverse, n);
+        check_nan_above(inverse, n);
+        tarry__mirror(inverse, n);
+        check_identity(product(inverse, A, n, n, n), n);
+    }
+}
+
+static void lower_triangles_are_solved_and_inverted(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t b = 0; b < N_SIZES; b++) {
+            const size_t n = sizes[a], m = sizes[b];
+            const double *L = lower_factor(n), *X = normal(n, m);
+            double *B = product(L, X, n, n, m);
+            double *inverse = half(L, n, is_lower, NAN);
+            tarry__lower_solve(inverse, n, B, m);
+            check_same(B, X, n * m);
+            tarry__lower_inverse(inverse, n);
+            check_nan_above(inverse, n);
+            inverse = half(inverse, n, is_lower, 0);
+            check_identity(product(L, inverse, n, n, n), n);
+        }
+}
+
+/* R stands at the top of a taller matrix, as after a QR. */
+static void upper_triangles_are_solved_inside_taller_matrices(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t extra = 0; extra < 8; extra += 7) {
+            const size_t n = sizes[a], stride = n + extra, m = 6;
+            const double *L = lower_factor(n), *U = transposed(L, n, n);
+            const double *NaNs = half(U, n, is_upper, NAN), *X = normal(n, m);
+            double *R = take(stride * n);
+            for (size_t i = 0; i < stride * n; i++)
+                R[i] = i % stride < n ? NaNs[i % stride + i / stride * n] : NAN;
+            double *B = product(U, X, n, n, m), *C = product(L, X, n, n, m);
+            tarry__upper_solve(R, stride, n, B, m);
+            check_same(B, X, n * m);
+            tarry__upper_transposed_solve(R, stride, n, C, m);
+            check_same(C, X, n * m);
+        }
+}
+
+/* ---- factors ------------------------------------------------------------- */
+
+/* The upper triangle of the first k rows, zeros below. */
+static double *upper_part(const double *A, size_t m, size_t n, size_t k)
+{
+    double *R = take(k * n);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < k; i++)
+            R[i + j * k] = i <= j ? A[i + j * m] : 0;
+    return R;
+}
+
+static void qr_keeps_inner_products(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t b = 0; b <= a; b++) {
+            const size_t m = sizes[a], n = sizes[b];
+            const size_t work_size = tarry__factor_work(m, n);
+            const double *A = normal(m, n);
+            double *R = copy(A, m * n);
+            assert_true(tarry__qr(R, m, n, take(work_size), work_size));
+            R = upper_part(R, m, n, n);
+            check_same(inner_products(R, n, n), inner_products(A, m, n), n * n);
+        }
+}
+
+/* A P = Q R, Q'Q = I, and the diagonal of R falls. */
+static void check_pivoted(const double *A, size_t m, size_t n)
+{
+    const size_t k = m < n ? m : n, work_size = tarry__factor_work(m, n);
+    double *R = copy(A, m * n), *Q = take(m * k), *AP = take(m * n);
+    int pivot[128];
+    assert_true(
+        tarry__qr_pivoted(R, m, n, pivot, Q, take(work_size), work_size));
+    check_identity(inner_products(Q, m, k), k);
+    bool seen[128] = {false};
+    for (size_t j = 0; j < n; j++) {
+        assert_true(pivot[j] >= 0 && (size_t)pivot[j] < n && !seen[pivot[j]]);
+        seen[pivot[j]] = true;
+        memcpy(AP + j * m, A + (size_t)pivot[j] * m, m * sizeof *AP);
+    }
+    check_same(product(Q, upper_part(R, m, n, k), m, k, n), AP, m * n);
+    for (size_t j = 1; j < k; j++)
+        CHECK_AT_MOST(fabs(R[j * (m + 1)]),
+                      fabs(R[(j - 1) * (m + 1)]) * (1 + 1e-12));
+}
+
+static void pivoted_qr_rebuilds_the_matrix(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t b = 0; b < N_SIZES; b++)
+            check_pivoted(normal(sizes[a], sizes[b]), sizes[a], sizes[b]);
+}
+
+static void pivoted_qr_shows_a_lower_rank(void **state)
+{
+    (void)state;
+    const size_t m = 17, n = 70, rank = 5;
+    const size_t work_size = tarry__factor_work(m, n);
+    double *A = product(normal(m, rank), normal(rank, n), m, rank, n);
+    check_pivoted(A, m, n);
+    int pivot[128];
+    tarry__qr_pivoted(A, m, n, pivot, take(m * m), take(work_size), work_size);
+    CHECK_AT_MOST(1e-3 * fabs(A[0]), fabs(A[(rank - 1) * (m + 1)]));
+    CHECK_AT_MOST(fabs(A[rank * (m + 1)]), 1e-13 * fabs(A[0]));
+}
+
+/* M = Q L with L lower triangular at the right: |M a| = |L a| for every a. */
+static void ql_keeps_inner_products_in_half_the_numbers(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (size_t b = 0; b <= a; b++) {
+            const size_t m = sizes[b], n = sizes[a];
+            const size_t work_size = tarry__factor_work(m, n);
+            const double *M = normal(m, n);
+            double *L = copy(M, m * n);
+            assert_true(tarry__ql(L, m, n, take(work_size), work_size));
+            for (size_t i = 0; i < m; i++)
+                for (size_t j = n - m + i + 1; j < n; j++)
+                    assert_true(L[i + j * m] == 0);
+            check_same(inner_products(L, m, n), inner_products(M, m, n), n * n);
+        }
+}
+
+static gsl_vector *gsl_singular_values(const double *A, size_t n)
+{
+    gsl_matrix *U = gsl_matrix_alloc(n, n), *V = gsl_matrix_alloc(n, n);
+    gsl_vector *S = gsl_vector_alloc(n);
+    for (size_t i = 0; i < n * n; i++)
+        gsl_matrix_set(U, i % n, i / n, A[i]);
+    gsl_linalg_SV_decomp_jacobi(U, V, S);
+    gsl_matrix_free(U);
+    gsl_matrix_free(V);
+    return S;
+}
+
+/* Columns of A down to 1e-8 of the first, as arms may have them. */
+static void singular_values_and_vectors_are_right(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++) {
+        const size_t n = sizes[a], work_size = tarry__factor_work(n, n);
+        double *A = normal(n, n), *values = take(n), *Vt = take(n * n);
+        for (size_t i = 0; i < n * n; i++)
+            A[i] *= pow(10, -8 * (double)(i / n) / (double)n);
+        const double *kept = copy(A, n * n);
+        assert_true(tarry__svd(A, n, values, Vt, take(work_size), work_size));
+        gsl_vector *S = gsl_singular_values(kept, n);
+        const double *V = transposed(Vt, n, n);
+        check_identity(inner_products(V, n, n), n);
+        for (size_t i = 0; i < n; i++) {
+            const double *Av = product(kept, V + i * n, n, n, 1);
+            CHECK_NEAR(values[i], gsl_vector_get(S, i), 1e-14 * values[0] * n);
+            CHECK_NEAR(sqrt(tarry__dot(Av, Av, n)), values[i],
+                       1e-14 * values[0] * n);
+            assert_true(i == 0 || values[i] <= values[i - 1]);
+        }
+        gsl_vector_free(S);
+    }
+}
+
+static double gsl_largest_eigenvalue(const double *A, size_t n)
+{
+    gsl_matrix *S = gsl_matrix_alloc(n, n);
+    gsl_vector *values = gsl_vector_alloc(n);
+    gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(n);
+    for (size_t i = 0; i < n * n; i++)
+        gsl_matrix_set(S, i % n, i / n, A[i]);
+    gsl_eigen_symm(S, values, work);
+    const double largest = gsl_vector_max(values);
+    gsl_eigen_symm_free(work);
+    gsl_vector_free(values);
+    gsl_matrix_free(S);
+    return largest;
+}
+
+/* Also of matrices that are not positive. */
+static void the_largest_eigenvalue_is_that_of_gsl(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++) {
+        const size_t n = sizes[a], work_size = tarry__factor_work(n, n);
+        double *A = normal(n, n), largest;
+        tarry__mirror(A, n);
+        const double expected = gsl_largest_eigenvalue(A, n);
+        assert_true(tarry__largest_eigenvalue(half(A, n, is_lower, NAN), n,
+                                              take(n), take(work_size),
+                                              work_size, &largest));
+        CHECK_NEAR(largest, expected, 1e-12 * n);
+    }
+}
+
+/* ---- threads of BLAS ----------------------------------------------------- */
+
+/* OpenBLAS's own; its cblas.h and that of GSL do not go together. */
+int openblas_get_num_threads(void);
+void openblas_set_num_threads(int threads);
+
+/* Large enough that OpenBLAS would use all its threads. */
+static void multiply_large(void)
+{
+    enum { N = 400 };
+    tarry__multiply(normal(N, N), normal(N, N), N, N, N, take(N * N));
+}
+
+/* A library without threads answers 1 throughout. */
+static void quiet_stretches_nest_and_give_the_threads_back(void **state)
+{
+    (void)state;
+    openblas_set_num_threads(3);
+    const int host = openblas_get_num_threads(), ours = omp_get_max_threads();
+    tarry__blas_quiet_begin();
+    multiply_large();
+    assert_int_equal(openblas_get_num_threads(), 1);
+    tarry__blas_quiet_begin();
+    tarry__blas_quiet_end();
+    multiply_large();
+    assert_int_equal(openblas_get_num_threads(), 1);
+    tarry__blas_quiet_end();
+    assert_int_equal(openblas_get_num_threads(), host);
+    assert_int_equal(omp_get_max_threads(), ours);
+}
+
+/* Sums of whole numbers, so that any change of a bit shows. */
+static void calls_from_many_threads_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    enum { M = 17, N = 70, CALLS = 50000, THREADS = 4 };
+    uint64_t seed = 7;
+    double A[M * N], C[M * M] = {0};
+    for (int i = 0; i < M * N; i++)
+        A[i] = (double)(test_bits(&seed) % 1000);
+    tarry__outer(A, M, N, C);
+    int wrong = 0;
+#pragma omp parallel for num_threads(THREADS) reduction(+ : wrong)
+    for (int call = 0; call < CALLS; call++) {
+        const double factor = 1 + call % 7;
+        double B[M * N], D[M * M] = {0};
+        for (int i = 0; i < M * N; i++)
+            B[i] = factor * A[i];
+        tarry__blas_quiet_begin();
+        tarry__outer(B, M, N, D);
+        tarry__blas_quiet_end();
+        for (int i = 0; i < M * M; i++)
+            wrong += D[i] != factor * factor * C[i];
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void libraries_have_room_for_some_threads_but_not_for_all(void **state)
+{
+    (void)state;
+    assert_true(tarry__libraries_have_room(1, 1));
+    assert_true(tarry__libraries_have_room(8, 2));
+    assert_false(tarry__libraries_have_room(1 << 30, 1)); /* 2^53 bytes */
+    assert_false(tarry__libraries_have_room(1, 1 << 30));
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, free_blocks)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(vector_products_agree_with_plain_loops),
+        TEST(matrix_products_agree_with_plain_loops),
+        TEST(symmetric_products_fill_the_lower_half_only),
+        TEST(a_rank_one_change_reaches_both_halves),
+        TEST(mirroring_copies_the_lower_half_up),
+        TEST(a_cholesky_factor_times_its_transpose_is_the_matrix),
+        TEST(what_is_not_positive_definite_has_no_cholesky_factor),
+        TEST(solving_with_a_cholesky_factor_undoes_the_matrix),
+        TEST(lower_triangles_are_solved_and_inverted),
+        TEST(upper_triangles_are_solved_inside_taller_matrices),
+        TEST(qr_keeps_inner_products),
+        TEST(pivoted_qr_rebuilds_the_matrix),
+        TEST(pivoted_qr_shows_a_lower_rank),
+        TEST(ql_keeps_inner_products_in_half_the_numbers),
+        TEST(singular_values_and_vectors_are_right),
+        TEST(the_largest_eigenvalue_is_that_of_gsl),
+        TEST(quiet_stretches_nest_and_give_the_threads_back),
+        TEST(calls_from_many_threads_do_not_disturb_each_other),
+        TEST(libraries_have_room_for_some_threads_but_not_for_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

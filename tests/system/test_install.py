@@ -1,0 +1,153 @@
+"""The installed copy: found by pkg-config and CMake wherever it was moved to,
+with headers that stand by themselves and no symbols but the public ones.
+
+Needs TARRY_BUILD, a build folder; TARRY_SANITIZE must be empty.
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(os.environ["TARRY_BUILD"])
+SANITIZE = os.environ.get("TARRY_SANITIZE", "")
+STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
+
+CONSUMER = r"""
+#include <stdio.h>
+#include <tarry/tarry.h>
+
+int main(void)
+{
+    const double arms[] = {2.385, 0, 0.3, 1.7, 1, -0.2};
+    tarry_design *design;
+    if (tarry_design_solve(arms, 3, 2, NULL, &design) != TARRY_OK)
+        return 1;
+    printf("%zu %.9f\n", design->rank, design->g);
+    tarry_design_free(design);
+    return 0;
+}
+"""
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES C)
+find_package(tarry %s REQUIRED)
+add_executable(consumer consumer.c)
+target_link_libraries(consumer PRIVATE tarry::tarry)
+"""
+
+
+def run(*command, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=100,
+                          stderr=subprocess.STDOUT, text=True, **more)
+    if done.returncode != 0:
+        raise AssertionError("%s:\n%s" % (" ".join(command), done.stdout))
+    return done.stdout
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+@unittest.skipIf(SANITIZE, "a sanitized library is not for installing")
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        first = os.path.join(cls.folder, "first")
+        run("cmake", "--install", BUILD, "--prefix", first)
+        cls.prefix = os.path.join(cls.folder, "moved here")
+        os.rename(first, cls.prefix)
+        cls.consumer = write(os.path.join(cls.folder, "consumer.c"), CONSUMER)
+        cls.library = cls.find("libtarry.so")
+        cls.environment = {
+            **os.environ,
+            "PKG_CONFIG_PATH": os.path.dirname(cls.find("tarry.pc")),
+            "LD_LIBRARY_PATH": os.path.dirname(cls.library)}
+
+    @classmethod
+    def find(cls, name):
+        return glob.glob(cls.prefix + "/**/" + name, recursive=True)[0]
+
+    def headers(self):
+        names = sorted(os.listdir(self.prefix + "/include/tarry"))
+        self.assertIn("tarry.h", names)
+        return names
+
+    def pkg_config(self, *arguments):
+        """Its words; a space inside one is written with a backslash."""
+        words = run("pkg-config", *arguments, "tarry", env=self.environment)
+        return [word.replace("\\ ", " ")
+                for word in re.findall(r"(?:\\.|\S)+", words)]
+
+    def check_output(self, program):
+        rank, g = run(program, env=self.environment).split()
+        self.assertEqual(rank, "2")
+        self.assertTrue(2 - 1e-9 <= float(g) <= 2 * (1 + 1e-3))
+
+    def test_pkg_config_builds_a_consumer(self):
+        compilers = ["gcc", "g++"] if shutil.which("g++") else ["gcc"]
+        for compiler in compilers:
+            with self.subTest(compiler):
+                program = os.path.join(self.folder, compiler + ".out")
+                language = "c" if compiler == "gcc" else "c++"
+                run(compiler, *STRICT, "-x", language, self.consumer, "-x",
+                    "none", "-o", program, *self.pkg_config("--cflags"),
+                    *self.pkg_config("--libs"))
+                self.check_output(program)
+
+    def test_cmake_builds_a_consumer(self):
+        write(self.folder + "/CMakeLists.txt", PROJECT % "0.1")
+        build = self.folder + "/build"
+        run("cmake", "-S", self.folder, "-B", build,
+            "-DCMAKE_PREFIX_PATH=" + self.prefix)
+        run("cmake", "--build", build)
+        self.check_output(build + "/consumer")
+
+    def test_cmake_refuses_another_version(self):
+        folder = self.folder + "/other"
+        os.mkdir(folder)
+        write(folder + "/CMakeLists.txt", PROJECT % "7.3")
+        with self.assertRaisesRegex(AssertionError, "not accepted:"):
+            run("cmake", "-S", folder, "-B", folder + "/build",
+                "-DCMAKE_PREFIX_PATH=" + self.prefix)
+
+    def test_program_library_and_pkg_config_have_one_version(self):
+        program = run(self.prefix + "/bin/tarry", "--version").split()[1]
+        self.assertEqual(self.pkg_config("--modversion"), [program])
+        real = os.path.basename(os.path.realpath(self.library))
+        self.assertEqual(real, "libtarry.so." + program)
+
+    def test_every_header_stands_by_itself(self):
+        languages = [("gcc", "c", "-std=c11"), ("gcc", "c", "-std=c17")]
+        if shutil.which("g++"):
+            languages += [("g++", "c++", "-std=c++11"),
+                          ("g++", "c++", "-std=c++20")]
+        for header in self.headers():
+            for compiler, language, standard in languages:
+                with self.subTest(header, standard=standard):
+                    run(compiler, standard, *STRICT, "-fsyntax-only",
+                        "-I", self.prefix + "/include", "-x", language, "-",
+                        input="#include <tarry/%s>\n" % header)
+
+    def test_exactly_what_the_headers_declare_is_exported(self):
+        declared = set()
+        for header in self.headers():
+            with open(self.prefix + "/include/tarry/" + header) as f:
+                declared |= set(re.findall(r"^TARRY_API\b[^;(]*?\b(tarry_\w+)"
+                                           r"\(", f.read(), re.M))
+        symbols = run("nm", "-D", "--defined-only", self.library)
+        exported = {line.split()[-1] for line in symbols.splitlines()}
+        self.assertIn("tarry_design_solve", declared)
+        self.assertEqual(exported, declared)
+        self.assertFalse([name for name in exported if "__" in name])
+
+
+if __name__ == "__main__":
+    unittest.main()
