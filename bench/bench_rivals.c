@@ -29,7 +29,7 @@ static void give_up(const char *text)
     exit(1);
 }
 
-/* ---- small -----------------------------------------------------------------*/
+/* ---- small ----------------------------------------------------------------*/
 
 /* Rounds per second; best of two. */
 static double small_speed(const char *policy, uint64_t horizon)
@@ -64,7 +64,7 @@ static void small_row(const char *policy, uint64_t horizon, double goal)
     fflush(stdout);
 }
 
-/* ---- large -----------------------------------------------------------------*/
+/* ---- large ----------------------------------------------------------------*/
 
 enum { DIM = 20, ARMS = 100000, LATER = 50 };
 

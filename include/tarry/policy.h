@@ -63,7 +63,7 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
                                             uint64_t round, double loss);
 
-/* ---- what it knows ---------------------------------------------------------*/
+/* ---- what it knows --------------------------------------------------------*/
 
 /* One arm of this phase's plan. */
 typedef struct {
@@ -108,7 +108,7 @@ typedef struct {
 TARRY_API void tarry_policy_get_status(const tarry_policy *policy,
                                        tarry_policy_status *status);
 
-/* ---- saving ----------------------------------------------------------------*/
+/* ---- saving ---------------------------------------------------------------*/
 
 /* Writes the complete state, arms included, to a file: first beside it, then
  * moved into place, so that a crash leaves the old or the new one.  Restore

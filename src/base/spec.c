@@ -25,7 +25,7 @@ bool tarry__parse_count(const char *text, uint64_t *value)
     return true;
 }
 
-/* ---- parsing ---------------------------------------------------------------*/
+/* ---- parsing --------------------------------------------------------------*/
 
 static tarry_status add_pair(tarry__spec *spec, char *pair,
                              tarry_error *error)
@@ -81,7 +81,7 @@ void tarry__spec_clear(tarry__spec *spec)
     memset(spec, 0, sizeof *spec);
 }
 
-/* ---- looking up ------------------------------------------------------------*/
+/* ---- looking up -----------------------------------------------------------*/
 
 static const char *given(const tarry__spec *spec, const char *key)
 {

@@ -23,7 +23,7 @@ typedef struct {
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run,
     cli_bound;
 
-/* ---- options ---------------------------------------------------------------*/
+/* ---- options --------------------------------------------------------------*/
 
 typedef enum {
     CLI_FLAG,  /* bool */
@@ -57,7 +57,7 @@ typedef struct {
  * exit code: after --help (0) or an error, which has been printed (2). */
 int cli_parse(const cli_syntax *syntax, int argc, char **argv);
 
-/* ---- talking ---------------------------------------------------------------*/
+/* ---- talking --------------------------------------------------------------*/
 
 /* One line on stderr, "tarry: ..."; returns `code`. */
 int cli_error(int code, const char *format, ...)

@@ -61,7 +61,7 @@ static int show_progress(void *context, double share, double g_over_rank)
     return cli_interrupted();
 }
 
-/* ---- output ----------------------------------------------------------------*/
+/* ---- output ---------------------------------------------------------------*/
 
 /* A name that is not UTF-8 is taken for Latin-1, as spreadsheets write it. */
 static json_t *name_to_json(const char *name)
@@ -154,7 +154,7 @@ static int print_table(const tarry_arms *arms, const tarry_design *d)
     return code == EXIT_DONE ? cli_flush() : code;
 }
 
-/* ---- the command -----------------------------------------------------------*/
+/* ---- the command ----------------------------------------------------------*/
 
 static int options_of(const arguments *a, tarry_design_options *o)
 {

@@ -26,7 +26,7 @@ typedef struct {
     uint64_t unsaved; /* lines since the last save to --state */
 } session;
 
-/* ---- arguments -------------------------------------------------------------*/
+/* ---- arguments ------------------------------------------------------------*/
 
 static arguments given; /* here for the action below */
 
@@ -113,7 +113,7 @@ static int parse_range(arguments *a)
     return EXIT_DONE;
 }
 
-/* ---- opening ---------------------------------------------------------------*/
+/* ---- opening --------------------------------------------------------------*/
 
 /* NAME:key=value,... is the same as --set key=value ... */
 static int split_policy(arguments *a, char name[64])
@@ -197,7 +197,7 @@ static int open_policy(arguments *a, tarry_policy **policy)
     return create(a, policy);
 }
 
-/* ---- status ----------------------------------------------------------------*/
+/* ---- status ---------------------------------------------------------------*/
 
 static json_t *active_json(const tarry_policy_status *s)
 {
@@ -260,7 +260,7 @@ static json_t *status_json(const session *s)
         estimates_json(&t));
 }
 
-/* ---- lines -----------------------------------------------------------------*/
+/* ---- lines ----------------------------------------------------------------*/
 
 /* Part of a line as an answer may repeat it: short, printable. */
 static shown_value show(const char *word)
@@ -382,7 +382,7 @@ static bool answer(session *s, char *line, size_t length)
     return true;
 }
 
-/* ---- the loop --------------------------------------------------------------*/
+/* ---- the loop -------------------------------------------------------------*/
 
 static int save_state(session *s)
 {

@@ -20,7 +20,7 @@ typedef struct {
 
 static arguments given; /* here for the action below */
 
-/* ---- arguments -------------------------------------------------------------*/
+/* ---- arguments ------------------------------------------------------------*/
 
 static bool add_policy(const char *text)
 {
@@ -133,7 +133,7 @@ static int check(arguments *a)
     return run_expand_groups(e);
 }
 
-/* ---- running ---------------------------------------------------------------*/
+/* ---- running --------------------------------------------------------------*/
 
 typedef struct {
     const arguments *given;

@@ -33,7 +33,7 @@ int run_read_config(const char *path, json_t *keep, run_plan *plan);
 /* Puts the policies of the groups all, linear and mab in their place. */
 int run_expand_groups(tarry__experiment *experiment);
 
-/* ---- results ---------------------------------------------------------------*/
+/* ---- results --------------------------------------------------------------*/
 
 /* One per world of the plan, or just one. */
 typedef struct {
@@ -68,7 +68,7 @@ tarry__summary run_regret(const tarry__results *results, size_t policy,
 /* Whether some finished run of a policy has cut all best arms. */
 bool run_lost_best(const tarry__results *results, size_t policy);
 
-/* ---- resuming --------------------------------------------------------------*/
+/* ---- resuming -------------------------------------------------------------*/
 
 /* Reads the finished trials of a file, if there is one, and goes on writing to
  * it.  NULL path: does nothing.  Trials are numbered through all worlds. */

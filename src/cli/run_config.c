@@ -45,7 +45,7 @@ json_t *run_config(const run_plan *plan)
     return config;
 }
 
-/* ---- groups ----------------------------------------------------------------*/
+/* ---- groups ---------------------------------------------------------------*/
 
 static bool is_group(const char *text)
 {
@@ -102,7 +102,7 @@ int run_expand_groups(tarry__experiment *e)
     return code;
 }
 
-/* ---- reading ---------------------------------------------------------------*/
+/* ---- reading --------------------------------------------------------------*/
 
 /* A text that stays as long as `keep`. */
 static const char *kept(json_t *keep, json_t *value)

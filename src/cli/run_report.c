@@ -6,7 +6,7 @@
 #include <string.h>
 #include "run.h"
 
-/* ---- numbers of a run ------------------------------------------------------*/
+/* ---- numbers of a run -----------------------------------------------------*/
 
 static double regret(const tarry__outcome *o, size_t i)
 {
@@ -161,7 +161,7 @@ static double speed_of(const tarry__results *r, size_t p, double *values)
     return seconds > 0 ? (double)r->experiment->horizon / seconds : 0;
 }
 
-/* ---- table -----------------------------------------------------------------*/
+/* ---- table ----------------------------------------------------------------*/
 
 static void print_row(const tarry__results *r, size_t p, size_t best,
                       double *values)
@@ -218,7 +218,7 @@ int run_print_table(const tarry__results *r, double seconds)
     return cli_flush();
 }
 
-/* ---- JSON ------------------------------------------------------------------*/
+/* ---- JSON -----------------------------------------------------------------*/
 
 static json_t *runs_json(const tarry__results *r, size_t p, tarry__pick *pick,
                          double *values)
@@ -343,7 +343,7 @@ int run_print_json(const run_batch *b, bool partial)
     return cli_print_json(root);
 }
 
-/* ---- files -----------------------------------------------------------------*/
+/* ---- files ----------------------------------------------------------------*/
 
 static FILE *create(const char *path)
 {

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "run.h"
 
-/* ---- a batch ---------------------------------------------------------------*/
+/* ---- a batch --------------------------------------------------------------*/
 
 bool run_batch_create(run_batch *b, const run_plan *plan)
 {
@@ -61,7 +61,7 @@ size_t run_batch_finished(const run_batch *b)
     return count;
 }
 
-/* ---- the table -------------------------------------------------------------*/
+/* ---- the table ------------------------------------------------------------*/
 
 /* Regret of each policy in each world over that of the world's best; NAN where
  * it has none.  ratio[p * count + w]. */

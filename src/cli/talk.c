@@ -64,7 +64,7 @@ int cli_print_json(json_t *json)
     return cli_flush();
 }
 
-/* ---- progress --------------------------------------------------------------*/
+/* ---- progress -------------------------------------------------------------*/
 
 static bool bar_shown;
 
@@ -88,7 +88,7 @@ void cli_progress_end(void)
     bar_shown = false;
 }
 
-/* ---- Ctrl-C ----------------------------------------------------------------*/
+/* ---- Ctrl-C ---------------------------------------------------------------*/
 
 static volatile sig_atomic_t interrupted;
 

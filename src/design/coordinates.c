@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-/* ---- the core's arms and coordinates ---------------------------------------*/
+/* ---- the core's arms and coordinates --------------------------------------*/
 
 static bool is_same(const double *x, const double *y, size_t r)
 {
@@ -60,7 +60,7 @@ tarry_status tarry__solver_add_hits(tarry__solver *s, size_t *added)
     return status;
 }
 
-/* ---- panels and coordinates ------------------------------------------------*/
+/* ---- panels and coordinates -----------------------------------------------*/
 
 static double norm2(const double *A, size_t count)
 {

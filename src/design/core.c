@@ -165,7 +165,7 @@ void tarry__core_fade(tarry__core *c, double share)
     }
 }
 
-/* ---- exchange --------------------------------------------------------------*/
+/* ---- exchange -------------------------------------------------------------*/
 
 /* Most variable point, and least variable among the supported. */
 static void extremes(const tarry__core *c, size_t *high, size_t *low)
@@ -282,7 +282,7 @@ bool tarry__core_exchange(tarry__core *c, double tolerance, size_t max_steps)
     return tarry__core_refresh(c);
 }
 
-/* ---- fewer points ------------------------------------------------------------*/
+/* ---- fewer points ---------------------------------------------------------*/
 
 /* The supported point with the least share w d of V, if any is dispensable.
  * The shares sum to r, so of more than r points one is: r/(r+1) or less. */

@@ -64,7 +64,7 @@ const char *tarry_design_options_check(const tarry_design_options *o,
     return NULL;
 }
 
-/* ---- memory ----------------------------------------------------------------*/
+/* ---- memory ---------------------------------------------------------------*/
 
 static tarry_status open_solver(tarry__solver *s, const double *arms,
                                 size_t n_arms, size_t n,
@@ -118,7 +118,7 @@ static void close_solver(tarry__solver *s)
     tarry__free(s->T);
 }
 
-/* ---- stages ----------------------------------------------------------------*/
+/* ---- stages ---------------------------------------------------------------*/
 
 static tarry_status report(const tarry__solver *s, double share, double g)
 {
@@ -312,7 +312,7 @@ static bool rank_is_certain(const tarry__solver *s)
     return 1 > 4 * tolerance * tolerance * sum * s->panel_norm2;
 }
 
-/* ---- the result ------------------------------------------------------------*/
+/* ---- the result -----------------------------------------------------------*/
 
 typedef struct {
     size_t arm;
@@ -388,7 +388,7 @@ void tarry_design_free(tarry_design *design)
     tarry__free(design);
 }
 
-/* ---- the solve -------------------------------------------------------------*/
+/* ---- the solve ------------------------------------------------------------*/
 
 /* TARRY_TARGET_NOT_MET without a result asks for a thorough start. */
 static tarry_status attempt(tarry__solver *s, tarry_design **out)

@@ -113,7 +113,7 @@ static double mean_product(const double *a, const double *b, size_t m)
     return tarry__dot(a, b, m) / (double)m;
 }
 
-/* ---- the linear system -----------------------------------------------------*/
+/* ---- the linear system ----------------------------------------------------*/
 
 static void fill_by_points(interior *in)
 {
@@ -172,7 +172,7 @@ static void solve_system(interior *in)
         in->dw[i] = (in->rhs[i] - in->dw[i]) * sqrt(in->w[i] / in->s[i]);
 }
 
-/* ---- steps -----------------------------------------------------------------*/
+/* ---- steps ----------------------------------------------------------------*/
 
 /* Direction towards w s = mu - correction. */
 static void direction(interior *in, double mu, const double *correction)

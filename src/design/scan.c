@@ -15,7 +15,7 @@ enum {
     SERIAL_WORK = 200000 /* flops below which a second thread does not pay */
 };
 
-/* ---- hits ------------------------------------------------------------------*/
+/* ---- hits -----------------------------------------------------------------*/
 
 static int better_first(const void *a, const void *b)
 {
@@ -49,7 +49,7 @@ static void merge_hits(tarry__scan *scan)
     keep_best(all);
 }
 
-/* ---- blocks ----------------------------------------------------------------*/
+/* ---- blocks ---------------------------------------------------------------*/
 
 static uint64_t mix(uint64_t x) /* splitmix64 finaliser */
 {
@@ -128,7 +128,7 @@ void tarry__scan_clear(tarry__scan *s)
     tarry__free(s->order);
 }
 
-/* ---- one block -------------------------------------------------------------*/
+/* ---- one block ------------------------------------------------------------*/
 
 /* What a thread gathers in a pass. */
 typedef struct {
@@ -239,7 +239,7 @@ static void check_block(tarry__scan *scan, const tarry__panel *panel,
         evaluate_some(scan, panel, arms, count, g);
 }
 
-/* ---- passes ----------------------------------------------------------------*/
+/* ---- passes ---------------------------------------------------------------*/
 
 /* rho NULL: a fresh pass. */
 static tarry_status pass(tarry__scan *scan, const tarry__panel *panel,

@@ -16,7 +16,7 @@
 
 static const double CLEAR_PIVOT = 1e-6; /* of the first: no doubt about it */
 
-/* ---- the sample ------------------------------------------------------------*/
+/* ---- the sample -----------------------------------------------------------*/
 
 /* One arm from each of `count` equal stretches, at a place that jumps. */
 static void stratify(size_t n_arms, size_t count, size_t *sample)
@@ -74,7 +74,7 @@ static tarry_status scale_of_sample(tarry__solver *s)
     return s->scale > 0 ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 
-/* ---- the start -------------------------------------------------------------*/
+/* ---- the start ------------------------------------------------------------*/
 
 /* The pivoted QR of the sample's coordinates X. */
 typedef struct {

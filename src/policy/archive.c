@@ -28,7 +28,7 @@ void tarry__archive_clear(tarry__archive *a)
     memset(a, 0, sizeof *a);
 }
 
-/* ---- fields ----------------------------------------------------------------*/
+/* ---- fields ---------------------------------------------------------------*/
 
 static void append(tarry__archive *a, const void *field, size_t size)
 {
@@ -88,7 +88,7 @@ void tarry__archive_require(tarry__archive *a, bool sound)
         a->status = TARRY_BAD_STATE;
 }
 
-/* ---- files -----------------------------------------------------------------*/
+/* ---- files ----------------------------------------------------------------*/
 
 /* Sums words under multiplication: every bit counts, and so does order. */
 static uint64_t checksum(const unsigned char *bytes, size_t size)

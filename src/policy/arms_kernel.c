@@ -5,7 +5,7 @@
 
 enum { PER_TILE = TARRY__TILE / LANES };
 
-/* ---- the square matrix -----------------------------------------------------*/
+/* ---- the square matrix ----------------------------------------------------*/
 
 static void transposed(const double *S, size_t n, const double *x, double *y)
 {
@@ -41,7 +41,7 @@ static void shrink(double *S, size_t n, double c, const double *u,
     }
 }
 
-/* ---- all arms --------------------------------------------------------------*/
+/* ---- all arms -------------------------------------------------------------*/
 
 /* The smallest value so far in each place of a tile, and in which tile: a
  * whole number, exact in a double. */

@@ -61,7 +61,7 @@ void tarry__counts_status(const tarry__counts *c, tarry_policy_status *status)
     status->best = tarry__counts_best(c);
 }
 
-/* ---- saving ----------------------------------------------------------------*/
+/* ---- saving ---------------------------------------------------------------*/
 
 static bool is_sound(const tarry__counts *c)
 {
@@ -91,7 +91,7 @@ void tarry__counts_archive(tarry__counts *c, const tarry__policy_type *type,
                                   is_sound(c));
 }
 
-/* ---- elimination -----------------------------------------------------------*/
+/* ---- elimination ----------------------------------------------------------*/
 
 void tarry__counts_cut(tarry__counts *c, tarry__bracket *bracket,
                        const void *state)

@@ -56,7 +56,7 @@ size_t tarry__counts_best(const tarry__counts *counts);
 void tarry__counts_status(const tarry__counts *counts,
                           tarry_policy_status *status);
 
-/* ---- elimination -----------------------------------------------------------*/
+/* ---- elimination ----------------------------------------------------------*/
 
 /* Where an arm's mean loss may lie. */
 typedef tarry_estimate tarry__bracket(const void *state,

@@ -75,7 +75,7 @@ void tarry__optimist_clear(tarry__optimist *o)
     tarry__free(o->theta0);
 }
 
-/* ---- hot arms --------------------------------------------------------------*/
+/* ---- hot arms -------------------------------------------------------------*/
 
 /* The last tile is filled up with the last hot arm's numbers. */
 static void fill_copies(tarry__optimist *o)
@@ -140,7 +140,7 @@ void tarry__optimist_note(tarry__optimist *o, const tarry__ridge *ridge,
     o->n_changes++;
 }
 
-/* ---- cold arms -------------------------------------------------------------*/
+/* ---- cold arms ------------------------------------------------------------*/
 
 /* |theta - theta0| in the norm of V. */
 static double moved(const tarry__optimist *o, const tarry__ridge *ridge)
@@ -207,7 +207,7 @@ static void start_again(tarry__optimist *o, const tarry__ridge *ridge,
     o->work = 0;
 }
 
-/* ---- the choice ------------------------------------------------------------*/
+/* ---- the choice -----------------------------------------------------------*/
 
 static size_t lowest(tarry__optimist *o, const tarry__ridge *ridge,
                      double width)
@@ -243,7 +243,7 @@ size_t tarry__optimist_choose(tarry__optimist *o, const tarry__ridge *ridge,
     return o->last;
 }
 
-/* ---- saving ----------------------------------------------------------------*/
+/* ---- saving ---------------------------------------------------------------*/
 
 /* Changes are made first: an arm's numbers do not depend on when. */
 static void archive_hot(tarry__optimist *o, const tarry__problem *problem,

@@ -91,7 +91,7 @@ static tarry_status init(void *state, const tarry__policy_type *type,
     return TARRY_OK;
 }
 
-/* ---- what is known ---------------------------------------------------------*/
+/* ---- what is known --------------------------------------------------------*/
 
 /* A, the rounds that missing plays have waited for certain; modulo 2^64, which
  * the sum itself never reaches. */
@@ -150,7 +150,7 @@ static void judge(payoff *p)
     }
 }
 
-/* ---- choose and observe ----------------------------------------------------*/
+/* ---- choose and observe ---------------------------------------------------*/
 
 /* Before the first play of round now + 1. */
 static void begin_turn(payoff *p)
@@ -207,7 +207,7 @@ static void status(const void *state, tarry_policy_status *status)
     }
 }
 
-/* ---- saving ----------------------------------------------------------------*/
+/* ---- saving ---------------------------------------------------------------*/
 
 static bool is_sound(const payoff *p)
 {

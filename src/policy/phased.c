@@ -26,7 +26,7 @@ double tarry__phased_quota(const tarry__phased *ph, double min_weight)
            (ph->epsilon * ph->epsilon);
 }
 
-/* ---- a new phase -----------------------------------------------------------*/
+/* ---- a new phase ----------------------------------------------------------*/
 
 /* What a phase change computes. */
 typedef struct {
@@ -249,7 +249,7 @@ tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
     return status;
 }
 
-/* ---- the end of a phase ----------------------------------------------------*/
+/* ---- the end of a phase ---------------------------------------------------*/
 
 /* Keeps a iff lower(a) - min_b upper(b) <= cut eps. */
 static tarry_status cut_arms(const tarry__phased *ph,
@@ -318,7 +318,7 @@ tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
     return TARRY_OK;
 }
 
-/* ---- within a phase --------------------------------------------------------*/
+/* ---- within a phase -------------------------------------------------------*/
 
 bool tarry__phased_sweep(tarry__phased *ph, size_t *arm)
 {
@@ -414,7 +414,7 @@ void tarry__phased_clear(void *state)
     tarry__free(ph->estimates);
 }
 
-/* ---- saving ----------------------------------------------------------------*/
+/* ---- saving ---------------------------------------------------------------*/
 
 static bool is_sound(const tarry__phased *ph)
 {

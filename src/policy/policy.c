@@ -28,7 +28,7 @@ tarry_policy_params tarry_policy_defaults(void)
     return (tarry_policy_params){.low = -1, .high = 1};
 }
 
-/* ---- create ----------------------------------------------------------------*/
+/* ---- create ---------------------------------------------------------------*/
 
 static tarry_status check_params(const tarry_policy_params *p,
                                  tarry_error *error)
@@ -169,7 +169,7 @@ void tarry_policy_free(tarry_policy *p)
     tarry__free(p);
 }
 
-/* ---- choose and observe ----------------------------------------------------*/
+/* ---- choose and observe ---------------------------------------------------*/
 
 static bool is_past_horizon(const tarry_policy *p, uint64_t round)
 {
@@ -245,7 +245,7 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
     return note_use(p, use);
 }
 
-/* ---- status ----------------------------------------------------------------*/
+/* ---- status ---------------------------------------------------------------*/
 
 void tarry_policy_get_status(const tarry_policy *p,
                              tarry_policy_status *status)
@@ -267,7 +267,7 @@ void tarry_policy_get_status(const tarry_policy *p,
     p->type->status(p->state, status);
 }
 
-/* ---- save and restore ------------------------------------------------------*/
+/* ---- save and restore -----------------------------------------------------*/
 
 static void archive_name(tarry__archive *a, char name[64])
 {

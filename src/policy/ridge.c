@@ -63,7 +63,7 @@ void tarry__ridge_clear(tarry__ridge *r)
     tarry__free(r->memory);
 }
 
-/* ---- afresh ----------------------------------------------------------------*/
+/* ---- afresh ---------------------------------------------------------------*/
 
 /* V += recent_V, b += recent_b, which are then zero. */
 static void join(tarry__ridge *r)
@@ -133,7 +133,7 @@ static bool is_time(const tarry__ridge *r)
            (r->added < every && (r->added & (r->added - 1)) == 0);
 }
 
-/* ---- changes ---------------------------------------------------------------*/
+/* ---- changes --------------------------------------------------------------*/
 
 static void move_theta(tarry__ridge *r, double c)
 {
@@ -189,7 +189,7 @@ tarry__ridge_change tarry__ridge_credit(tarry__ridge *r, const double *a,
     return (tarry__ridge_change){.c = loss};
 }
 
-/* ---- answers ---------------------------------------------------------------*/
+/* ---- answers --------------------------------------------------------------*/
 
 double tarry__ridge_square(const tarry__ridge *r, const double *x)
 {

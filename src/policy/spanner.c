@@ -41,7 +41,7 @@ static double quota(const tarry__phased *ph, double min_weight)
 static const tarry__phased_rule rule = {
     .linear = true, .designated_only = true, .cut = 2, .quota = quota};
 
-/* ---- the spanner -----------------------------------------------------------*/
+/* ---- the spanner ----------------------------------------------------------*/
 
 /* `count` rows of `n` numbers; c has the coordinates, one row per arm. */
 typedef struct {
@@ -195,7 +195,7 @@ static void find_spanner(span *s, double tolerance)
     s->n_taken = kept;
 }
 
-/* ---- phases ----------------------------------------------------------------*/
+/* ---- phases ---------------------------------------------------------------*/
 
 static void clear_plan(tarry__phased *ph)
 {
@@ -352,7 +352,7 @@ static tarry_status advance(tarry__phased *ph, uint64_t round)
     return TARRY_OK;
 }
 
-/* ---- within a phase --------------------------------------------------------*/
+/* ---- within a phase -------------------------------------------------------*/
 
 static size_t next_in_turn(tarry__phased *ph)
 {

@@ -59,7 +59,7 @@ static double quota(const setting *s, double eps, double min_weight)
     return s->algorithm == 3 ? fmax(N, wait) : N;
 }
 
-/* ---- upper bounds ----------------------------------------------------------*/
+/* ---- upper bounds ---------------------------------------------------------*/
 
 static double regret_of_phases(const setting *s, double alpha, double beta)
 {
@@ -179,7 +179,7 @@ static void find_upper(const setting *s, tarry__bound *b)
         loss_dependent(s, b);
 }
 
-/* ---- the design and the first phase ----------------------------------------*/
+/* ---- the design and the first phase ---------------------------------------*/
 
 static double first_phase(const setting *s, const tarry_design *d)
 {
@@ -227,7 +227,7 @@ static tarry_status plan_first(setting *s, tarry__bound *b,
     return TARRY_OK;
 }
 
-/* ---- lower bounds ----------------------------------------------------------*/
+/* ---- lower bounds ---------------------------------------------------------*/
 
 /* D of a delay as payoff, from its description. */
 static tarry_status payoff_scale(const tarry__world *w, double *D,

@@ -30,7 +30,7 @@ void tarry__results_clear(tarry__results *r)
     memset(r, 0, sizeof *r);
 }
 
-/* ---- running ---------------------------------------------------------------*/
+/* ---- running --------------------------------------------------------------*/
 
 typedef struct {
     const tarry__experiment *experiment;
@@ -160,7 +160,7 @@ tarry_status tarry__experiment_run(const tarry__experiment *e,
     return status;
 }
 
-/* ---- summaries -------------------------------------------------------------*/
+/* ---- summaries ------------------------------------------------------------*/
 
 /* The 97.5 % point of Student's t: exact to four digits up to 10 degrees of
  * freedom, then by the expansion of Fisher and Cornish around the normal. */

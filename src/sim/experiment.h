@@ -58,7 +58,7 @@ tarry_status tarry__experiment_run(const tarry__experiment *experiment,
                                    tarry__results *results,
                                    tarry_error *error);
 
-/* ---- summaries -------------------------------------------------------------*/
+/* ---- summaries ------------------------------------------------------------*/
 
 typedef struct {
     size_t count;

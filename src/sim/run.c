@@ -39,7 +39,7 @@ typedef struct {
     double u[BLOCK], x[BLOCK];
 } game;
 
-/* ---- opening ---------------------------------------------------------------*/
+/* ---- opening --------------------------------------------------------------*/
 
 /* The type and settings that a description names; on success the caller ends
  * the spec. */
@@ -128,7 +128,7 @@ static void close_game(game *g)
     tarry__world_free(g->world);
 }
 
-/* ---- phases ----------------------------------------------------------------*/
+/* ---- phases ---------------------------------------------------------------*/
 
 static uint64_t planned(const tarry_policy_status *status)
 {
@@ -174,7 +174,7 @@ static tarry_status log_phase(game *g, uint64_t round)
     return g->world->adversary != NULL ? show_plan(g, &status) : TARRY_OK;
 }
 
-/* ---- feedback --------------------------------------------------------------*/
+/* ---- feedback -------------------------------------------------------------*/
 
 static void see(game *g, uint64_t round, size_t arm, double loss)
 {
@@ -249,7 +249,7 @@ static tarry_status deliver_held(game *g, uint64_t round, size_t arm)
     return TARRY_OK;
 }
 
-/* ---- rounds ----------------------------------------------------------------*/
+/* ---- rounds ---------------------------------------------------------------*/
 
 static tarry_status play(game *g, uint64_t round, double u, double x)
 {
@@ -309,7 +309,7 @@ static tarry_status play_all(game *g)
     return status;
 }
 
-/* ---- the outcome -----------------------------------------------------------*/
+/* ---- the outcome ----------------------------------------------------------*/
 
 /* Whether an arm as good as the best is still active. */
 static bool keeps_best(const game *g, const tarry_policy_status *status)

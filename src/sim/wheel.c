@@ -11,7 +11,7 @@ struct tarry__chunk {
     tarry__event event[PER_CHUNK];
 };
 
-/* ---- pools -----------------------------------------------------------------*/
+/* ---- pools ----------------------------------------------------------------*/
 
 static tarry_status create_pool(tarry__pool *pool, size_t size)
 {
@@ -63,7 +63,7 @@ tarry_status tarry__wheel_grow(tarry__wheel *wheel)
     return grow_pool(&wheel->nodes);
 }
 
-/* ---- far events ------------------------------------------------------------*/
+/* ---- far events -----------------------------------------------------------*/
 
 static tarry__chunk *chunk_at(const tarry__wheel *wheel, uint32_t i)
 {

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "tarry/design.h"
 
-/* ---- arm sets --------------------------------------------------------------*/
+/* ---- arm sets -------------------------------------------------------------*/
 
 typedef struct {
     size_t n_arms, dim;
@@ -234,7 +234,7 @@ static const kind kinds[] = {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- an independent certificate --------------------------------------------*/
+/* ---- an independent certificate -------------------------------------------*/
 
 static double largest_entry(set s)
 {
@@ -308,7 +308,7 @@ static void check_certificate(const kind *k, set s, const tarry_design *d)
     CHECK_NEAR(recomputed_g(s, d), d->g, 1e-8 * d->g);
 }
 
-/* ---- promises --------------------------------------------------------------*/
+/* ---- promises -------------------------------------------------------------*/
 
 static void near_designs_keep_their_promise(void **state)
 {
@@ -446,7 +446,7 @@ static void a_warm_start_keeps_the_promise(void **state)
     free(s.data);
 }
 
-/* ---- refusals --------------------------------------------------------------*/
+/* ---- refusals -------------------------------------------------------------*/
 
 static void values_that_are_not_finite_are_refused(void **state)
 {

@@ -15,7 +15,7 @@ static const char *const eliminating[] = {"se-delayed", "opse", "payoff-mab"};
 static const char *const rivals[] = {"ucb-delayed", "se-delayed", "opse",
                                      "payoff-mab"};
 
-/* ---- a game ----------------------------------------------------------------*/
+/* ---- a game ---------------------------------------------------------------*/
 
 typedef struct {
     size_t arm;
@@ -67,7 +67,7 @@ static void deliver(game *g, tarry_policy *policy)
                 tarry_policy_observe(policy, t, g->plays[t].loss), TARRY_OK);
 }
 
-/* ---- naive policies --------------------------------------------------------*/
+/* ---- naive policies -------------------------------------------------------*/
 
 typedef struct {
     double played, seen, sum; /* plays, losses that came, their sum */
@@ -221,7 +221,7 @@ static size_t naive_payoff(game *g)
     return g->turn[g->at++];
 }
 
-/* ---- choices ---------------------------------------------------------------*/
+/* ---- choices --------------------------------------------------------------*/
 
 /* Saves and restores. */
 static tarry_policy *reborn(tarry_policy *policy)
@@ -282,7 +282,7 @@ static void each_choice_is_that_of_the_definition(void **unused)
     }
 }
 
-/* ---- elimination -----------------------------------------------------------*/
+/* ---- elimination ----------------------------------------------------------*/
 
 /* How a loss in [0, 1] with this mean comes back, after how many rounds. */
 typedef uint64_t delay_rule(size_t arm, double loss, uint64_t *state);
@@ -388,7 +388,7 @@ static void opse_keeps_a_best_arm_whose_low_losses_are_late(void **unused)
     }
 }
 
-/* ---- delay as payoff -------------------------------------------------------*/
+/* ---- delay as payoff ------------------------------------------------------*/
 
 static uint64_t far_beyond_the_end(size_t arm, double loss, uint64_t *state)
 {
@@ -451,7 +451,7 @@ static void payoff_mab_is_the_same_in_either_range(void **unused)
     tarry_policy_free(plain);
 }
 
-/* ---- sizes -----------------------------------------------------------------*/
+/* ---- sizes ----------------------------------------------------------------*/
 
 static void one_arm_is_played_for_ever(void **unused)
 {

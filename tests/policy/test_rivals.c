@@ -21,7 +21,7 @@ enum { SLOW = 0 };
 
 enum { MOST_DIM = 12 };
 
-/* ---- plain algebra ---------------------------------------------------------*/
+/* ---- plain algebra --------------------------------------------------------*/
 
 /* x = A^-1 y for positive definite n by n A, by Gauss; A is kept. */
 static void solve(const double *A, size_t n, const double *y, double *x)
@@ -67,7 +67,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* ---- a game ----------------------------------------------------------------*/
+/* ---- a game ---------------------------------------------------------------*/
 
 typedef struct {
     size_t n, K;
@@ -179,7 +179,7 @@ static void play_beside(game *g, const char *name, const char *settings,
     free(g->arms);
 }
 
-/* ---- second versions -------------------------------------------------------*/
+/* ---- second versions ------------------------------------------------------*/
 
 static double by_estimate(const game *g, const double *theta, const double *a,
                           const void *context)
@@ -306,7 +306,7 @@ static void lints_plays_the_smallest_sample(void **state)
     }
 }
 
-/* ---- no drift --------------------------------------------------------------*/
+/* ---- no drift -------------------------------------------------------------*/
 
 /* Counts and sums of losses of each arm are exact, so V and b are known. */
 static void ten_million_updates_leave_no_drift(void **state)
@@ -343,7 +343,7 @@ static void ten_million_updates_leave_no_drift(void **state)
     free(g.arms);
 }
 
-/* ---- kernels ---------------------------------------------------------------*/
+/* ---- kernels --------------------------------------------------------------*/
 
 /* The arms against a vector, plainly: the first smallest. */
 static size_t first_lowest(const game *g, const double *x)
@@ -405,7 +405,7 @@ static void all_kernels_agree_with_plain_loops(void **state)
         }
 }
 
-/* ---- odd sets of arms ------------------------------------------------------*/
+/* ---- odd sets of arms -----------------------------------------------------*/
 
 static const char *const names[] = {
     "linucb", "linucb-inflated", "otf-linucb", "lints",   "otf-lints",
@@ -506,7 +506,7 @@ static void of_equal_arms_the_first_is_played(void **state)
     }
 }
 
-/* ---- what sets some of them apart ------------------------------------------*/
+/* ---- what sets some of them apart -----------------------------------------*/
 
 static void a_loss_after_the_window_is_ignored(void **state)
 {
@@ -574,7 +574,7 @@ static void every_arm_is_a_short_sum_over_the_spanner(void **state)
     }
 }
 
-/* ---- regret ----------------------------------------------------------------*/
+/* ---- regret ---------------------------------------------------------------*/
 
 static tarry__outcome simulate(const char *policy, const char *delay,
                                uint64_t horizon, uint32_t run)

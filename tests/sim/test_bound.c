@@ -31,7 +31,7 @@ static double upper(const char *policy, const char *delay, uint64_t horizon)
     return ask(&q).upper;
 }
 
-/* ---- by hand ---------------------------------------------------------------*/
+/* ---- by hand --------------------------------------------------------------*/
 
 static const double log_kt = 12.89921982609012; /* log(4 * 1e5) */
 
@@ -98,7 +98,7 @@ static void other_policies_are_refused(void **state)
     tarry__world_free(world);
 }
 
-/* ---- how they grow ---------------------------------------------------------*/
+/* ---- how they grow --------------------------------------------------------*/
 
 static const struct {
     const char *policy, *delay[4]; /* longer and longer */
@@ -161,7 +161,7 @@ static void phases_grow_and_fill_the_horizon(void **state)
     }
 }
 
-/* ---- runs keep to them -----------------------------------------------------*/
+/* ---- runs keep to them ----------------------------------------------------*/
 
 static void run_keeps_to_it(const question *q)
 {

@@ -7,7 +7,7 @@
 #include "sim/experiment.h"
 #include "sim/workers.h"
 
-/* ---- summaries -------------------------------------------------------------*/
+/* ---- summaries ------------------------------------------------------------*/
 
 static void summaries_have_known_values(void **state)
 {
@@ -66,7 +66,7 @@ static void intervals_have_students_factor(void **state)
     }
 }
 
-/* ---- the grid --------------------------------------------------------------*/
+/* ---- the grid -------------------------------------------------------------*/
 
 static void check_grid(uint64_t horizon, size_t wanted)
 {
@@ -103,7 +103,7 @@ static void long_horizons_get_all_points(void **state)
     assert_int_equal(tarry__log_grid(7, 100, grid), 7);
 }
 
-/* ---- workers ---------------------------------------------------------------*/
+/* ---- workers --------------------------------------------------------------*/
 
 enum { N_TASKS = 60 };
 
@@ -213,7 +213,7 @@ static void no_room_for_a_result_is_told(void **state)
     assert_int_equal(o.worked[2], 0);
 }
 
-/* ---- experiments -----------------------------------------------------------*/
+/* ---- experiments ----------------------------------------------------------*/
 
 static tarry__experiment small(void)
 {

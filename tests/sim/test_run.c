@@ -16,7 +16,7 @@ static const char *const policies[] = {
     "phased-mab"};
 enum { N_POLICIES = sizeof policies / sizeof *policies };
 
-/* ---- the naive simulation --------------------------------------------------*/
+/* ---- the naive simulation -------------------------------------------------*/
 
 typedef struct {
     tarry__world *world;
@@ -160,7 +160,7 @@ static void simulate_naively(const tarry__trial *t, tarry__outcome *o)
     free(s);
 }
 
-/* ---- comparisons -----------------------------------------------------------*/
+/* ---- comparisons ----------------------------------------------------------*/
 
 static tarry__outcome simulate(const tarry__trial *trial)
 {
@@ -269,7 +269,7 @@ static void with_adversaries_it_is_as_the_naive_one(void **state)
     assert_true(compare("normal", "hold-newest:sigma=150") >= 4);
 }
 
-/* ---- one trial -------------------------------------------------------------*/
+/* ---- one trial ------------------------------------------------------------*/
 
 static void curves_do_not_change_the_outcome(void **state)
 {
