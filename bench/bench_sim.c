@@ -13,7 +13,7 @@
 #include <time.h>
 #include "base/base.h"
 #include "random/philox.h"
-#include "sim/sim.h"
+#include "sim/experiment.h"
 
 /* Seconds of this thread's work: what else the machine does matters less. */
 static double cpu_seconds(void)
@@ -76,9 +76,46 @@ static void row(const char *policy, const char *delay, uint64_t horizon,
     const double ns = trial_ns(policy, delay, horizon);
     printf("%-22s  %-32s %8.1f ns  %5.2f x", policy, delay, ns, ns / floor);
     if (goal > 0)
-        printf("   goal %.1f x: %s", goal, ns <= goal * floor ? "met" : "missed");
+        printf("   goal %.1f x: %s", goal,
+               ns <= goal * floor ? "met" : "missed");
     putchar('\n');
     fflush(stdout);
+}
+
+/* Wall seconds of eight runs on some threads. */
+static double sweep_seconds(int threads, uint64_t horizon)
+{
+    tarry__experiment e = {.instance = "sphere",
+                           .loss = "rademacher",
+                           .delay = "exponential:mean=1000",
+                           .n_policies = 1,
+                           .policy = {"phased-adversarial"},
+                           .horizon = horizon,
+                           .runs = 8,
+                           .seed = 1,
+                           .threads = threads};
+    tarry__results results;
+    tarry_error error;
+    e.n_grid = tarry__log_grid(horizon, 100, e.grid);
+    if (tarry__results_create(&results, &e) != TARRY_OK)
+        exit(1);
+    const double start = tarry__seconds();
+    if (tarry__experiment_run(&e, NULL, &results, &error) != TARRY_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    const double seconds = tarry__seconds() - start;
+    tarry__results_clear(&results);
+    return seconds;
+}
+
+static void compare_threads(uint64_t horizon)
+{
+    const double one = sweep_seconds(1, horizon);
+    const double two = sweep_seconds(2, horizon);
+    printf("\nTwo threads: %.2f x as fast as one (wall time, eight runs)   goal "
+           "1.8 x: %s\n",
+           one / two, one >= 1.8 * two ? "met" : "missed");
 }
 
 int main(int argc, char **argv)
@@ -107,6 +144,7 @@ int main(int argc, char **argv)
     }
     printf("  from 1 to 1e6: %.2f x   goal 2.5 x: %s\n", last / first,
            last <= 2.5 * first ? "met" : "missed");
+    compare_threads(T / 10);
     if (!quick) {
         const double ns = trial_ns("phased-adversarial",
                                    "exponential:mean=1000", 1000000000);
