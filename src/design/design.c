@@ -1,9 +1,9 @@
-/* design.c - the solve: passes over chunks of doubling size, then proof.
+/* design.c - the solve: passes over chunks of growing size, then proof.
  *
  * 1. Start from arms that span (start.c) and a small core.
- * 2. Take the arms in chunks, each as large as all before.  Evaluate a chunk
+ * 2. Take the arms in chunks, each three times all before.  Evaluate a chunk
  *    with the current V, put its worst offenders into the core, and mend the
- *    weights roughly (core.c).  Half of all arms meet a V that is already
+ *    weights roughly (core.c).  Most arms meet a V that is already
  *    within some per cent of the final one.
  * 3. Solve the core exactly (interior.c) and look again at those arms whose
  *    old variance, times rho, does not rule them out (scan.h).  Repeat while
@@ -168,7 +168,7 @@ static tarry_status see_chunk(tarry__solver *s, size_t first, size_t last,
     return status;
 }
 
-/* All arms once, in chunks that double. */
+/* All arms once, in chunks that make four times what was seen before. */
 static tarry_status see_all(tarry__solver *s, double rough)
 {
     const size_t blocks = s->scan.n_blocks;
@@ -179,7 +179,7 @@ static tarry_status see_all(tarry__solver *s, double rough)
     for (size_t first = 0; status == TARRY_OK && first < blocks;) {
         const size_t last = first + chunk < blocks ? first + chunk : blocks;
         status = see_chunk(s, first, last, rough);
-        chunk = first > 0 ? last : chunk;
+        chunk = first > 0 ? 3 * last : chunk;
         first = last;
     }
     return status;

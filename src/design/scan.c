@@ -12,7 +12,8 @@
 enum {
     MAX_BLOCK_ROWS = 1024,
     GLANCE = 16, /* arms looked at together before each by itself */
-    SERIAL_WORK = 200000 /* flops below which a second thread does not pay */
+    SERIAL_WORK = 5000000 /* flops below which a second thread does not pay:
+                               on a busy machine it may be waited for */
 };
 
 /* ---- hits -----------------------------------------------------------------*/
