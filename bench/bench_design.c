@@ -356,7 +356,8 @@ static void away_table(void)
         "\n5. Classical away steps, Gaussian arms, tolerance %.0e, one thread "
         "each\n"
         "   with and without elimination (Harman and Pronzato); \">\": "
-        "stopped after %.0f s\n\n"
+        "stopped after %.0f s\n"
+        "   ms: its processor time in one run; tarry ms: best wall time\n\n"
         "%3s %6s %-11s %7s %8s %8s %9s %9s %9s %5s\n",
         TOLERANCE, AWAY_SECONDS, "n", "K", "elimination", "steps", "reads",
         "ms", "g/r-1", "tarry ms", "speed-up", "goal");

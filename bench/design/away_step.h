@@ -7,7 +7,7 @@
 
 typedef struct {
     double tolerance;     /* done when g <= (1 + tolerance) n */
-    double limit_seconds; /* or when this much time is spent */
+    double limit_seconds; /* or when this much time has passed */
     bool eliminates;      /* drops arms proven to have no part in the optimum */
 } away_step_options;
 
@@ -15,7 +15,7 @@ typedef struct {
     size_t n_support;
     size_t *arm; /* n_support supported arms */
     double *weight;
-    double seconds;
+    double seconds; /* of processor time: other programs do not count */
     size_t steps;
     double reads; /* variances evaluated or updated, divided by K */
     bool converged;
