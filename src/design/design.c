@@ -190,7 +190,7 @@ static tarry_status see_all(tarry__solver *s, double rough)
 static tarry_status certify(tarry__solver *s, double wanted, double *g)
 {
     uint16_t reference;
-    double largest;
+    double largest = 0;
     tarry_status status = tarry__solver_panel(s);
     if (status == TARRY_OK)
         status = tarry__solver_refer(s, &reference);
