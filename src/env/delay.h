@@ -13,6 +13,7 @@
  *   never=P       feedback is lost with probability P
  *   spread=S      arm k of K has its scale times S^(2k/(K-1) - 1): 1/S to S
  *   factors=FILE  arm k has its scale times number k of the file
+ *   slow=N        arms from the N-th on have scale 0; N = 0: none has
  * The scale of a law is what its mean grows with in proportion, rounding
  * aside: `mean`, `median`, `scale`, or every delay that is listed. */
 #ifndef TARRY_DELAY_H
@@ -110,8 +111,9 @@ extern const tarry__delay_type tarry__no_delay, tarry__constant,
 #define TARRY__COMMON_DELAY_SETTINGS                                           \
     {"never", "0", "probability that feedback never comes"},                   \
         {"spread", "1", "S: arms have scales from 1/S to S times the stated"}, \
+        {"factors", "", "file with a factor for the scale of each arm"},       \
     {                                                                          \
-        "factors", "", "file with a factor for the scale of each arm"          \
+        "slow", "0", "only so many arms, the first, are delayed; 0: all"       \
     }
 
 /* Real time to whole rounds, rounded down; a relative 2^-50 below a whole

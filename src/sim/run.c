@@ -28,6 +28,7 @@ typedef struct {
     const uint64_t *phase; /* the policy's counter; NULL: it has none */
     uint64_t seen_phase, phase_start;
     uint64_t phase_designated;
+    bool ended; /* by the trial's phase_ended */
     tarry__wheel wheel;        /* on its way, with delays */
     tarry__open_rounds held;   /* by the adversary: round to arm */
     size_t *plan_arm;          /* the plan as the adversary sees it */
@@ -164,10 +165,14 @@ static tarry_status log_phase(game *g, uint64_t round)
     tarry_policy_status status = {0};
     tarry__outcome *o = g->outcome;
     g->type->status(g->state, &status);
-    if (g->seen_phase > 0 && o->n_phases++ < TARRY__MAX_PHASES)
-        o->phase[o->n_phases - 1] =
-            (tarry__phase_log){round - g->phase_start, g->phase_designated,
-                               status.n_active};
+    if (g->seen_phase > 0) {
+        if (o->n_phases++ < TARRY__MAX_PHASES)
+            o->phase[o->n_phases - 1] =
+                (tarry__phase_log){round - g->phase_start,
+                                   g->phase_designated, status.n_active};
+        g->ended = g->trial->phase_ended != NULL &&
+                   g->trial->phase_ended(g->trial->phase_context, &status);
+    }
     g->seen_phase = *g->phase;
     g->phase_start = round;
     g->phase_designated = planned(&status);
@@ -179,6 +184,8 @@ static tarry_status log_phase(game *g, uint64_t round)
 static void see(game *g, uint64_t round, size_t arm, double loss)
 {
     g->outstanding--;
+    if (g->outcome->first_seen == 0)
+        g->outcome->first_seen = g->outcome->rounds;
     g->uses[g->type->observe(g->state, round, arm, loss)]++;
 }
 
@@ -261,8 +268,9 @@ static tarry_status play(game *g, uint64_t round, double u, double x)
     if (status != TARRY_OK)
         return status;
     if (g->phase != NULL && *g->phase != g->seen_phase &&
-        (status = log_phase(g, round)) != TARRY_OK)
+        ((status = log_phase(g, round)) != TARRY_OK || g->ended))
         return status;
+    g->outcome->rounds = round;
     g->regret += g->gap[arm];
     g->outstanding++;
     return g->world->adversary == NULL ? deliver(g, round, arm, u, x)
@@ -274,7 +282,7 @@ static tarry_status play_rounds(game *g, uint64_t first, uint64_t last)
 {
     const uint64_t from = first / BLOCK * BLOCK;
     tarry_status status = TARRY_OK;
-    for (uint64_t t = first; status == TARRY_OK && t <= last; t++)
+    for (uint64_t t = first; status == TARRY_OK && !g->ended && t <= last; t++)
         status = play(g, t, g->u[t - from], g->x[t - from]);
     return status;
 }
@@ -291,7 +299,8 @@ static tarry_status play_all(game *g)
     const tarry__trial *trial = g->trial;
     tarry_status status = TARRY_OK;
     size_t mark = 0; /* in the grid */
-    for (uint64_t t = 1; status == TARRY_OK && t <= trial->horizon;) {
+    for (uint64_t t = 1;
+         status == TARRY_OK && !g->ended && t <= trial->horizon;) {
         const uint64_t from = t / BLOCK * BLOCK;
         if (t == 1 || t == from)
             tarry__world_prepare(g->world, from, BLOCK, g->u, g->x);
@@ -299,7 +308,7 @@ static tarry_status play_all(game *g)
         if (mark < trial->n_grid)
             last = least(last, trial->grid[mark]);
         status = play_rounds(g, t, last);
-        if (mark < trial->n_grid && last == trial->grid[mark])
+        if (mark < trial->n_grid && last == trial->grid[mark] && !g->ended)
             g->outcome->curve[mark++] = g->regret;
         if (status == TARRY_OK && trial->tick != NULL &&
             trial->tick(trial->tick_context, last - t + 1))
@@ -328,7 +337,7 @@ static void conclude(game *g)
     tarry_policy_status status = {0};
     g->type->status(g->state, &status);
     o->regret = g->regret;
-    o->sigma_mean = g->sigma_sum / (double)g->trial->horizon;
+    o->sigma_mean = g->sigma_sum / (double)o->rounds;
     o->sigma_final = g->outstanding;
     o->used = g->uses[TARRY__USED];
     o->ignored = g->uses[TARRY__IGNORED];

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "tarry/status.h"
+#include "tarry/policy.h"
 
 enum { TARRY__MAX_PHASES = 48, TARRY__MAX_GRID = 256 };
 
@@ -23,6 +23,11 @@ typedef struct {
      * the last call; true cancels the trial.  NULL for none. */
     bool (*tick)(void *context, uint64_t rounds);
     void *tick_context;
+    /* Called when a phase has ended, with what the policy knows then, before
+     * anything of the next phase is played; true ends the trial there.  NULL
+     * for none. */
+    bool (*phase_ended)(void *context, const tarry_policy_status *status);
+    void *phase_context;
 } tarry__trial;
 
 /* A finished phase. */
@@ -40,6 +45,8 @@ typedef struct {
     uint64_t sigma_max, sigma_final;
     uint64_t used, late, ignored; /* losses, as in the policy's status */
     uint64_t lost;                /* plays whose loss never comes */
+    uint64_t rounds;              /* played: the horizon, or fewer */
+    uint64_t first_seen;          /* round of the first loss seen; 0: none */
     uint64_t active;              /* arms at the end */
     uint64_t best_kept;           /* 1 if a best arm is among them */
     uint64_t n_phases;            /* finished; the first MAX_PHASES are below */

@@ -60,16 +60,19 @@ static tarry_status read_factors(tarry__delay *out, const tarry__spec *spec,
                                  size_t n_arms, tarry_error *error)
 {
     double spread;
+    uint64_t slow;
     const char *path = tarry__spec_text(spec, "factors");
-    tarry_status status =
-        tarry__spec_real(spec, "spread", 1, 1e6, &spread, error);
-    if (status != TARRY_OK)
+    tarry_status status;
+    if ((status = tarry__spec_real(spec, "spread", 1, 1e6, &spread, error)) ||
+        (status = tarry__spec_count(spec, "slow", 0, n_arms, &slow, error)))
         return status;
-    if (spread != 1 || *path != '\0') {
+    if (spread != 1 || *path != '\0' || slow > 0) {
         double *factor = tarry__alloc(n_arms, sizeof *factor);
         if (factor == NULL)
             return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
         set_spread(spread, factor, n_arms);
+        for (size_t k = slow > 0 ? slow : n_arms; k < n_arms; k++)
+            factor[k] = 0;
         tarry__free(out->scale);
         out->scale = factor;
         out->n_scales = n_arms;
