@@ -36,6 +36,8 @@ static void see(naive *s, uint64_t round, double loss)
     const tarry_status status = tarry_policy_observe(s->policy, round, loss);
     assert_true(status == TARRY_OK || status == TARRY_LATE);
     s->outstanding--;
+    if (s->outcome->first_seen == 0)
+        s->outcome->first_seen = s->outcome->rounds;
 }
 
 /* What arrives in the same round is seen newest first. */
@@ -103,6 +105,7 @@ static void play_round(naive *s, uint64_t t)
     if (status.phase != s->phase)
         begin_phase(s, t, &status);
     o->regret += in->mean[s->arm[t]] - in->best_mean;
+    o->rounds = t;
     s->outstanding++;
     if (s->world->adversary != NULL)
         play_adversary(s, t);
@@ -183,6 +186,8 @@ static void check_alike(const tarry__outcome *a, const tarry__outcome *b)
     assert_int_equal(a->late, b->late);
     assert_int_equal(a->ignored, b->ignored);
     assert_int_equal(a->lost, b->lost);
+    assert_int_equal(a->rounds, b->rounds);
+    assert_int_equal(a->first_seen, b->first_seen);
     assert_int_equal(a->active, b->active);
     assert_int_equal(a->best_kept, b->best_kept);
     assert_int_equal(a->n_phases, b->n_phases);
@@ -250,6 +255,39 @@ static void with_long_delays_it_is_as_the_naive_one(void **state)
     compare("rademacher", "constant:rounds=12000");
     compare("none", "uniform:high=9000");
     compare("none", "pareto:shape=1.2,mean=300");
+}
+
+/* Counts phases and ends the trial after the first. */
+static bool after_one(void *context, const tarry_policy_status *status)
+{
+    int *count = context;
+    assert_int_equal(status->phase, ++*count + 1);
+    assert_int_equal(status->n_estimates, 5);
+    return *count == 1;
+}
+
+static void a_trial_can_end_with_a_phase(void **state)
+{
+    (void)state;
+    tarry__trial trial =
+        trial_of("phased-stochastic", "rademacher", "constant:rounds=50");
+    const tarry__outcome whole = simulate(&trial);
+    int count = 0;
+    assert_true(whole.n_phases > 1);
+    trial.phase_ended = after_one;
+    trial.phase_context = &count;
+    const tarry__outcome part = simulate(&trial);
+    assert_int_equal(count, 1);
+    assert_int_equal(part.n_phases, 1);
+    assert_int_equal(part.rounds, whole.phase[0].length);
+    assert_memory_equal(part.phase, whole.phase, sizeof *part.phase);
+    size_t mark = 0;
+    while (grid[mark + 1] <= part.rounds)
+        mark++;
+    assert_true(part.regret >= whole.curve[mark]);
+    assert_true(part.regret <= whole.curve[mark + 1]);
+    CHECK_NEAR(part.curve[mark], whole.curve[mark], 0);
+    CHECK_NEAR(part.curve[mark + 1], 0, 0);
 }
 
 static void with_loss_dependent_delays_it_is_as_the_naive_one(void **state)
@@ -386,6 +424,7 @@ int main(void)
         cmocka_unit_test(with_stochastic_delays_it_is_as_the_naive_one),
         cmocka_unit_test(with_long_delays_it_is_as_the_naive_one),
         cmocka_unit_test(with_loss_dependent_delays_it_is_as_the_naive_one),
+        cmocka_unit_test(a_trial_can_end_with_a_phase),
         cmocka_unit_test(with_adversaries_it_is_as_the_naive_one),
         cmocka_unit_test(curves_do_not_change_the_outcome),
         cmocka_unit_test(another_run_is_another_outcome),
