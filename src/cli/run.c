@@ -139,7 +139,7 @@ typedef struct {
     const arguments *given;
     run_batch batch;
     size_t world; /* the one at work */
-    run_journal journal;
+    cli_journal journal;
     double start;
     uint64_t played, total; /* rounds */
 } session;
@@ -165,7 +165,7 @@ static tarry_status keep(void *context, size_t index,
 {
     session *s = context;
     const tarry__experiment *e = &s->given->plan.experiment;
-    return run_journal_add(&s->journal,
+    return cli_journal_add(&s->journal,
                            s->world * e->n_policies * e->runs + index, outcome,
                            error);
 }
@@ -303,7 +303,7 @@ static int start(const arguments *a)
         code = open_files(&s);
     if (code == EXIT_DONE)
         code = simulate(&s);
-    run_journal_close(&s.journal);
+    cli_journal_close(&s.journal);
     run_batch_clear(&s.batch);
     return code;
 }

@@ -3,7 +3,7 @@
 #define TARRY_CLI_RUN_H
 
 #include <stdio.h>
-#include "cli.h"
+#include "journal.h"
 #include "sim/experiment.h"
 
 enum { RUN_MAX_WORLDS = 64 };
@@ -70,18 +70,7 @@ bool run_lost_best(const tarry__results *results, size_t policy);
 
 /* ---- resuming -------------------------------------------------------------*/
 
-/* Reads the finished trials of a file, if there is one, and goes on writing to
- * it.  NULL path: does nothing.  Trials are numbered through all worlds. */
-typedef struct {
-    const char *path;
-    FILE *file;
-    bool failed; /* a trial could not be added */
-} run_journal;
-
-int run_journal_open(run_journal *journal, const char *path, run_batch *batch);
-tarry_status run_journal_add(run_journal *journal, size_t index,
-                             const tarry__outcome *outcome,
-                             tarry_error *error);
-void run_journal_close(run_journal *journal);
+/* Trials are numbered through all worlds. */
+int run_journal_open(cli_journal *journal, const char *path, run_batch *batch);
 
 #endif

@@ -164,7 +164,7 @@ tarry_status tarry__experiment_run(const tarry__experiment *e,
 
 /* The 97.5 % point of Student's t: exact to four digits up to 10 degrees of
  * freedom, then by the expansion of Fisher and Cornish around the normal. */
-static double student(size_t freedom)
+double tarry__student(size_t freedom)
 {
     static const double small[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
                                    2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
@@ -186,7 +186,7 @@ tarry__summary tarry__summarise(const double *values, size_t count)
     for (size_t i = 0; i < count; i++)
         sum += (values[i] - s.mean) * (values[i] - s.mean);
     if (count > 1)
-        s.ci95 = student(count - 1) *
+        s.ci95 = tarry__student(count - 1) *
                  sqrt(sum / (double)(count - 1) / (double)count);
     return s;
 }

@@ -65,6 +65,9 @@ typedef struct {
     double mean, ci95; /* half-width of the 95 % interval (Student); 0 for one */
 } tarry__summary;
 
+/* The 97.5 % point of Student's t. */
+double tarry__student(size_t freedom);
+
 tarry__summary tarry__summarise(const double *values, size_t count);
 
 /* A number of each finished run of policy p, in order; answers how many. */

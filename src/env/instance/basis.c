@@ -1,9 +1,11 @@
 /* basis.c - the standard basis: a multi-armed bandit without features.
  *
  * One arm, drawn uniformly, has mean `best`.  The others have mean best + gap
- * (means=equal) or means uniform between the two (means=uniform). */
+ * (means=equal), means uniform between the two (means=uniform), or one after the
+ * other best + gap, best + gap/2, best + gap/4, ... (means=geometric). */
 #include "env/instance.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/base.h"
 
@@ -12,21 +14,40 @@ static const tarry__setting settings[] = {
     {"best", "-0.25", "mean of the best arm"},
     {"gap", "0.5", "how far the others lie above it (at most)"},
     {"means", "uniform",
-     "of the others: uniform from best to best + gap, or\n"
-     "equal to best + gap"},
+     "of the others: uniform from best to best + gap,\n"
+     "equal to best + gap, or geometric: best + gap / 2^j"},
     TARRY__FIXED_SETTING,
     {NULL, NULL, NULL},
 };
 
-static tarry_status read_means(const tarry__spec *spec, int *equal,
+typedef enum { UNIFORM, EQUAL, GEOMETRIC } kind;
+
+static tarry_status read_means(const tarry__spec *spec, kind *means,
                                tarry_error *error)
 {
-    const char *means = tarry__spec_text(spec, "means");
-    *equal = strcmp(means, "equal") == 0;
-    if (*equal || strcmp(means, "uniform") == 0)
-        return TARRY_OK;
+    static const char *const names[] = {"uniform", "equal", "geometric"};
+    const char *name = tarry__spec_text(spec, "means");
+    for (int i = UNIFORM; i <= GEOMETRIC; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *means = (kind)i;
+            return TARRY_OK;
+        }
     return tarry__fail(error, TARRY_BAD_INPUT,
-                       "basis: means must be uniform or equal: '%s'", means);
+                       "basis: means must be uniform, equal or geometric: '%s'",
+                       name);
+}
+
+/* How much of the gap an arm has that comes `place` arms after the best. */
+static double share_of(kind means, const tarry_random *at, size_t place)
+{
+    switch (means) {
+    case EQUAL:
+        return 1;
+    case GEOMETRIC:
+        return ldexp(1, -(int)(place - 1));
+    default:
+        return tarry_random_uniform(at);
+    }
 }
 
 static tarry_status make(const tarry__spec *spec, tarry__place place,
@@ -34,12 +55,12 @@ static tarry_status make(const tarry__spec *spec, tarry__place place,
 {
     size_t n;
     double best, gap;
-    int equal;
+    kind means = UNIFORM;
     tarry_status status;
     if ((status = tarry__spec_size(spec, "arms", 1, 20000, &n, error)) ||
         (status = tarry__spec_real(spec, "best", -1, 1, &best, error)) ||
         (status = tarry__spec_real(spec, "gap", 0, 2, &gap, error)) ||
-        (status = read_means(spec, &equal, error)) ||
+        (status = read_means(spec, &means, error)) ||
         (status = tarry__place_fix(spec, &place, error)) ||
         (status = tarry__instance_room(out, n, n, error)))
         return status;
@@ -48,7 +69,7 @@ static tarry_status make(const tarry__spec *spec, tarry__place place,
         .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_THETA};
     for (size_t k = 0; k < n; k++) {
         at.round = k;
-        const double share = equal ? 1 : tarry_random_uniform(&at);
+        const double share = share_of(means, &at, (k + n - chosen) % n);
         out->arms[k * n + k] = 1;
         out->theta[k] = k == chosen ? best : best + gap * share;
     }

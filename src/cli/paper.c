@@ -1,0 +1,332 @@
+/* paper.c - `tarry paper`: the paper's claims as experiments, and their page. */
+#define _DEFAULT_SOURCE /* strsep */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/base.h"
+#include "journal.h"
+#include "paper/paper.h"
+#include "report/report.h"
+#include "sim/workers.h"
+
+enum { MAX_ROWS = 32 };
+
+static struct {
+    bool quick, full, json;
+    const char *out, *rows;
+    uint64_t seed, threads;
+    size_t n_rows;
+    const tarry__paper_row *row[MAX_ROWS];
+} a;
+
+static int parse(int argc, char **argv)
+{
+    const cli_option options[] = {
+        {"out", CLI_TEXT, &a.out, "DIR", "where the page goes; made if need be"},
+        {"quick", CLI_FLAG, &a.quick, NULL, "minutes (the default)"},
+        {"full", CLI_FLAG, &a.full, NULL,
+         "hours: more runs, longer horizons, larger dimensions"},
+        {"rows", CLI_TEXT, &a.rows, "ID,ID,...",
+         "only these claims (default all): stochastic, adversarial,\n"
+         "stochastic-by-arm, adversarial-by-arm, loss-dependent, payoff,\n"
+         "lower-loss, growth, bounds, best-kept, design"},
+        {"seed", CLI_COUNT, &a.seed, "N", "of everything random (default 1)"},
+        {"threads", CLI_COUNT, &a.threads, "N", "default: all cores"},
+        {"json", CLI_FLAG, &a.json, NULL,
+         "print the results as one JSON object instead of a table"},
+    };
+    const cli_syntax syntax = {
+        .command = "paper",
+        .usage = "[--quick|--full] --out DIR [options]",
+        .about =
+            "Tests the claims of \"Near-Optimal Stochastic Linear Bandits with\n"
+            "Delay\" one by one: each line of its table and each theorem gets\n"
+            "experiments, measured exponents with 95 % intervals, and a\n"
+            "verdict: supported, unresolved (at this scale), or contradicted.\n"
+            "\n"
+            "DIR gets index.html, a page that needs nothing else; figures/ with\n"
+            "each figure as SVG, PDF, PNG and its data as CSV; results.json.\n"
+            "Results depend on the seed and the scale, not on threads or ranks.\n"
+            "An interrupted job goes on where it was if started again with the\n"
+            "same arguments (DIR/trials.jsonl, gone once the page is there).",
+        .examples = "  tarry paper --quick --out page\n"
+                    "  tarry paper --full --out full\n"
+                    "  mpirun -n 8 tarry-mpi paper --full --out full\n"
+                    "  tarry paper --rows growth --seed 7 --out growth",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+    };
+    return cli_parse(&syntax, argc, argv);
+}
+
+/* ---- arguments ------------------------------------------------------------*/
+
+static int add_row(const char *id)
+{
+    const tarry__paper_row *row = tarry__paper_find(id);
+    if (row == NULL)
+        return cli_error(EXIT_USAGE, "--rows: no such claim: '%s'", id);
+    for (size_t i = 0; i < a.n_rows; i++)
+        if (a.row[i] == row)
+            return cli_error(EXIT_USAGE, "--rows: twice: '%s'", id);
+    a.row[a.n_rows++] = row;
+    return EXIT_DONE;
+}
+
+/* In the order of the list, however they were given. */
+static int pick_rows(void)
+{
+    char *text = a.rows != NULL ? strdup(a.rows) : NULL, *rest = text;
+    int code = EXIT_DONE;
+    if (a.rows != NULL && text == NULL)
+        return cli_error(EXIT_FAILED, "out of memory");
+    if (text != NULL && *text == '\0')
+        code = cli_error(EXIT_USAGE, "--rows: empty");
+    while (code == EXIT_DONE && rest != NULL)
+        code = add_row(strsep(&rest, ","));
+    free(text);
+    for (size_t i = 0; a.rows == NULL && tarry__paper_rows[i] != NULL; i++)
+        a.row[a.n_rows++] = tarry__paper_rows[i];
+    return code;
+}
+
+static int check(void)
+{
+    if (a.out == NULL || *a.out == '\0')
+        return cli_error(EXIT_USAGE, "--out DIR is needed (see tarry paper "
+                                     "--help)");
+    if (a.quick && a.full)
+        return cli_error(EXIT_USAGE, "--quick or --full, not both");
+    if (a.threads > 1024)
+        return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
+                         (uintmax_t)a.threads);
+    return pick_rows();
+}
+
+/* What makes one row again; DIR is the reader's choice. */
+static const char *command_of(tarry__lab *lab, const char *rows)
+{
+    return tarry__lab_text(lab, "tarry paper --%s --seed %ju%s%s --out DIR",
+                           a.full ? "full" : "quick", (uintmax_t)a.seed,
+                           rows != NULL ? " --rows " : "",
+                           rows != NULL ? rows : "");
+}
+
+/* ---- the job --------------------------------------------------------------*/
+
+typedef struct {
+    tarry__lab *lab;
+    cli_journal journal;
+    char *journal_path;
+    double start;
+} session;
+
+static bool show_progress(void *context, double share)
+{
+    const session *s = context;
+    char note[80];
+    const double elapsed = tarry__seconds() - s->start;
+    snprintf(note, sizeof note, "%.0f s, %.0f s left", elapsed,
+             share > 0 ? elapsed * (1 / share - 1) : 0);
+    if (tarry__workers_rank() == 0)
+        cli_progress(share, note);
+    return cli_interrupted();
+}
+
+static tarry_status keep(void *context, size_t index,
+                         const tarry__answer *answer, tarry_error *error)
+{
+    session *s = context;
+    return cli_journal_add(&s->journal, index, answer, error);
+}
+
+static bool take(void *context, size_t index, const void *answer)
+{
+    session *s = context;
+    if (index >= tarry__lab_trials(s->lab))
+        return false;
+    tarry__lab_put(s->lab, index, answer);
+    return true;
+}
+
+/* The program's own bytes: another build may play otherwise. */
+static uint64_t build_digest(void)
+{
+    FILE *file = fopen("/proc/self/exe", "rb");
+    uint64_t h = 0xcbf29ce484222325u;
+    int c;
+    while (file != NULL && (c = getc_unlocked(file)) != EOF)
+        h = (h ^ (uint64_t)c) * 0x100000001b3u; /* FNV-1a */
+    if (file != NULL)
+        fclose(file);
+    return h;
+}
+
+static int open_journal(session *s)
+{
+    char build[17], questions[17];
+    int code = EXIT_DONE;
+    if (tarry__workers_rank() == 0) {
+        if (mkdir(a.out, 0777) != 0 && errno != EEXIST)
+            code = cli_error(EXIT_USAGE, "%s: %s", a.out, strerror(errno));
+        snprintf(build, sizeof build, "%016jx", (uintmax_t)build_digest());
+        snprintf(questions, sizeof questions, "%016jx",
+                 (uintmax_t)tarry__lab_digest(s->lab));
+        if (code == EXIT_DONE)
+            code = cli_journal_open(
+                &s->journal, s->journal_path,
+                json_pack("{s:s, s:s, s:s}", "tarry", TARRY_VERSION, "build",
+                          build, "questions", questions),
+                sizeof(tarry__answer), take, s);
+    }
+    tarry__workers_share(&code, sizeof code);
+    return code;
+}
+
+/* Every row asks, or answers into `rows`. */
+static bool call_rows(session *s, json_t *rows)
+{
+    for (size_t i = 0; i < a.n_rows; i++) {
+        json_t *row = tarry__paper_row_run(a.row[i], s->lab,
+                                           command_of(s->lab, a.row[i]->id));
+        if (row == NULL || json_array_append_new(rows, row) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- answers --------------------------------------------------------------*/
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+/* Characters, not bytes: rows speak of Greek letters. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text != '\0'; text++)
+        width += (*text & 0xC0) != 0x80;
+    return width;
+}
+
+static void print_padded(const char *text, int width)
+{
+    printf("%s%*s", text, width - width_of(text), "");
+}
+
+static void print_row(const json_t *row)
+{
+    size_t i;
+    const json_t *check;
+    print_padded(text_of(row, "title"), 42);
+    printf("  %s\n", text_of(row, "verdict"));
+    json_array_foreach(json_object_get(row, "checks"), i, check) {
+        const char *verdict = text_of(check, "verdict");
+        printf("    %-12s %s: %s\n", verdict != NULL ? verdict : "reported",
+               text_of(check, "name"), text_of(check, "text"));
+    }
+}
+
+static int print_table(const json_t *results)
+{
+    size_t i;
+    const json_t *row;
+    json_array_foreach(json_object_get(results, "rows"), i, row)
+        print_row(row);
+    printf("\n%s/index.html\n", a.out);
+    return cli_flush();
+}
+
+static json_t *config_of(session *s)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < a.n_rows; i++)
+        json_array_append_new(rows, json_string(a.row[i]->id));
+    return json_pack("{s:s, s:s, s:I, s:s, s:o}", "version", TARRY_VERSION,
+                     "scale", a.full ? "full" : "quick", "seed",
+                     (json_int_t)a.seed, "command", command_of(s->lab, a.rows),
+                     "rows", rows);
+}
+
+static int report(session *s)
+{
+    json_t *rows = json_array();
+    tarry_error error = {"out of memory"};
+    if (!call_rows(s, rows)) {
+        json_decref(rows);
+        return cli_error(EXIT_FAILED, "out of memory");
+    }
+    json_t *results =
+        json_pack("{s:o, s:o, s:f}", "config", config_of(s), "rows", rows,
+                  "seconds", tarry__seconds() - s->start);
+    const tarry_status status =
+        results != NULL ? tarry__report_write(results, a.out, &error)
+                        : TARRY_NO_MEMORY;
+    int code = status == TARRY_OK ? EXIT_DONE
+                                  : cli_error(EXIT_FAILED, "%s", error.text);
+    if (code == EXIT_DONE && remove(s->journal_path) != 0)
+        code = cli_error(EXIT_FAILED, "%s: %s", s->journal_path,
+                         strerror(errno));
+    if (code == EXIT_DONE)
+        code = a.json ? cli_print_json(json_incref(results))
+                      : print_table(results);
+    json_decref(results);
+    return code;
+}
+
+static int work(session *s)
+{
+    const tarry__lab_observer observer = {s, show_progress, keep};
+    json_t *asked = json_array();
+    tarry_error error = {""};
+    const bool ok = call_rows(s, asked);
+    json_decref(asked);
+    if (!ok)
+        return cli_error(EXIT_FAILED, "out of memory");
+    int code = open_journal(s);
+    if (code != EXIT_DONE)
+        return code;
+    cli_catch_interrupt();
+    const tarry_status status =
+        tarry__lab_run(s->lab, (int)a.threads, &observer, &error);
+    cli_progress_end();
+    if (status == TARRY_CANCELLED)
+        return cli_error(EXIT_FAILED,
+                         "interrupted: the same command goes on from here");
+    if (status != TARRY_OK)
+        return cli_error(EXIT_FAILED, "%s", error.text);
+    return tarry__workers_rank() == 0 ? report(s) : EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    session s = {.start = tarry__seconds()};
+    tarry_error error;
+    memset(&a, 0, sizeof a);
+    a.seed = 1;
+    int code = parse(argc, argv);
+    if (code >= 0 || (code = check()) != EXIT_DONE)
+        return code;
+    if (tarry__figure_check(&error) != TARRY_OK)
+        return cli_error(EXIT_FAILED, "%s", error.text);
+    s.lab = tarry__lab_create(a.seed, a.full);
+    s.journal_path = malloc(strlen(a.out) + sizeof "/trials.jsonl");
+    if (s.lab == NULL || s.journal_path == NULL) {
+        code = cli_error(EXIT_FAILED, "out of memory");
+    } else {
+        sprintf(s.journal_path, "%s/trials.jsonl", a.out);
+        code = work(&s);
+    }
+    cli_journal_close(&s.journal);
+    free(s.journal_path);
+    tarry__lab_free(s.lab);
+    return code;
+}
+
+const cli_command cli_paper = {
+    "paper", "test the paper's claims one by one and write a page", run};

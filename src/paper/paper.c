@@ -1,0 +1,73 @@
+/* paper.c - the list of rows, and what each becomes. */
+#include "paper/paper.h"
+
+#include <string.h>
+#include "base/base.h"
+
+const tarry__paper_row *const tarry__paper_rows[] = {
+    &tarry__row_stochastic,      &tarry__row_adversarial,
+    &tarry__row_by_arm,          &tarry__row_adversarial_by_arm,
+    &tarry__row_loss_dependent,  &tarry__row_payoff,
+    &tarry__row_lower_loss,      &tarry__row_growth,
+    &tarry__row_bounds,          &tarry__row_best_kept,
+    &tarry__row_design,          NULL,
+};
+
+const tarry__paper_row *tarry__paper_find(const char *id)
+{
+    for (const tarry__paper_row *const *r = tarry__paper_rows; *r; r++)
+        if (strcmp((*r)->id, id) == 0)
+            return *r;
+    return NULL;
+}
+
+/* The first judged check is the row's headline. */
+static const json_t *headline(const json_t *checks)
+{
+    size_t i;
+    json_t *check;
+    json_array_foreach(checks, i, check)
+        if (!json_is_null(json_object_get(check, "verdict")))
+            return check;
+    return NULL;
+}
+
+static json_t *to_json(const tarry__paper_row *row, const tarry__sheet *s)
+{
+    const json_t *first = headline(s->checks);
+    json_t *paper = row->upper != NULL
+                        ? json_pack("{s:s, s:s, s:s}", "upper", row->upper,
+                                    "lower", row->lower, "prior", row->prior)
+                        : json_null();
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:O?, s:O?, s:O?, s:s, s:s, s:O, s:O, s:O}",
+        "id", row->id, "title", row->title, "group",
+        row->upper != NULL ? "table" : "theorem", "claim", row->claim, "paper",
+        paper, "theory", json_object_get(first, "theory"), "measured",
+        json_object_get(first, "measured"), "ci95",
+        json_object_get(first, "ci95"), "verdict",
+        tarry__verdict_names[s->empty ? TARRY__UNRESOLVED : s->verdict],
+        "because", s->because != NULL ? s->because : "nothing was checked",
+        "checks", s->checks, "figures", s->figures, "data", s->data);
+}
+
+json_t *tarry__paper_row_run(const tarry__paper_row *row, tarry__lab *lab,
+                             const char *command)
+{
+    tarry__sheet s = {.lab = lab,
+                      .command = command,
+                      .checks = json_array(),
+                      .figures = json_array(),
+                      .data = json_array(),
+                      .empty = true};
+    json_t *json = NULL;
+    if (s.checks != NULL && s.figures != NULL && s.data != NULL) {
+        row->run(&s);
+        if (s.failed == TARRY_OK)
+            json = to_json(row, &s);
+    }
+    json_decref(s.checks);
+    json_decref(s.figures);
+    json_decref(s.data);
+    return json;
+}

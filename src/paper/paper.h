@@ -1,0 +1,32 @@
+/* paper.h - the paper's claims as experiments. */
+#ifndef TARRY_PAPER_H
+#define TARRY_PAPER_H
+
+#include "paper/sheet.h"
+
+/* A line of the paper's table, or a theorem. */
+typedef struct {
+    const char *id, *title;
+    const char *claim;
+    const char *upper, *lower, *prior; /* the table's cells; all NULL if it is
+                                          not in the table */
+    void (*run)(tarry__sheet *sheet);
+} tarry__paper_row;
+
+/* Ends with NULL. */
+extern const tarry__paper_row *const tarry__paper_rows[];
+
+extern const tarry__paper_row tarry__row_stochastic, tarry__row_by_arm,
+    tarry__row_adversarial, tarry__row_adversarial_by_arm,
+    tarry__row_loss_dependent, tarry__row_payoff, tarry__row_lower_loss,
+    tarry__row_growth, tarry__row_bounds, tarry__row_best_kept,
+    tarry__row_design;
+
+const tarry__paper_row *tarry__paper_find(const char *id);
+
+/* One call of a row: its questions, or its JSON (a new value; NULL when out of
+ * memory).  See lab.h. */
+json_t *tarry__paper_row_run(const tarry__paper_row *row, tarry__lab *lab,
+                             const char *command);
+
+#endif

@@ -1,0 +1,59 @@
+/* best_kept.c - the best arm is lost with probability at most 1/T.
+ *
+ * Two arms that differ little, so that an error of the estimates would cut the
+ * better one; a short horizon and so many runs that none lost means less than
+ * 1/T with 95 % confidence.  Last, to see that the count can fail: Algorithm 1
+ * where it must not be used. */
+#include "paper/paper.h"
+
+typedef struct {
+    const char *policy, *delay;
+    tarry__relation relation;
+} subject;
+
+static const subject subjects[] = {
+    {"phased-stochastic", "exponential:mean=50", TARRY__AT_MOST},
+    {"phased-stochastic", "hold-newest:sigma=200", TARRY__AT_MOST},
+    {"phased-adversarial", "hold-rarest:sigma=200", TARRY__AT_MOST},
+    {"phased-loss-dependent", "low-late:late=200", TARRY__AT_MOST},
+    {"phased-loss-dependent", "high-late:late=200", TARRY__AT_MOST},
+    {"phased-mab", "low-late:late=200", TARRY__AT_MOST},
+    {"phased-stochastic", "low-late:late=1000000", TARRY__REPORTED},
+};
+
+static void run(tarry__sheet *s)
+{
+    const uint64_t horizon = (uint64_t)tarry__lab_pick(s->lab, 2048, 16384);
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+        const subject *a = &subjects[i];
+        const tarry__case c = {
+            .instance = "sphere:dim=2,arms=3",
+            .loss = "rademacher",
+            .delay = a->delay,
+            .policy = a->policy,
+            .horizon = horizon,
+            .runs = 4 * horizon,
+        };
+        const tarry__answer *runs = tarry__lab_ask(s->lab, &c);
+        uint64_t lost = 0, ended = 0;
+        for (size_t k = 0; runs != NULL && k < c.runs; k++) {
+            lost += runs[k].best_kept == 0;
+            ended += runs[k].n_phases > 0;
+        }
+        tarry__check_frequency(
+            s,
+            tarry__lab_text(s->lab, "%s, %s (%.0f %% of runs ended a phase)",
+                            a->policy, a->delay,
+                            100 * (double)ended / (double)c.runs),
+            lost, c.runs, 1 / (double)horizon, a->relation);
+        tarry__measure(s, NULL, (double)horizon, &c, NULL, tarry__regret,
+                       "regret");
+    }
+}
+
+const tarry__paper_row tarry__row_best_kept = {
+    .id = "best-kept",
+    .title = "The best arm is kept",
+    .claim = "The best arm is lost with probability at most 1/T.",
+    .run = run,
+};

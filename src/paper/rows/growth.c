@@ -1,0 +1,103 @@
+/* growth.c - regret grows like sqrt(T).
+ *
+ * On a circle of 200 arms gaps have all sizes, so each phase finds arms to cut
+ * and the regret is that of the worst case; for arms without features gaps are
+ * powers of 1/2 for the same reason.  Twice: with a fixed delay, divided
+ * by sqrt(log(KT)) to leave T alone; and with delays that grow like sqrt(nT),
+ * which the theorems allow at no more than a constant factor. */
+#include "paper/paper.h"
+
+#include <math.h>
+
+typedef struct {
+    const char *policy, *words, *instance;
+    const char *delay;   /* fixed */
+    const char *growing; /* with a number to be filled in */
+    double n, K;
+} subject;
+
+static const subject subjects[] = {
+    {"phased-stochastic", "Algorithm 1", "sphere:dim=2,arms=200",
+     "exponential:mean=100", "exponential:mean=%.0f", 2, 200},
+    {"phased-adversarial", "Algorithm 2", "sphere:dim=2,arms=200",
+     "hold-rarest:sigma=100", "hold-rarest:sigma=%.0f", 2, 200},
+    {"phased-loss-dependent", "Algorithm 3", "sphere:dim=2,arms=200",
+     "low-late:late=100", "low-late:late=%.0f", 2, 200},
+    {"phased-mab", "Algorithm 4", "basis:arms=16,gap=1", "low-late:late=100",
+     "low-late:late=%.0f", 16, 16},
+};
+
+static tarry__case case_of(tarry__lab *lab, const subject *a, double T)
+{
+    return (tarry__case){
+        .instance = a->instance,
+        .loss = "rademacher",
+        .delay = a->delay,
+        .policy = a->policy,
+        .horizon = (uint64_t)T,
+        .runs = (uint64_t)tarry__lab_pick(lab, 4, 20),
+    };
+}
+
+/* Regret over sqrt(log(KT)) against T, and what longer delays add to it. */
+static void sweep(tarry__sheet *s, const subject *a, tarry__sweep *growth,
+                  tarry__sweep *ratio)
+{
+    const double last = tarry__lab_pick(s->lab, 1.6e7, 1e9);
+    int step = 0;
+    for (double T = last / 64; T <= last; T *= 2, step++) {
+        const tarry__case c = case_of(s->lab, a, T);
+        const double logs = sqrt(log(a->K * T));
+        const tarry__point p =
+            tarry__measure(s, NULL, T, &c, NULL, tarry__regret, "regret");
+        growth->point[growth->n++] =
+            (tarry__point){T, p.mean / logs, p.ci95 / logs};
+        if (step % 2 != 0)
+            continue;
+        const tarry__case slow = tarry__with_delay(
+            c, tarry__lab_text(s->lab, a->growing, sqrt(a->n * T)));
+        const tarry__point q =
+            tarry__measure(s, NULL, T, &slow, NULL, tarry__regret, "regret");
+        ratio->point[ratio->n++] =
+            (tarry__point){T, q.mean / p.mean, q.ci95 / p.mean};
+    }
+}
+
+static void run(tarry__sheet *s)
+{
+    json_t *figure = tarry__sheet_figure(
+        s, &(tarry__drawing){
+               "growth-T", "Regret against the horizon", "horizon T",
+               "regret / sqrt(log(KT))",
+               "Parallel to the dashed line means like sqrt(T).  Steps come "
+               "from phases: a horizon may end early or late in one.",
+               false, false});
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+        const subject *a = &subjects[i];
+        tarry__sweep growth = {.name = a->words};
+        tarry__sweep ratio = {.name = a->words};
+        sweep(s, a, &growth, &ratio);
+        tarry__check_power(
+            s, tarry__lab_text(s->lab, "%s: regret against T", a->words),
+            &growth, 0.5, TARRY__EQUALS);
+        tarry__check_power(
+            s,
+            tarry__lab_text(s->lab,
+                            "%s: with delays sqrt(nT), regret over that with "
+                            "delay 100",
+                            a->words),
+            &ratio, 0, TARRY__AT_MOST);
+        if (i == 0)
+            tarry__draw_power(figure, &growth, 0.5);
+        else
+            tarry__draw_points(figure, &growth);
+    }
+}
+
+const tarry__paper_row tarry__row_growth = {
+    .id = "growth",
+    .title = "Growth with the horizon",
+    .claim = "The regret of all four algorithms grows like √(nT log(KT)), and "
+             "delays up to √(nT) do not change that.",
+    .run = run,
+};

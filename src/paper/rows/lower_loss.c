@@ -1,0 +1,78 @@
+/* lower_loss.c - the lower bound for loss-dependent delays, against every
+ * policy.
+ *
+ * The instance hides its best arm among K = 2 dbar/q others for dbar/q rounds,
+ * q = sqrt(8 log(dbar n)/n); with probability 1/2 they all miss it and each
+ * costs at least 1 - q.  The game lasts just these rounds. */
+#include "paper/paper.h"
+
+#include <math.h>
+
+static const double DBAR = 50;
+
+static double q_of(double n)
+{
+    return sqrt(8 * log(DBAR * n) / n);
+}
+
+static double bound_of(double n)
+{
+    return (1 - q_of(n)) / 2 * DBAR / q_of(n);
+}
+
+static tarry__case case_of(tarry__lab *lab, double n, const char *policy)
+{
+    return (tarry__case){
+        .instance = tarry__lab_text(lab, "lower-loss:dim=%g,dbar=%g", n, DBAR),
+        .loss = "rademacher",
+        .delay = "theorem",
+        .policy = policy,
+        .horizon = (uint64_t)ceil(DBAR / q_of(n)),
+        .runs = (uint64_t)tarry__lab_pick(lab, 6, 40),
+        .cost = 30000,
+    };
+}
+
+static void run(tarry__sheet *s)
+{
+    tarry__sweep least = {.name = "best policy"};
+    tarry__sweep bound = {.name = "what the proof says"};
+    const double largest = tarry__lab_pick(s->lab, 500, 1000);
+    for (double n = 320; n <= largest; n *= 1.25) {
+        const tarry__point lowest = tarry__measure_least(
+            s, &least, floor(n), case_of(s->lab, floor(n), "uniform"));
+        bound.point[bound.n++] =
+            (tarry__point){floor(n), bound_of(floor(n)), 0};
+        tarry__check_mean(
+            s,
+            tarry__lab_text(s->lab,
+                            "smallest regret of all policies at n = %g",
+                            floor(n)),
+            lowest, bound_of(floor(n)), TARRY__AT_LEAST);
+    }
+    tarry__check_power(s, "smallest regret of all policies against n", &least,
+                       0.5, TARRY__REPORTED);
+    const tarry__case oracle = case_of(s->lab, 320, "oracle");
+    tarry__check_mean(s, "for comparison: the oracle, which knows the best arm",
+                      tarry__measure(s, NULL, 320, &oracle, NULL,
+                                     tarry__regret, "regret"),
+                      0, TARRY__REPORTED);
+    json_t *figure = tarry__sheet_figure(
+        s, &(tarry__drawing){
+               "lower-loss-dimension",
+               "The hard instance for loss-dependent delays",
+               "dimension n", "regret in the first dbar/q rounds",
+               "The policy that pays least, and what the proof says it must; "
+               "mean delay 50.",
+               false, false});
+    tarry__draw_points(figure, &least);
+    tarry__draw_line(figure, &bound);
+}
+
+const tarry__paper_row tarry__row_lower_loss = {
+    .id = "lower-loss",
+    .title = "Lower bound for loss-dependent delays",
+    .claim = "Every policy pays at least the proof's constant times "
+             "√n dbar / log(n dbar) on some instance.",
+    .run = run,
+};

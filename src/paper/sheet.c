@@ -1,0 +1,317 @@
+/* sheet.c - data, checks and figures of a row, as JSON. */
+#include "paper/sheet.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "sim/experiment.h"
+
+/* JSON has no infinities: what is not finite becomes null. */
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static void append(tarry__sheet *s, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        s->failed = TARRY_NO_MEMORY;
+}
+
+/* ---- measuring ------------------------------------------------------------*/
+
+double tarry__regret(const tarry__answer *run, const tarry__answer *base)
+{
+    (void)base;
+    return run->regret;
+}
+
+double tarry__penalty(const tarry__answer *run, const tarry__answer *base)
+{
+    return run->regret - base->regret;
+}
+
+double tarry__length(const tarry__answer *run, const tarry__answer *base)
+{
+    (void)base;
+    return run->n_phases > 0 ? (double)run->length : NAN;
+}
+
+double tarry__overhead(const tarry__answer *run, const tarry__answer *base)
+{
+    const double planned = base != NULL ? tarry__length(base, NULL)
+                                        : (double)run->designated;
+    return tarry__length(run, NULL) - planned;
+}
+
+double tarry__first_loss(const tarry__answer *run, const tarry__answer *base)
+{
+    (void)base;
+    return (double)run->first_seen;
+}
+
+tarry__case tarry__with_delay(tarry__case c, const char *delay)
+{
+    c.delay = delay;
+    return c;
+}
+
+tarry__case tarry__with_policy(tarry__case c, const char *policy)
+{
+    c.policy = policy;
+    return c;
+}
+
+/* The values of all runs. */
+static double *values_of(tarry__sheet *s, const tarry__case *c,
+                         const tarry__case *base, tarry__quantity *quantity)
+{
+    double *values = tarry__alloc(c->runs, sizeof *values);
+    tarry__answer *bases = NULL;
+    const tarry__answer *runs = NULL;
+    if (base != NULL) {
+        bases = tarry__alloc(c->runs, sizeof *bases);
+        runs = tarry__lab_ask(s->lab, base);
+        if (bases != NULL && runs != NULL) /* answers last to the next question */
+            memcpy(bases, runs, c->runs * sizeof *bases);
+    }
+    runs = tarry__lab_ask(s->lab, c);
+    if (values == NULL || runs == NULL || (base != NULL && bases == NULL)) {
+        s->failed = TARRY_NO_MEMORY;
+        tarry__free(values);
+        values = NULL;
+    }
+    for (size_t i = 0; values != NULL && i < c->runs; i++)
+        values[i] = quantity(&runs[i], bases != NULL ? &bases[i] : NULL);
+    tarry__free(bases);
+    return values;
+}
+
+tarry__point tarry__measure(tarry__sheet *s, tarry__sweep *sweep, double x,
+                            const tarry__case *c, const tarry__case *base,
+                            tarry__quantity *quantity, const char *what)
+{
+    double *values = values_of(s, c, base, quantity);
+    tarry__point point = {.x = x};
+    if (values == NULL)
+        return point;
+    const tarry__summary mean = tarry__summarise(values, c->runs);
+    tarry__free(values);
+    point.mean = mean.mean;
+    point.ci95 = mean.ci95;
+    if (sweep != NULL && sweep->n < TARRY__SWEEP_POINTS)
+        sweep->point[sweep->n++] = point;
+    append(s, s->data,
+           json_pack("{s:s, s:s?, s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o}",
+                     "quantity", what, "series",
+                     sweep != NULL ? sweep->name : NULL, "x", x, "instance",
+                     c->instance, "loss", c->loss, "delay", c->delay, "policy",
+                     c->policy, "horizon", (json_int_t)c->horizon, "runs",
+                     (json_int_t)c->runs, "mean", number(point.mean), "ci95",
+                     number(point.ci95)));
+    return point;
+}
+
+tarry__point tarry__measure_least(tarry__sheet *s, tarry__sweep *sweep,
+                                  double x, tarry__case c)
+{
+    tarry__point least = {.x = x};
+    bool some = false;
+    for (size_t i = 0; (c.policy = tarry_policy_name(i)) != NULL; i++) {
+        if (strcmp(c.policy, "oracle") == 0)
+            continue;
+        const tarry__point p =
+            tarry__measure(s, NULL, x, &c, NULL, tarry__regret, "regret");
+        if (!some || p.mean - p.ci95 < least.mean - least.ci95)
+            least = p;
+        some = true;
+    }
+    sweep->point[sweep->n++] = least;
+    return least;
+}
+
+/* ---- checking -------------------------------------------------------------*/
+
+/* The first of the worst checks decides. */
+static void decide(tarry__sheet *s, tarry__verdict verdict, const char *why)
+{
+    if (s->empty || verdict > s->verdict) {
+        s->verdict = verdict;
+        s->because = why;
+    }
+    s->empty = false;
+}
+
+static void note_check(tarry__sheet *s, const char *name, double theory,
+                       double measured, double ci95, tarry__relation relation,
+                       tarry__verdict verdict, const char *text)
+{
+    const bool judged = relation != TARRY__REPORTED;
+    static const char *const signs[] = {"=", "<=", ">=", ""};
+    append(s, s->checks,
+           json_pack("{s:s, s:o, s:s, s:o, s:o, s:s?, s:s}", "name", name,
+                     "theory", judged ? number(theory) : json_null(),
+                     "relation", signs[relation], "measured", number(measured),
+                     "ci95", number(ci95), "verdict",
+                     judged ? tarry__verdict_names[verdict] : NULL, "text",
+                     text));
+    if (judged)
+        decide(s, verdict,
+               tarry__lab_text(s->lab, "%s: %s", name, text));
+}
+
+static const char *promise(tarry__lab *lab, double theory,
+                           tarry__relation relation)
+{
+    static const char *const words[] = {"the theory says", "at most",
+                                        "at least", ""};
+    return relation == TARRY__REPORTED
+               ? "nothing is claimed"
+               : tarry__lab_text(lab, "%s %.3g", words[relation], theory);
+}
+
+void tarry__check_power(tarry__sheet *s, const char *name,
+                        const tarry__sweep *sweep, double theory,
+                        tarry__relation relation)
+{
+    const tarry__power p = tarry__fit_power(sweep);
+    if (p.used < 3 || p.used < sweep->n) {
+        note_check(s, name, theory, NAN, NAN, relation, TARRY__UNRESOLVED,
+                   tarry__lab_text(s->lab,
+                                   "%zu of %zu points are positive numbers, "
+                                   "so no exponent is fitted",
+                                   p.used, sweep->n));
+        return;
+    }
+    note_check(s, name, theory, p.exponent, p.ci95, relation,
+               tarry__judge(p.exponent, p.ci95, theory, relation,
+                            TARRY__EXPONENT_MARGIN),
+               tarry__lab_text(s->lab, "exponent %.3f ± %.3f, %s", p.exponent,
+                               p.ci95, promise(s->lab, theory, relation)));
+}
+
+void tarry__check_mean(tarry__sheet *s, const char *name, tarry__point p,
+                       double limit, tarry__relation relation)
+{
+    note_check(s, name, limit, p.mean, p.ci95, relation,
+               tarry__judge(p.mean, p.ci95, limit, relation, 0),
+               tarry__lab_text(s->lab, "%.4g ± %.2g, %s", p.mean, p.ci95,
+                               promise(s->lab, limit, relation)));
+}
+
+void tarry__check_frequency(tarry__sheet *s, const char *name, uint64_t hits,
+                            uint64_t runs, double limit,
+                            tarry__relation relation)
+{
+    double low, high;
+    tarry__probability_interval(hits, runs, &low, &high);
+    note_check(s, name, limit, (double)hits / (double)runs, (high - low) / 2,
+               relation,
+               tarry__judge((low + high) / 2, (high - low) / 2, limit, relation,
+                            0),
+               tarry__lab_text(s->lab,
+                               "%ju of %ju runs, 95 %% interval %.2g to %.2g, "
+                               "%s",
+                               (uintmax_t)hits, (uintmax_t)runs, low, high,
+                               promise(s->lab, limit, relation)));
+}
+
+/* ---- drawing --------------------------------------------------------------*/
+
+json_t *tarry__sheet_figure(tarry__sheet *s, const tarry__drawing *d)
+{
+    json_t *figure = json_pack(
+        "{s:s, s:s, s:{s:s, s:b}, s:{s:s, s:b}, s:[], s:s, s:s}", "id", d->id,
+        "title", d->title, "x", "label", d->x, "log", !d->linear_x, "y",
+        "label", d->y, "log", !d->linear_y, "series", "note", d->note,
+        "command", s->command);
+    append(s, s->figures, figure);
+    return figure;
+}
+
+static json_t *add_series(json_t *figure, const char *name, const char *kind)
+{
+    json_t *points = json_array();
+    json_array_append_new(json_object_get(figure, "series"),
+                          json_pack("{s:s, s:s, s:o}", "name", name, "kind",
+                                    kind, "points", points));
+    return points;
+}
+
+static void add_sweep(json_t *figure, const tarry__sweep *sweep,
+                      const char *kind)
+{
+    json_t *points = add_series(figure, sweep->name, kind);
+    for (size_t i = 0; i < sweep->n; i++) {
+        const tarry__point *p = &sweep->point[i];
+        if (isfinite(p->mean))
+            json_array_append_new(points, json_pack("[f, f, f, f]", p->x,
+                                                    p->mean, p->mean - p->ci95,
+                                                    p->mean + p->ci95));
+    }
+}
+
+void tarry__draw_points(json_t *figure, const tarry__sweep *sweep)
+{
+    add_sweep(figure, sweep, "points");
+}
+
+void tarry__draw_line(json_t *figure, const tarry__sweep *sweep)
+{
+    add_sweep(figure, sweep, "line");
+}
+
+/* A power law over the range of a sweep. */
+static void add_law(json_t *figure, const tarry__sweep *sweep, const char *name,
+                    const char *kind, double scale, double exponent)
+{
+    json_t *points = add_series(figure, name, kind);
+    const double first = sweep->point[0].x, last = sweep->point[sweep->n - 1].x;
+    for (int i = 0; i <= 16; i++) {
+        const double x = first * pow(last / first, i / 16.0);
+        json_array_append_new(
+            points, json_pack("[f, f]", x, scale * pow(x, exponent)));
+    }
+}
+
+void tarry__draw_power(json_t *figure, const tarry__sweep *sweep,
+                       double theory)
+{
+    const tarry__power p = tarry__fit_power(sweep);
+    char name[64];
+    tarry__draw_points(figure, sweep);
+    if (p.used < 3)
+        return;
+    snprintf(name, sizeof name, "fit: exponent %.2f ± %.2f", p.exponent,
+             p.ci95);
+    add_law(figure, sweep, name, "fit", p.scale, p.exponent);
+    const double middle =
+        sqrt(sweep->point[0].x * sweep->point[sweep->n - 1].x);
+    snprintf(name, sizeof name, "theory: exponent %.3g", theory);
+    add_law(figure, sweep, name, "theory",
+            p.scale * pow(middle, p.exponent - theory), theory);
+}
+
+void tarry__draw_curve(tarry__sheet *s, json_t *figure, const char *name,
+                       const tarry__case *c)
+{
+    uint64_t grid[TARRY__PAPER_CURVE];
+    const size_t n_grid = tarry__lab_grid(c, grid);
+    const tarry__answer *runs = tarry__lab_ask(s->lab, c);
+    double *values = tarry__alloc(c->runs, sizeof *values);
+    if (values == NULL || runs == NULL) {
+        s->failed = TARRY_NO_MEMORY;
+        tarry__free(values);
+        return;
+    }
+    json_t *points = add_series(figure, name, "band");
+    for (size_t i = 0; i < n_grid; i++) {
+        for (size_t run = 0; run < c->runs; run++)
+            values[run] = runs[run].curve[i];
+        const tarry__summary m = tarry__summarise(values, c->runs);
+        json_array_append_new(
+            points, json_pack("[f, f, f, f]", (double)grid[i], m.mean,
+                              m.mean - m.ci95, m.mean + m.ci95));
+    }
+    tarry__free(values);
+}
