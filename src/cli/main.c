@@ -4,8 +4,8 @@
 #include "cli.h"
 #include "sim/workers.h"
 
-static const cli_command *const commands[] = {&cli_design, &cli_pipe,
-                                             &cli_run, &cli_bound, &cli_list};
+static const cli_command *const commands[] = {
+    &cli_design, &cli_pipe, &cli_run, &cli_plot, &cli_bound, &cli_list};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_help(void)
