@@ -13,7 +13,8 @@ static struct {
     const char *input, *out, *world, *title, *figure, *page;
     const char *policy[MAX_POLICIES];
     size_t n_policies;
-    bool log, certificate;
+    uint64_t seed, threads; /* nothing here depends on them */
+    bool log, certificate, json;
 } a;
 
 static bool add_policy(const char *name)
@@ -43,6 +44,10 @@ static int parse(int argc, char **argv)
          "a figure of tarry paper's results.json"},
         {"page", CLI_TEXT, &a.page, "DIR",
          "the whole page of tarry paper's results.json again"},
+        {"json", CLI_FLAG, &a.json, NULL,
+         "print the figure itself as JSON; --out may be missing"},
+        {"seed", CLI_COUNT, &a.seed, "N", "accepted as in every command"},
+        {"threads", CLI_COUNT, &a.threads, "N", "accepted as in every command"},
     };
     const cli_syntax syntax = {
         .command = "plot",
@@ -251,13 +256,16 @@ static int failed(tarry_status status, const tarry_error *error)
                      "%s", error->text);
 }
 
-/* Says what the drawing leaves out. */
-static int draw(const json_t *figure)
+/* Prints the note, which says what the drawing leaves out, or the figure. */
+static int draw(json_t *figure)
 {
     tarry_error error;
-    const tarry_status status = tarry__figure_write(figure, a.out, &error);
+    const tarry_status status =
+        a.out != NULL ? tarry__figure_write(figure, a.out, &error) : TARRY_OK;
     if (status != TARRY_OK)
         return failed(status, &error);
+    if (a.json)
+        return cli_print_json(json_incref(figure));
     char *note = tarry__figure_note(figure);
     if (note != NULL && note[0] != '\0')
         puts(note);
@@ -286,7 +294,7 @@ static int run(int argc, char **argv)
     const int code = parse(argc, argv);
     if (code >= 0)
         return code;
-    if ((a.out == NULL) == (a.page == NULL))
+    if ((a.out != NULL || a.json) == (a.page != NULL))
         return cli_error(EXIT_USAGE,
                          "plot: give either --out FILE or --page DIR");
     json_t *result = load(a.input);

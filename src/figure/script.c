@@ -15,12 +15,12 @@
 
 /* Pixels of the drawing; other formats scale it. */
 enum {
-    WIDTH = 480,
-    HEIGHT = 330, /* without title and key */
+    WIDTH = 440,
+    HEIGHT = 310, /* without title and key */
     LINE = 18,    /* of text */
     LETTER = 7,   /* about its width */
     SAMPLE = 45,  /* width of a line in the key */
-    TITLE_COLUMNS = 62
+    TITLE_COLUMNS = 54
 };
 
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73",
@@ -89,7 +89,7 @@ static size_t put_title(FILE *out, const char *title)
         lines++;
     }
     if (out != NULL && lines > 0)
-        fputs(" noenhanced offset 0,-0.4\n", out);
+        fputs(" noenhanced offset 0,-0.3\n", out);
     return lines;
 }
 
@@ -357,15 +357,16 @@ void tarry__figure_script(const tarry__figure *f, figure_format format,
 {
     const figure_view v = tarry__figure_view(f);
     const size_t wide = key_columns(f);
+    const size_t title_lines = put_title(NULL, f->title);
     const size_t rows = (f->n_series + wide - 1) / wide;
-    put_terminal(out, format,
-                 HEIGHT + LINE * (rows + put_title(NULL, f->title)));
+    put_terminal(out, format, HEIGHT + LINE * (rows + title_lines));
     fputs("set encoding utf8\n"
           "set border 3 lc rgb '#555555'\n"
           "set tics nomirror out scale 0.5 tc rgb '#222222'\n"
           "set grid lt 1 lw 0.6 lc rgb '#e4e4e4'\n"
           "set bars 0.6\nset pointintervalbox 0\n",
           out);
+    fprintf(out, "set tmargin %g\n", 0.8 + 1.2 * (double)title_lines);
     fprintf(out,
             "set key below left Left reverse noenhanced samplen 2.5 "
             "maxcols %zu height 0.6 width %d\n",

@@ -81,14 +81,16 @@ const char *html_text(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-/* Minus signs, not hyphens; 1e+06 as 1e6. */
+/* Minus signs, not hyphens; 3.1e-05 as 3.1 × 10^−5. */
 static void put_digits(FILE *out, const char *digits)
 {
-    for (; *digits != '\0'; digits++)
-        if (*digits == '-')
-            fputs("−", out);
-        else if (*digits != '+')
-            fputc(*digits, out);
+    const int exponent =
+        strchr(digits, 'e') != NULL ? atoi(strchr(digits, 'e') + 1) : 0;
+    for (; *digits != '\0' && *digits != 'e'; digits++)
+        fputs(*digits == '-' ? "−" : (char[]){*digits, '\0'}, out);
+    if (*digits == 'e')
+        fprintf(out, " × 10<sup>%s%d</sup>", exponent < 0 ? "−" : "",
+                abs(exponent));
 }
 
 static void put_short(FILE *out, double value)

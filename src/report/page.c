@@ -104,14 +104,15 @@ static void put_reading(FILE *out, const json_t *config)
 
 /* ---- tables ---------------------------------------------------------------*/
 
-/* A box that scrolls by itself when the page is narrow.  The heads of the
- * columns follow, then begin_body. */
-static void begin_table(FILE *out, const char *name)
+/* A box that scrolls by itself when the page is narrow, or whose rows become
+ * cards then (class "stack").  The heads of the columns follow, then
+ * begin_body. */
+static void begin_table(FILE *out, const char *name, const char *class)
 {
     html_put(out,
-             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+             "<div class=\"scroll %m\" tabindex=\"0\" role=\"region\" "
              "aria-label=\"%s\">\n<table>\n<thead><tr>",
-             name);
+             class, name);
 }
 
 static void put_head(FILE *out, const char *head)
@@ -141,21 +142,23 @@ static void end_table(FILE *out)
 /* The last cells of a row: theory, measured, verdict. */
 static void put_result(FILE *out, const json_t *row)
 {
-    fputs("<td class=\"number\">", out);
+    fputs("<td class=\"number\" data-head=\"Theory\">", out);
     html_put_number(out, json_object_get(row, "theory"), NULL);
-    fputs("</td><td class=\"number\">", out);
+    fputs("</td><td class=\"number\" data-head=\"Measured\">", out);
     html_put_number(out, json_object_get(row, "measured"),
                     json_object_get(row, "ci95"));
-    fputs("</td><td>", out);
+    fputs("</td><td data-head=\"Verdict\">", out);
     put_verdict(out, row);
     fputs("</td></tr>\n", out);
 }
 
 /* A bound of the paper; a dash where it states none. */
-static void put_bound(FILE *out, const json_t *row, const char *key)
+static void put_bound(FILE *out, const json_t *row, const char *key,
+                      const char *head)
 {
     const char *text = html_text(json_object_get(row, "paper"), key);
-    html_put(out, "<td class=\"bound\">%f</td>", text[0] != '\0' ? text : "–");
+    html_put(out, "<td class=\"bound\" data-head=\"%s\">%f</td>", head,
+             text[0] != '\0' ? text : "–");
 }
 
 static void put_title_cell(FILE *out, const json_t *row)
@@ -188,7 +191,7 @@ static void put_table1(FILE *out, const json_t *rows)
           "theory and measured are the exponent, or the number, that the row’s "
           "section explains.</p>\n",
           out);
-    begin_table(out, "Table 1 of the paper with what was measured");
+    begin_table(out, "Table 1 of the paper with what was measured", "stack");
     put_head(out, "Delay model");
     put_head(out, "Upper bound");
     put_head(out, "Lower bound");
@@ -199,9 +202,9 @@ static void put_table1(FILE *out, const json_t *rows)
         if (!is_in_table(row))
             continue;
         put_title_cell(out, row);
-        put_bound(out, row, "upper");
-        put_bound(out, row, "lower");
-        put_bound(out, row, "prior");
+        put_bound(out, row, "upper", "Upper bound");
+        put_bound(out, row, "lower", "Lower bound");
+        put_bound(out, row, "prior", "Prior work");
         put_result(out, row);
     }
     end_table(out);
@@ -220,7 +223,7 @@ static void put_theorems(FILE *out, const json_t *rows)
     if (!has_group(rows, false))
         return;
     fputs("<section id=\"theorems\">\n<h2>Theorems and promises</h2>\n", out);
-    begin_table(out, "Theorems and promises");
+    begin_table(out, "Theorems and promises", "stack");
     put_head(out, "Claim");
     put_result_heads(out);
     json_array_foreach(rows, i, row)
@@ -252,8 +255,11 @@ void tarry__page_top(FILE *out, const json_t *results)
              "Bandits with Delay”, each beside an experiment.</p>\n",
              tarry__page_style);
     put_summary(out, rows);
-    html_put(out, "<p class=\"made\"><code>%s</code></p>\n</header>\n<main>\n",
-             html_text(config, "command"));
+    html_put(
+        out,
+        "<p class=\"made\"><code>%s</code></p>\n<p><a href=\"#reading\">How to "
+        "read this page</a></p>\n</header>\n<main>\n",
+        html_text(config, "command"));
     put_table1(out, rows);
     put_theorems(out, rows);
     put_reading(out, config);
@@ -268,7 +274,7 @@ static void put_checks(FILE *out, const json_t *row)
     json_t *check;
     if (json_array_size(checks) == 0)
         return;
-    begin_table(out, "Checks");
+    begin_table(out, "Checks", "stack");
     put_head(out, "Check");
     put_result_heads(out);
     json_array_foreach(checks, i, check)
@@ -340,7 +346,7 @@ static void put_data(FILE *out, const json_t *row)
     size_t i;
     fprintf(out, "<details>\n<summary>Data: %zu record%s</summary>\n", count,
             count == 1 ? "" : "s");
-    begin_table(out, "Data");
+    begin_table(out, "Data", "");
     json_object_foreach(columns, key, unused) put_head(out, key);
     begin_body(out);
     json_array_foreach(data, i, record)
@@ -387,7 +393,6 @@ static void put_command(FILE *out, const json_t *figure, const json_t *config)
     html_put(out, "<p class=\"made\"><code>%s</code><br>seed ",
              command[0] != '\0' ? command : html_text(config, "command"));
     html_put_value(out, json_object_get(config, "seed"));
-    fputs(" ·", out);
 }
 
 void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
@@ -402,7 +407,7 @@ void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
     html_put(out, "<figcaption>\n<p>%f</p>\n", note);
     put_command(out, figure, config);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        html_put(out, " <a href=\"figures/%s.%m\">%m</a>", id, formats[i][0],
+        html_put(out, " · <a href=\"figures/%s.%m\">%m</a>", id, formats[i][0],
                  formats[i][1]);
     fputs("</p>\n</figcaption>\n</figure>\n", out);
     free(note);
