@@ -17,10 +17,10 @@
 enum {
     WIDTH = 440,
     HEIGHT = 310, /* without title and key */
-    LINE = 18,    /* of text */
+    LINE = 20,    /* of text */
     LETTER = 7,   /* about its width */
     SAMPLE = 45,  /* width of a line in the key */
-    TITLE_COLUMNS = 54
+    TITLE_COLUMNS = 50
 };
 
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73",
@@ -135,8 +135,10 @@ static void put_steps(FILE *out, char axis, double min, double max)
                                            : 10 * unit;
     const double largest = fmax(fabs(min), fabs(max));
     const int exponent = (int)floor(log10(largest));
-    for (double k = ceil(min / step); k * step <= max; k++)
-        put_tic(out, axis, k * step, exponent == 5 ? 0 : exponent);
+    const double first = ceil(min / step) * step;
+    for (int k = 0; k < 12 && first + k * step <= max; k++)
+        put_tic(out, axis, first + k * step + 0.0, /* no -0 */
+                exponent == 5 ? 0 : exponent);
 }
 
 static void put_axis(FILE *out, char name, const figure_axis *axis, double min,
@@ -315,17 +317,35 @@ static void put_plot(FILE *out, const tarry__figure *f)
 
 /* ---- the whole ------------------------------------------------------------*/
 
-/* Columns of the key below the drawing: as many as the longest name allows. */
-static size_t key_columns(const tarry__figure *f)
+/* The key stands below the drawing in as many columns as its longest name
+ * allows. */
+typedef struct {
+    size_t longest, rows;
+} key_shape;
+
+static key_shape shape_key(const tarry__figure *f)
 {
-    size_t longest = 1;
+    size_t longest = 1, count = 0;
     for (size_t i = 0; i < f->n_series; i++) {
         const char *name = f->series[i].name;
         const size_t length = columns(name, strlen(name));
         longest = length > longest ? length : longest;
+        count += length > 0 && is_drawn(f, &f->series[i]);
     }
-    const size_t fit = (WIDTH - 10) / (SAMPLE + LETTER * longest);
-    return fit > 0 ? fit : 1;
+    const size_t fit = WIDTH / (SAMPLE + LETTER * longest);
+    const size_t wide = fit > 0 ? fit : 1;
+    return (key_shape){longest, (count + wide - 1) / wide};
+}
+
+/* For SVG gnuplot takes letters to be wider than they are. */
+static void put_key(FILE *out, const key_shape *key, figure_format format)
+{
+    fprintf(out,
+            "set bmargin %g\n"
+            "set key at screen 0.03, screen 0.02 left bottom Left reverse "
+            "noenhanced vertical maxrows %zu samplen 2.5 width %g\n",
+            3.8 + (double)key->rows, key->rows > 0 ? key->rows : 1,
+            format == FIGURE_SVG ? -0.15 * (double)key->longest : 0);
 }
 
 static void put_terminal(FILE *out, figure_format format, size_t height)
@@ -334,19 +354,19 @@ static void put_terminal(FILE *out, figure_format format, size_t height)
     case FIGURE_SVG:
         fprintf(out,
                 "set terminal svg size %d,%zu fixed enhanced font "
-                "'sans-serif,12' background '#ffffff'\n",
+                "'sans-serif,13' background '#ffffff'\n",
                 WIDTH, height);
         return;
     case FIGURE_PDF: /* 96 pixels to an inch, 9 points to 12 pixels */
         fprintf(out,
                 "set terminal pdfcairo size %.4fin,%.4fin enhanced color font "
-                "'Sans,9' fontscale 1 lw 0.75 ps 0.6 background '#ffffff'\n",
+                "'Sans,9' fontscale 1 lw 1 ps 0.6 background '#ffffff'\n",
                 WIDTH / 96.0, (double)height / 96);
         return;
     case FIGURE_PNG:
         fprintf(out,
                 "set terminal pngcairo size %d,%zu enhanced color font "
-                "'Sans,9' fontscale 3 lw 2.5 ps 2.4 background '#ffffff'\n",
+                "'Sans,9' fontscale 3 lw 3 ps 3.6 background '#ffffff'\n",
                 3 * WIDTH, 3 * height);
         return;
     }
@@ -356,10 +376,9 @@ void tarry__figure_script(const tarry__figure *f, figure_format format,
                           FILE *out)
 {
     const figure_view v = tarry__figure_view(f);
-    const size_t wide = key_columns(f);
+    const key_shape key = shape_key(f);
     const size_t title_lines = put_title(NULL, f->title);
-    const size_t rows = (f->n_series + wide - 1) / wide;
-    put_terminal(out, format, HEIGHT + LINE * (rows + title_lines));
+    put_terminal(out, format, HEIGHT + LINE * (key.rows + title_lines));
     fputs("set encoding utf8\n"
           "set border 3 lc rgb '#555555'\n"
           "set tics nomirror out scale 0.5 tc rgb '#222222'\n"
@@ -367,10 +386,7 @@ void tarry__figure_script(const tarry__figure *f, figure_format format,
           "set bars 0.6\nset pointintervalbox 0\n",
           out);
     fprintf(out, "set tmargin %g\n", 0.8 + 1.2 * (double)title_lines);
-    fprintf(out,
-            "set key below left Left reverse noenhanced samplen 2.5 "
-            "maxcols %zu height 0.6 width %d\n",
-            wide, format == FIGURE_SVG ? -5 : 0); /* it guesses too wide */
+    put_key(out, &key, format);
     put_title(out, f->title);
     put_axis(out, 'x', &f->x, v.min_x, v.max_x);
     put_axis(out, 'y', &f->y, v.min_y, v.max_y);

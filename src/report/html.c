@@ -14,7 +14,7 @@ static size_t put_piece(FILE *out, const char *element, const char *text,
 {
     char piece[64];
     snprintf(piece, sizeof piece, "%.*s", (int)length, text);
-    html_put(out, "<%m>%s</%m>", element, piece, element);
+    tarry__html(out, "<%m>%s</%m>", element, piece, element);
     return length;
 }
 
@@ -53,7 +53,7 @@ static void put_formulas(FILE *out, const char *text)
     }
 }
 
-void html_put(FILE *out, const char *markup, ...)
+void tarry__html(FILE *out, const char *markup, ...)
 {
     va_list arguments;
     va_start(arguments, markup);
@@ -75,7 +75,7 @@ void html_put(FILE *out, const char *markup, ...)
     va_end(arguments);
 }
 
-const char *html_text(const json_t *object, const char *key)
+const char *tarry__html_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text != NULL ? text : "";
@@ -102,7 +102,7 @@ static void put_short(FILE *out, double value)
     put_digits(out, digits);
 }
 
-void html_put_number(FILE *out, const json_t *value, const json_t *ci95)
+void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95)
 {
     const double v = json_number_value(value), half = json_number_value(ci95);
     char digits[64];
@@ -123,7 +123,7 @@ void html_put_number(FILE *out, const json_t *value, const json_t *ci95)
     }
 }
 
-void html_put_value(FILE *out, const json_t *value)
+void tarry__html_value(FILE *out, const json_t *value)
 {
     if (json_is_string(value)) {
         tarry__put_escaped(out, json_string_value(value));
@@ -132,7 +132,7 @@ void html_put_value(FILE *out, const json_t *value)
     } else if (value != NULL && !json_is_null(value)) {
         char *text =
             json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-        html_put(out, "%s", text);
+        tarry__html(out, "%s", text);
         free(text);
     }
 }

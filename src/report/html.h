@@ -9,16 +9,16 @@
  * with formulas and each %m for markup; %% is a percent sign.  A text that is
  * NULL is empty.  In formulas σ_max, max_a, n^2 and n^{3/2} have their indices
  * and exponents set as such. */
-void html_put(FILE *out, const char *markup, ...);
+void tarry__html(FILE *out, const char *markup, ...);
 
 /* The text at `key`, "" if there is none. */
-const char *html_text(const json_t *object, const char *key);
+const char *tarry__html_text(const json_t *object, const char *key);
 
 /* A number for people: "0.98 ± 0.03", with as many digits as the interval
  * allows, "0.981" without one, "–" if there is none. */
-void html_put_number(FILE *out, const json_t *value, const json_t *ci95);
+void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95);
 
 /* Any JSON value as text: numbers short, texts as they are. */
-void html_put_value(FILE *out, const json_t *value);
+void tarry__html_value(FILE *out, const json_t *value);
 
 #endif

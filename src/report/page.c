@@ -14,7 +14,7 @@ static const struct {
 
 verdict tarry__verdict(const json_t *row)
 {
-    const char *name = html_text(row, "verdict");
+    const char *name = tarry__html_text(row, "verdict");
     for (int i = 0; i < N_VERDICTS; i++)
         if (strcmp(name, verdicts[i].name) == 0)
             return (verdict)i;
@@ -24,15 +24,16 @@ verdict tarry__verdict(const json_t *row)
 static void put_verdict(FILE *out, const json_t *row)
 {
     const verdict v = tarry__verdict(row);
-    html_put(out,
-             "<span class=\"verdict %m\"><span aria-hidden=\"true\">%m</span> "
-             "%m</span>",
-             verdicts[v].name, verdicts[v].sign, verdicts[v].name);
+    tarry__html(
+        out,
+        "<span class=\"verdict %m\"><span aria-hidden=\"true\">%m</span> "
+        "%m</span>",
+        verdicts[v].name, verdicts[v].sign, verdicts[v].name);
 }
 
 static bool is_in_table(const json_t *row)
 {
-    return strcmp(html_text(row, "group"), "table") == 0;
+    return strcmp(tarry__html_text(row, "group"), "table") == 0;
 }
 
 /* ---- summary and reading --------------------------------------------------*/
@@ -88,7 +89,7 @@ static const char how_to_read[] =
 
 static void put_reading(FILE *out, const json_t *config)
 {
-    const char *scale = html_text(config, "scale");
+    const char *scale = tarry__html_text(config, "scale");
     fputs(how_to_read, out);
     if (strcmp(scale, "quick") == 0)
         fputs("<p>These are results at the <b>quick</b> scale, made to end in "
@@ -97,8 +98,8 @@ static void put_reading(FILE *out, const json_t *config)
               "<code>tarry paper --full</code> goes further.</p>\n",
               out);
     else
-        html_put(out, "<p>These are results at the <b>%s</b> scale.</p>\n",
-                 scale);
+        tarry__html(out, "<p>These are results at the <b>%s</b> scale.</p>\n",
+                    scale);
     fputs("</section>\n", out);
 }
 
@@ -109,15 +110,15 @@ static void put_reading(FILE *out, const json_t *config)
  * begin_body. */
 static void begin_table(FILE *out, const char *name, const char *class)
 {
-    html_put(out,
-             "<div class=\"scroll %m\" tabindex=\"0\" role=\"region\" "
-             "aria-label=\"%s\">\n<table>\n<thead><tr>",
-             class, name);
+    tarry__html(out,
+                "<div class=\"scroll %m\" tabindex=\"0\" role=\"region\" "
+                "aria-label=\"%s\">\n<table>\n<thead><tr>",
+                class, name);
 }
 
 static void put_head(FILE *out, const char *head)
 {
-    html_put(out, "<th scope=\"col\">%s</th>", head);
+    tarry__html(out, "<th scope=\"col\">%s</th>", head);
 }
 
 static void begin_body(FILE *out)
@@ -143,10 +144,10 @@ static void end_table(FILE *out)
 static void put_result(FILE *out, const json_t *row)
 {
     fputs("<td class=\"number\" data-head=\"Theory\">", out);
-    html_put_number(out, json_object_get(row, "theory"), NULL);
+    tarry__html_number(out, json_object_get(row, "theory"), NULL);
     fputs("</td><td class=\"number\" data-head=\"Measured\">", out);
-    html_put_number(out, json_object_get(row, "measured"),
-                    json_object_get(row, "ci95"));
+    tarry__html_number(out, json_object_get(row, "measured"),
+                       json_object_get(row, "ci95"));
     fputs("</td><td data-head=\"Verdict\">", out);
     put_verdict(out, row);
     fputs("</td></tr>\n", out);
@@ -156,15 +157,15 @@ static void put_result(FILE *out, const json_t *row)
 static void put_bound(FILE *out, const json_t *row, const char *key,
                       const char *head)
 {
-    const char *text = html_text(json_object_get(row, "paper"), key);
-    html_put(out, "<td class=\"bound\" data-head=\"%s\">%f</td>", head,
-             text[0] != '\0' ? text : "–");
+    const char *text = tarry__html_text(json_object_get(row, "paper"), key);
+    tarry__html(out, "<td class=\"bound\" data-head=\"%s\">%f</td>", head,
+                text[0] != '\0' ? text : "–");
 }
 
 static void put_title_cell(FILE *out, const json_t *row)
 {
-    html_put(out, "<tr><th scope=\"row\"><a href=\"#%s\">%f</a></th>",
-             html_text(row, "id"), html_text(row, "title"));
+    tarry__html(out, "<tr><th scope=\"row\"><a href=\"#row-%s\">%f</a></th>",
+                tarry__html_text(row, "id"), tarry__html_text(row, "title"));
 }
 
 static bool has_group(const json_t *rows, bool in_table)
@@ -241,25 +242,26 @@ void tarry__page_top(FILE *out, const json_t *results)
 {
     const json_t *rows = json_object_get(results, "rows");
     const json_t *config = json_object_get(results, "config");
-    html_put(out,
-             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-             "<meta charset=\"utf-8\">\n"
-             "<meta name=\"viewport\" content=\"width=device-width, "
-             "initial-scale=1\">\n"
-             "<meta name=\"color-scheme\" content=\"light dark\">\n"
-             "<title>Linear bandits with delay, measured</title>\n"
-             "<link rel=\"icon\" href=\"data:,\">\n<style>\n%m</style>\n"
-             "</head>\n<body>\n<header>\n"
-             "<h1>Linear bandits with delay, measured</h1>\n"
-             "<p class=\"lead\">The claims of “Near-Optimal Stochastic Linear "
-             "Bandits with Delay”, each beside an experiment.</p>\n",
-             tarry__page_style);
+    tarry__html(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+        "<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<title>Linear bandits with delay, measured</title>\n"
+        "<link rel=\"icon\" href=\"data:,\">\n<style>\n%m</style>\n"
+        "</head>\n<body>\n<header>\n"
+        "<h1>Linear bandits with delay, measured</h1>\n"
+        "<p class=\"lead\">The claims of “Near-Optimal Stochastic Linear "
+        "Bandits with Delay”, each beside an experiment.</p>\n",
+        tarry__page_style);
     put_summary(out, rows);
-    html_put(
+    tarry__html(
         out,
         "<p class=\"made\"><code>%s</code></p>\n<p><a href=\"#reading\">How to "
         "read this page</a></p>\n</header>\n<main>\n",
-        html_text(config, "command"));
+        tarry__html_text(config, "command"));
     put_table1(out, rows);
     put_theorems(out, rows);
     put_reading(out, config);
@@ -279,10 +281,11 @@ static void put_checks(FILE *out, const json_t *row)
     put_result_heads(out);
     json_array_foreach(checks, i, check)
     {
-        html_put(out, "<tr><th scope=\"row\">%f", html_text(check, "name"));
-        if (html_text(check, "text")[0] != '\0')
-            html_put(out, "<span class=\"small\">%f</span>",
-                     html_text(check, "text"));
+        tarry__html(out, "<tr><th scope=\"row\">%f",
+                    tarry__html_text(check, "name"));
+        if (tarry__html_text(check, "text")[0] != '\0')
+            tarry__html(out, "<span class=\"small\">%f</span>",
+                        tarry__html_text(check, "text"));
         fputs("</th>", out);
         put_result(out, check);
     }
@@ -291,13 +294,13 @@ static void put_checks(FILE *out, const json_t *row)
 
 void tarry__page_row_top(FILE *out, const json_t *row)
 {
-    html_put(out,
-             "<section class=\"row\" id=\"%s\">\n<h2>%f</h2>\n"
-             "<p class=\"claim\">%f</p>\n<p>",
-             html_text(row, "id"), html_text(row, "title"),
-             html_text(row, "claim"));
+    tarry__html(out,
+                "<section class=\"row\" id=\"row-%s\">\n<h2>%f</h2>\n"
+                "<p class=\"claim\">%f</p>\n<p>",
+                tarry__html_text(row, "id"), tarry__html_text(row, "title"),
+                tarry__html_text(row, "claim"));
     put_verdict(out, row);
-    html_put(out, " %f</p>\n", html_text(row, "because"));
+    tarry__html(out, " %f</p>\n", tarry__html_text(row, "because"));
     put_checks(out, row);
     fputs("<div class=\"figures\">\n", out);
 }
@@ -329,7 +332,7 @@ static void put_record(FILE *out, const json_t *record, json_t *columns)
     {
         const json_t *value = json_object_get(record, key);
         fputs(json_is_number(value) ? "<td class=\"number\">" : "<td>", out);
-        html_put_value(out, value);
+        tarry__html_value(out, value);
         fputs("</td>", out);
     }
     fputs("</tr>\n", out);
@@ -383,16 +386,17 @@ static void put_svg(FILE *out, const json_t *figure, const char *svg)
 {
     const char *start = strstr(svg, "<svg");
     if (start != NULL)
-        html_put(out, "<svg role=\"img\" aria-label=\"%s\"%m",
-                 html_text(figure, "title"), start + strlen("<svg"));
+        tarry__html(out, "<svg role=\"img\" aria-label=\"%s\"%m",
+                    tarry__html_text(figure, "title"), start + strlen("<svg"));
 }
 
 static void put_command(FILE *out, const json_t *figure, const json_t *config)
 {
-    const char *command = html_text(figure, "command");
-    html_put(out, "<p class=\"made\"><code>%s</code><br>seed ",
-             command[0] != '\0' ? command : html_text(config, "command"));
-    html_put_value(out, json_object_get(config, "seed"));
+    const char *command = tarry__html_text(figure, "command");
+    tarry__html(out, "<p class=\"made\"><code>%s</code><br>seed ",
+                command[0] != '\0' ? command
+                                   : tarry__html_text(config, "command"));
+    tarry__html_value(out, json_object_get(config, "seed"));
 }
 
 void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
@@ -400,15 +404,15 @@ void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
 {
     static const char *const formats[][2] = {
         {"csv", "CSV"}, {"pdf", "PDF"}, {"png", "PNG"}, {"svg", "SVG"}};
-    const char *id = html_text(figure, "id");
+    const char *id = tarry__html_text(figure, "id");
     char *note = tarry__figure_note(figure);
-    html_put(out, "<figure id=\"figure-%s\">\n", id);
+    tarry__html(out, "<figure id=\"figure-%s\">\n", id);
     put_svg(out, figure, svg);
-    html_put(out, "<figcaption>\n<p>%f</p>\n", note);
+    tarry__html(out, "<figcaption>\n<p>%f</p>\n", note);
     put_command(out, figure, config);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        html_put(out, " · <a href=\"figures/%s.%m\">%m</a>", id, formats[i][0],
-                 formats[i][1]);
+        tarry__html(out, " · <a href=\"figures/%s.%m\">%m</a>", id,
+                    formats[i][0], formats[i][1]);
     fputs("</p>\n</figcaption>\n</figure>\n", out);
     free(note);
 }
@@ -426,8 +430,8 @@ void tarry__page_end(FILE *out, const json_t *results)
           out);
     json_object_foreach(config, key, value)
     {
-        html_put(out, "<dt>%s</dt><dd><code>", key);
-        html_put_value(out, value);
+        tarry__html(out, "<dt>%s</dt><dd><code>", key);
+        tarry__html_value(out, value);
         fputs("</code></dd>\n", out);
     }
     fputs("</dl>\n</footer>\n</body>\n</html>\n", out);

@@ -44,7 +44,7 @@ static tarry_status check_figures(const json_t *row, json_t *seen,
 static tarry_status check_row(const json_t *row, json_t *rows, json_t *figures,
                               tarry_error *error)
 {
-    const char *id = html_text(row, "id");
+    const char *id = tarry__html_text(row, "id");
     size_t i;
     json_t *check;
     if (id[0] == '\0' || !is_new(rows, id))
@@ -89,7 +89,7 @@ const json_t *tarry__report_figure(const json_t *results, const char *id)
     {
         json_array_foreach(json_object_get(row, "figures"), k, figure)
         {
-            if (strcmp(html_text(figure, "id"), id) == 0)
+            if (strcmp(tarry__html_text(figure, "id"), id) == 0)
                 return figure;
         }
     }

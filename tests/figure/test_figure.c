@@ -203,12 +203,14 @@ static void figures_without_a_drawable_point_are_drawn_empty(void **state)
 /* One point, equal values, tiny and huge ones. */
 static void odd_ranges_are_drawn(void **state)
 {
-    static const char *const points[] = {"[[0, 0]]",
-                                         "[[1, 5], [2, 5]]",
-                                         "[[1e-9, 1e-12], [1e9, 1e15]]",
-                                         "[[-1e7, -2.385e9], [1e7, 2.385e9]]",
-                                         "[[3, 1000], [3, 1001]]",
-                                         "[[1, 1e-300], [2, 1e300]]"};
+    static const char *const points[] = {
+        "[[0, 0]]",
+        "[[1, 5], [2, 5]]",
+        "[[1e-9, 1e-12], [1e9, 1e15]]",
+        "[[-1e7, -2.385e9], [1e7, 2.385e9]]",
+        "[[3, 1000], [3, 1001]]",
+        "[[1, 1e-300], [2, 1e300]]",
+        "[[1, 1e17], [2, 100000000000000016]]"};
     (void)state;
     for (int log = 0; log < 2; log++)
         for (size_t i = 0; i < sizeof points / sizeof *points; i++) {

@@ -26,8 +26,8 @@ static void texts_are_escaped_and_markup_is_not(void **state)
 {
     (void)state;
     begin();
-    html_put(out, "<b a=\"%s\">%m %% %s</b>", "x\"'<&>\x01y", "<i>",
-             (char *)NULL);
+    tarry__html(out, "<b a=\"%s\">%m %% %s</b>", "x\"'<&>\x01y", "<i>",
+                (char *)NULL);
     expect("<b a=\"x&quot;&#39;&lt;&amp;&gt; y\"><i> % </b>");
 }
 
@@ -47,7 +47,7 @@ static void formulas_have_indices_and_exponents(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin();
-        html_put(out, "%f", cases[i][0]);
+        tarry__html(out, "%f", cases[i][0]);
         expect(cases[i][1]);
     }
 }
@@ -57,7 +57,7 @@ static void number(const char *value, const char *ci95, const char *text)
     json_t *v = json_loads(value, JSON_DECODE_ANY, NULL);
     json_t *c = json_loads(ci95, JSON_DECODE_ANY, NULL);
     begin();
-    html_put_number(out, v, c);
+    tarry__html_number(out, v, c);
     expect(text);
     json_decref(v);
     json_decref(c);
@@ -85,10 +85,10 @@ static void values_of_any_kind_are_shown(void **state)
     json_t *list = json_pack("[s, i, f, b, n, [i]]", "<x>", 12, 2.385, 1, 3);
     begin();
     for (size_t i = 0; i < json_array_size(list); i++) {
-        html_put_value(out, json_array_get(list, i));
+        tarry__html_value(out, json_array_get(list, i));
         fputc('|', out);
     }
-    html_put_value(out, NULL);
+    tarry__html_value(out, NULL);
     expect("&lt;x&gt;|12|2.385|true||[3]|");
     json_decref(list);
 }
