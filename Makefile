@@ -4,7 +4,7 @@
 # make install [PREFIX=/usr/local]     make valgrind  unit tests under valgrind
 PREFIX ?= /usr/local
 
-.PHONY: all setup demo test bench install valgrind format clean
+.PHONY: all setup setup-test demo test bench install valgrind format clean
 all: setup
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
@@ -12,10 +12,13 @@ all: setup
 setup:
 	@tools/setup
 
+setup-test:
+	@tools/setup test
+
 demo: all
 	@tools/demo
 
-test: all
+test: setup-test all
 	@ctest --preset release
 	@cmake --preset sanitize >/dev/null
 	@cmake --build --preset sanitize

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "journal.h"
 #include "paper/paper.h"
+#include "figure/figure.h"
 #include "report/report.h"
 #include "sim/workers.h"
 

@@ -315,6 +315,8 @@ class Help(LabTest):
                "json csv curves resume print-config export-instance help",
         "bound": "policy instance loss delay horizon seed threads json help",
         "list": "json seed threads help",
+        "plot": "out world policy log certificate title figure page json seed "
+                "threads help",
         "design": "rule tol json seed threads help",
         "pipe": "policy arms horizon seed set restore help",
     }

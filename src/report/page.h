@@ -1,0 +1,29 @@
+/* page.h - the parts of the page. */
+#ifndef TARRY_PAGE_H
+#define TARRY_PAGE_H
+
+#include <stdio.h>
+#include <jansson.h>
+#include "tarry/status.h"
+
+typedef enum { SUPPORTED, UNRESOLVED, CONTRADICTED, N_VERDICTS } verdict;
+
+/* Reads a verdict by name; N_VERDICTS if it is none. */
+verdict tarry__verdict(const json_t *row);
+
+/* Everything before the sections: title, summary, how to read, both tables. */
+void tarry__page_top(FILE *out, const json_t *results);
+
+/* One row's section, in two parts with its figures between them. */
+void tarry__page_row_top(FILE *out, const json_t *row);
+void tarry__page_row_end(FILE *out, const json_t *row);
+
+/* One figure; its files are figures/ID.svg and so on. */
+void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
+                        const json_t *config);
+
+void tarry__page_end(FILE *out, const json_t *results);
+
+extern const char tarry__page_style[]; /* style.css */
+
+#endif

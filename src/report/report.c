@@ -1,0 +1,238 @@
+/* report.c - the files of a report. */
+#define _POSIX_C_SOURCE 200809L
+#include "report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/base.h"
+#include "figure/draft.h"
+#include "figure/figure.h"
+#include "html.h"
+#include "page.h"
+
+/* ---- checks ---------------------------------------------------------------*/
+
+/* Adds an id to those seen; false if it is there already. */
+static bool is_new(json_t *seen, const char *id)
+{
+    const bool known = json_object_get(seen, id) != NULL;
+    json_object_set_new(seen, id, json_true());
+    return !known;
+}
+
+static tarry_status check_figures(const json_t *row, json_t *seen,
+                                  tarry_error *error)
+{
+    size_t i;
+    json_t *figure;
+    json_array_foreach(json_object_get(row, "figures"), i, figure)
+    {
+        tarry__figure f;
+        tarry_status status = tarry__figure_read(figure, &f, error);
+        if (status == TARRY_OK && (f.id[0] == '\0' || !is_new(seen, f.id)))
+            status = tarry__fail(error, TARRY_BAD_INPUT,
+                                 "results: two figures are called '%s'", f.id);
+        tarry__figure_clear(&f);
+        if (status != TARRY_OK)
+            return status;
+    }
+    return TARRY_OK;
+}
+
+static tarry_status check_row(const json_t *row, json_t *rows, json_t *figures,
+                              tarry_error *error)
+{
+    const char *id = tarry__html_text(row, "id");
+    size_t i;
+    json_t *check;
+    if (id[0] == '\0' || !is_new(rows, id))
+        return tarry__fail(error, TARRY_BAD_INPUT,
+                           "results: two rows are called '%s'", id);
+    if (tarry__verdict(row) == N_VERDICTS)
+        return tarry__fail(error, TARRY_BAD_INPUT,
+                           "results: row '%s' has no verdict", id);
+    json_array_foreach(json_object_get(row, "checks"), i, check)
+    {
+        if (tarry__verdict(check) == N_VERDICTS)
+            return tarry__fail(error, TARRY_BAD_INPUT,
+                               "results: check %zu of row '%s' has no verdict",
+                               i, id);
+    }
+    return check_figures(row, figures, error);
+}
+
+static tarry_status check(const json_t *results, tarry_error *error)
+{
+    const json_t *list = json_object_get(results, "rows");
+    if (!json_is_array(list))
+        return tarry__fail(error, TARRY_BAD_INPUT, "results have no rows");
+    json_t *rows = json_object(), *figures = json_object(), *row;
+    tarry_status status = TARRY_OK;
+    size_t i;
+    json_array_foreach(list, i, row)
+    {
+        if (status == TARRY_OK)
+            status = check_row(row, rows, figures, error);
+    }
+    json_decref(rows);
+    json_decref(figures);
+    return status;
+}
+
+const json_t *tarry__report_figure(const json_t *results, const char *id)
+{
+    size_t i, k;
+    json_t *row, *figure;
+    json_array_foreach(json_object_get(results, "rows"), i, row)
+    {
+        json_array_foreach(json_object_get(row, "figures"), k, figure)
+        {
+            if (strcmp(tarry__html_text(figure, "id"), id) == 0)
+                return figure;
+        }
+    }
+    return NULL;
+}
+
+/* ---- files ----------------------------------------------------------------*/
+
+static tarry_status out_of_memory(tarry_error *error)
+{
+    return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
+/* dir + name + ending, ended with free. */
+static char *join(const char *dir, const char *name, const char *ending)
+{
+    const size_t size = strlen(dir) + strlen(name) + strlen(ending) + 1;
+    char *path = malloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s%s%s", dir, name, ending);
+    return path;
+}
+
+/* Makes DIR/figures and the folders above it. */
+static tarry_status make_folders(const char *dir, tarry_error *error)
+{
+    char *path = join(dir, "/figures", "");
+    if (path == NULL)
+        return out_of_memory(error);
+    tarry_status status = TARRY_OK;
+    for (char *at = path + 1; status == TARRY_OK; at++) {
+        const char c = *at;
+        if (c != '/' && c != '\0')
+            continue;
+        *at = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            status = tarry__fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                                 strerror(errno));
+        *at = c;
+        if (c == '\0')
+            break;
+    }
+    free(path);
+    return status;
+}
+
+static tarry_status save_results(const json_t *results, const char *dir,
+                                 tarry_error *error)
+{
+    char *path = join(dir, "/results.json", "");
+    char *text = json_dumps(results, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
+    const tarry_status status =
+        path != NULL && text != NULL
+            ? tarry__draft_save(path, text, strlen(text), error)
+            : out_of_memory(error);
+    free(path);
+    free(text);
+    return status;
+}
+
+/* The figure in all formats beside the page, and in it. */
+static tarry_status put_figure(FILE *out, const json_t *json,
+                               const json_t *config, const char *dir,
+                               tarry_error *error)
+{
+    static const char *const endings[] = {".svg", ".pdf", ".png"};
+    tarry__figure f;
+    tarry_status status = tarry__figure_read(json, &f, error);
+    for (int i = 0; i < 3 && status == TARRY_OK; i++) {
+        char *path = join(dir, f.id, endings[i]), *bytes;
+        size_t size;
+        status = tarry__figure_draw(&f, (figure_format)i, &bytes, &size, error);
+        if (status == TARRY_OK)
+            status = path != NULL ? tarry__draft_save(path, bytes, size, error)
+                                  : out_of_memory(error);
+        if (status == TARRY_OK && i == FIGURE_SVG)
+            tarry__page_figure(out, json, bytes, config);
+        free(bytes);
+        free(path);
+    }
+    if (status == TARRY_OK) {
+        char *path = join(dir, f.id, ".csv");
+        status = path != NULL ? tarry__figure_csv(json, path, error)
+                              : out_of_memory(error);
+        free(path);
+    }
+    tarry__figure_clear(&f);
+    return status;
+}
+
+static tarry_status put_row(FILE *out, const json_t *row, const json_t *config,
+                            const char *dir, tarry_error *error)
+{
+    tarry_status status = TARRY_OK;
+    size_t i;
+    json_t *figure;
+    tarry__page_row_top(out, row);
+    json_array_foreach(json_object_get(row, "figures"), i, figure)
+    {
+        if (status == TARRY_OK)
+            status = put_figure(out, figure, config, dir, error);
+    }
+    tarry__page_row_end(out, row);
+    return status;
+}
+
+static tarry_status put_page(FILE *out, const json_t *results, const char *dir,
+                             tarry_error *error)
+{
+    const json_t *config = json_object_get(results, "config");
+    char *figures = join(dir, "/figures/", "");
+    tarry_status status = figures != NULL ? TARRY_OK : out_of_memory(error);
+    size_t i;
+    json_t *row;
+    tarry__page_top(out, results);
+    json_array_foreach(json_object_get(results, "rows"), i, row)
+    {
+        if (status == TARRY_OK)
+            status = put_row(out, row, config, figures, error);
+    }
+    tarry__page_end(out, results);
+    free(figures);
+    return status;
+}
+
+tarry_status tarry__report_write(const json_t *results, const char *dir,
+                                 tarry_error *error)
+{
+    tarry__draft page;
+    char *path = NULL;
+    tarry_status status = check(results, error);
+    if (status == TARRY_OK)
+        status = make_folders(dir, error);
+    if (status == TARRY_OK)
+        status = save_results(results, dir, error);
+    if (status == TARRY_OK) {
+        path = join(dir, "/index.html", "");
+        status = path != NULL ? tarry__draft_begin(&page, path, error)
+                              : out_of_memory(error);
+    }
+    if (status == TARRY_OK)
+        status = tarry__draft_end(
+            &page, put_page(page.file, results, dir, error), error);
+    free(path);
+    return status;
+}

@@ -1,0 +1,191 @@
+"""tarry plot: regret curves of real results, and what it refuses."""
+import json
+import os
+import unittest
+import xml.etree.ElementTree as xml
+import zlib
+
+import fabricated
+from lab import LabTest, SMALL, answer, run, tarry
+
+POLICIES = ["phased-stochastic", "lints", "uniform"]
+OPTIONS = [part for name in POLICIES for part in ("--policy", name)]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(path):
+    """All texts of an SVG file that is well-formed XML."""
+    return ["".join(e.itertext()).strip()
+            for e in xml.parse(path).iter(SVG + "text")]
+
+
+def png_size(data):
+    """Width and height, after a check of every part's checksum."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, kinds = 8, []
+    while at < len(data):
+        size = int.from_bytes(data[at:at + 4], "big")
+        part, check = data[at + 4:at + 8 + size], data[at + 8 + size:][:4]
+        assert zlib.crc32(part) == int.from_bytes(check, "big")
+        kinds.append(part[:4])
+        at += 12 + size
+    assert kinds[0] == b"IHDR" and kinds[-1] == b"IEND"
+    return [int.from_bytes(data[i:i + 4], "big") for i in (16, 20)]
+
+
+class Plot(LabTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.result = run(*SMALL, *OPTIONS)
+
+    def save(self, result, name="result.json"):
+        return self.write(name, json.dumps(result))
+
+    def plot(self, *arguments, out="out.svg", says="", **more):
+        done = tarry("plot", *arguments, "--out", self.path(out), **more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(says, done.stdout)
+        if says == "":
+            self.assertEqual(done.stdout, "")
+        return self.path(out)
+
+    def read(self, path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    def test_svg_names_axes_policies_and_world(self):
+        seen = texts(self.plot(self.save(self.result)))
+        for text in ["round", "regret", *POLICIES,
+                     "sphere:dim=3,arms=6, rademacher, exponential:mean=100"]:
+            self.assertIn(text, seen)
+
+    def test_pdf_and_png_are_whole(self):
+        source = self.save(self.result)
+        pdf = self.read(self.plot(source, out="a.pdf"))
+        self.assertTrue(pdf.startswith(b"%PDF-"))
+        self.assertTrue(pdf.rstrip().endswith(b"%%EOF"))
+        width, height = png_size(self.read(self.plot(source, out="a.png")))
+        self.assertGreater(min(width, height), 900)
+
+    def marks(self, points, log):
+        """Places of the marks on the page, from left to right."""
+        axis = {"label": "l", "log": log}
+        figure = {"id": "f", "x": axis, "y": axis, "series": [
+            {"name": "n", "kind": "points", "points": points}]}
+        source = self.save({"rows": [{"figures": [figure]}]})
+        root = xml.parse(self.plot(source, "--figure", "f")).getroot()
+        places = {tuple(map(float, use.get("transform")[10:].split(")")[0]
+                            .split(",")))
+                  for use in root.iter(SVG + "use")
+                  if use.get("transform", "").startswith("translate")}
+        lowest = max(y for _, y in places)  # the one in the key
+        return sorted(p for p in places if p[1] < lowest)
+
+    def test_marks_lie_where_the_numbers_say(self):
+        for log, points in ((False, [[0, 0], [50, 10], [100, 40]]),
+                            (True, [[1, 1], [10, 10], [100, 1e4]])):
+            (x0, y0), (x1, y1), (x2, y2) = self.marks(points, log)
+            self.assertGreater(x1 - x0, 100)
+            self.assertAlmostEqual(x2 - x1, x1 - x0, delta=0.1)
+            self.assertGreater(y0 - y1, 40)
+            self.assertAlmostEqual(y1 - y2, 3 * (y0 - y1), delta=0.2)
+
+    def test_policies_can_be_selected(self):
+        seen = texts(self.plot(self.save(self.result), "--policy", "lints",
+                               "--title", "Just <one> & 'only'"))
+        self.assertIn("lints", seen)
+        self.assertNotIn("uniform", seen)
+        self.assertIn("Just <one> & 'only'", seen)
+
+    def test_log_axes_say_what_they_leave_out(self):
+        result = {"config": {}, "policies": [
+            {"name": "p", "curve": [[1, 0, 0, 0], [10, 2, -1, 5],
+                                    [100, 5, 4, 6]]}]}
+        self.plot(self.save(result), "--log", says="Left out: 1 point with a")
+        self.plot(self.save(result))
+
+    def test_the_figure_itself_as_json(self):
+        figure = answer("plot", self.save(self.result), "--policy", "lints")
+        self.assertEqual([s["name"] for s in figure["series"]], ["lints"])
+        self.assertEqual(figure["series"][0]["points"],
+                         self.result["policies"][1]["curve"])
+        self.assertEqual(os.listdir(self.folder), ["result.json"])
+
+    def test_standard_input_is_a_dash(self):
+        self.plot("-", input=json.dumps(self.result))
+        self.assertTrue(texts(self.path("out.svg")))
+
+    def test_certificates_are_drawn_where_there_are_some(self):
+        source = self.save(self.result)
+        self.refused("plot", source, "--certificate", "--out",
+                     self.path("c.svg"), says="no policy has a certificate")
+        self.result["policies"][0]["certificate"] = [[1, 2, 2, 2],
+                                                     [9, 1, 0.5, 1.5]]
+        self.addCleanup(self.result["policies"][0].pop, "certificate")
+        seen = texts(self.plot(self.save(self.result), "--certificate"))
+        self.assertIn("certified gap", seen)
+        self.assertNotIn("regret", seen)
+        self.refused("plot", self.path("result.json"), "--certificate",
+                     "--policy", "uniform", "--out", self.path("c.svg"),
+                     says="policy 'uniform' has no certificate")
+
+    def test_of_several_worlds_one_is_chosen(self):
+        plan = {"policy": ["lints", "ucb-delayed"], "horizon": 2000, "runs": 2,
+                "points": 5, "worlds": [
+                    {"name": "calm", "delay": "none"},
+                    {"name": "late", "delay": "two-point:high=500,p=0.1"}]}
+        source = self.save(run(self.write("plan.json", json.dumps(plan))))
+        out = ["--out", self.path("w.svg")]
+        self.refused("plot", source, *out,
+                     says=["result.json", "--world", "calm, late"])
+        self.refused("plot", source, *out, "--world", "mad",
+                     says=["no world 'mad'", "calm, late"])
+        self.assertFalse(os.path.exists(self.path("w.svg")))
+        seen = texts(self.plot(source, "--world", "late"))
+        self.assertIn("sphere, rademacher, two-point:high=500,p=0.1", seen)
+        self.refused("plot", self.save(self.result), *out, "--world", "calm",
+                     says="no worlds")
+
+    def test_figures_of_the_paper(self):
+        source = self.save(fabricated.results())
+        seen = texts(self.plot(source, "--figure", "adversarial-sigma",
+                               says="Each mark is"))
+        self.assertIn("Phase overhead against σ_max", seen)
+        self.refused("plot", source, "--figure", "none", "--out",
+                     self.path("x.svg"), says=["result.json", "'none'"])
+
+    def test_bad_input_is_named(self):
+        out = ["--out", self.path("x.svg")]
+        self.refused("plot", self.path("none.json"), *out,
+                     says=["none.json", "No such file"])
+        self.refused("plot", self.write("cut.json", '{\n"policies": [\n'), *out,
+                     says=["cut.json:3:"])
+        self.refused("plot", self.write("b.json", "[1, 2]"), *out,
+                     says=["b.json", "no policies"])
+        self.refused("plot", self.write("c.json", '{"policies": []}'), *out,
+                     says=["c.json", "no policy has a curve"])
+        self.refused("plot", self.write("d.json", json.dumps(
+            {"policies": [{"name": "p", "curve": [[1, 2], ["x", 3]]}]})), *out,
+            says=["d.json", "'p'", "point 1"])
+        source = self.save(self.result)
+        self.refused("plot", source, *out, "--policy", "none",
+                     says=["no policy 'none'", ", ".join(POLICIES)])
+        self.refused("plot", source, "--out", self.path("x.gif"),
+                     says=".svg, .pdf or .png")
+        self.refused("plot", source, says="--out")
+        self.assertFalse(os.path.exists(self.path("x.svg")))
+
+    def test_without_gnuplot_one_line_says_so(self):
+        self.refused("plot", self.save(self.result), "--out",
+                     self.path("x.svg"), code=1, says="gnuplot",
+                     env={**os.environ, "PATH": self.folder})
+        self.assertEqual(os.listdir(self.folder), ["result.json"])
+
+    def test_help_has_examples(self):
+        done = tarry("plot", "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("tarry plot result.json --out regret.svg", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
