@@ -71,7 +71,8 @@ static int read_all(const cli_journal *j, const json_t *heading,
     ssize_t length = getline(&line, &size, j->file);
     if (length <= 0 || !is_heading(line, heading))
         code = cli_error(EXIT_USAGE,
-                         "%s:1: not of this experiment and version", j->path);
+                         "%s:1: not of this experiment and version; "
+                         "remove it to begin anew", j->path);
     *end = ftell(j->file);
     while (code == EXIT_DONE && (length = getline(&line, &size, j->file)) > 0) {
         number++;

@@ -220,26 +220,54 @@ static void print_padded(const char *text, int width)
     printf("%s%*s", text, width - width_of(text), "");
 }
 
-static void print_row(const json_t *row)
+/* The first judged check stands for the row. */
+static const char *headline(const json_t *row)
 {
     size_t i;
     const json_t *check;
-    print_padded(text_of(row, "title"), 42);
-    printf("  %s\n", text_of(row, "verdict"));
+    json_array_foreach(json_object_get(row, "checks"), i, check)
+        if (text_of(check, "verdict") != NULL)
+            return text_of(check, "text");
+    return "";
+}
+
+static void print_row(const json_t *row)
+{
+    const char *bound = text_of(json_object_get(row, "paper"), "upper");
+    print_padded(text_of(row, "title"), 40);
+    print_padded(bound != NULL ? bound : "", 23);
+    print_padded(text_of(row, "verdict"), 14);
+    printf("%s\n", headline(row));
+}
+
+/* Checks that are not as the paper says. */
+static void print_doubts(const json_t *row)
+{
+    size_t i;
+    const json_t *check;
     json_array_foreach(json_object_get(row, "checks"), i, check) {
         const char *verdict = text_of(check, "verdict");
-        printf("    %-12s %s: %s\n", verdict != NULL ? verdict : "reported",
-               text_of(check, "name"), text_of(check, "text"));
+        if (verdict != NULL && strcmp(verdict, "supported") != 0)
+            printf("%s: %s: %s: %s\n", verdict, text_of(row, "title"),
+                   text_of(check, "name"), text_of(check, "text"));
     }
 }
 
 static int print_table(const json_t *results)
 {
     size_t i;
-    const json_t *row;
-    json_array_foreach(json_object_get(results, "rows"), i, row)
+    const json_t *row, *rows = json_object_get(results, "rows");
+    print_padded("claim", 40);
+    print_padded("price of delay", 23);
+    print_padded("verdict", 14);
+    puts("first of its checks");
+    json_array_foreach(rows, i, row)
         print_row(row);
-    printf("\n%s/index.html\n", a.out);
+    putchar('\n');
+    json_array_foreach(rows, i, row)
+        print_doubts(row);
+    printf("%.0f s; all checks, figures and data: %s/index.html\n",
+           json_real_value(json_object_get(results, "seconds")), a.out);
     return cli_flush();
 }
 

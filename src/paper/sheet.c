@@ -203,9 +203,11 @@ void tarry__check_frequency(tarry__sheet *s, const char *name, uint64_t hits,
                             uint64_t runs, double limit,
                             tarry__relation relation)
 {
-    double low, high;
-    tarry__probability_interval(hits, runs, &low, &high);
-    note_check(s, name, limit, (double)hits / (double)runs, (high - low) / 2,
+    double low = 0, high = 1;
+    if (runs > 0)
+        tarry__probability_interval(hits, runs, &low, &high);
+    note_check(s, name, limit, runs > 0 ? (double)hits / (double)runs : NAN,
+               (high - low) / 2,
                relation,
                tarry__judge((low + high) / 2, (high - low) / 2, limit, relation,
                             0),

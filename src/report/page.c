@@ -24,6 +24,10 @@ verdict tarry__verdict(const json_t *row)
 static void put_verdict(FILE *out, const json_t *row)
 {
     const verdict v = tarry__verdict(row);
+    if (v == N_VERDICTS) { /* a number that no claim is about */
+        fputs("<span class=\"small\">reported</span>", out);
+        return;
+    }
     tarry__html(
         out,
         "<span class=\"verdict %m\"><span aria-hidden=\"true\">%m</span> "

@@ -55,7 +55,8 @@ static tarry_status check_row(const json_t *row, json_t *rows, json_t *figures,
                            "results: row '%s' has no verdict", id);
     json_array_foreach(json_object_get(row, "checks"), i, check)
     {
-        if (tarry__verdict(check) == N_VERDICTS)
+        if (tarry__verdict(check) == N_VERDICTS &&
+            !json_is_null(json_object_get(check, "verdict")))
             return tarry__fail(error, TARRY_BAD_INPUT,
                                "results: check %zu of row '%s' has no verdict",
                                i, id);

@@ -4,7 +4,8 @@
  * and the regret is that of the worst case; for arms without features gaps are
  * powers of 1/2 for the same reason.  Twice: with a fixed delay, divided
  * by sqrt(log(KT)) to leave T alone; and with delays that grow like sqrt(nT),
- * which the theorems allow at no more than a constant factor. */
+ * which the theorems allow at no more than a constant factor.  Algorithm 3, whose
+ * first phases are longer and cut less, comes into its stride later. */
 #include "paper/paper.h"
 
 #include <math.h>
@@ -14,17 +15,19 @@ typedef struct {
     const char *delay;   /* fixed */
     const char *growing; /* with a number to be filled in */
     double n, K;
+    double last; /* the largest horizon, over that of the others */
 } subject;
 
 static const subject subjects[] = {
     {"phased-stochastic", "Algorithm 1", "sphere:dim=2,arms=200",
-     "exponential:mean=100", "exponential:mean=%.0f", 2, 200},
+     "exponential:mean=100", "exponential:mean=%.0f", 2, 200, 1},
     {"phased-adversarial", "Algorithm 2", "sphere:dim=2,arms=200",
-     "hold-rarest:sigma=100", "hold-rarest:sigma=%.0f", 2, 200},
+     "hold-rarest:sigma=100", "hold-rarest:sigma=%.0f", 2, 200, 1},
     {"phased-loss-dependent", "Algorithm 3", "sphere:dim=2,arms=200",
-     "low-late:late=100", "low-late:late=%.0f", 2, 200},
-    {"phased-mab", "Algorithm 4", "basis:arms=16,gap=1", "low-late:late=100",
-     "low-late:late=%.0f", 16, 16},
+     "low-late:late=100", "low-late:late=%.0f", 2, 200, 4},
+    {"phased-mab", "Algorithm 4",
+     "basis:arms=8,best=-1,gap=2,means=geometric", "low-late:late=100",
+     "low-late:late=%.0f", 8, 8, 1},
 };
 
 static tarry__case case_of(tarry__lab *lab, const subject *a, double T)
@@ -43,9 +46,9 @@ static tarry__case case_of(tarry__lab *lab, const subject *a, double T)
 static void sweep(tarry__sheet *s, const subject *a, tarry__sweep *growth,
                   tarry__sweep *ratio)
 {
-    const double last = tarry__lab_pick(s->lab, 1.6e7, 1e9);
+    const double last = a->last * tarry__lab_pick(s->lab, 1.6e7, 5e8);
     int step = 0;
-    for (double T = last / 64; T <= last; T *= 2, step++) {
+    for (double T = last / 16; T <= last; T *= 2, step++) {
         const tarry__case c = case_of(s->lab, a, T);
         const double logs = sqrt(log(a->K * T));
         const tarry__point p =
@@ -79,7 +82,7 @@ static void run(tarry__sheet *s)
         sweep(s, a, &growth, &ratio);
         tarry__check_power(
             s, tarry__lab_text(s->lab, "%s: regret against T", a->words),
-            &growth, 0.5, TARRY__EQUALS);
+            &growth, 0.5, TARRY__AT_MOST);
         tarry__check_power(
             s,
             tarry__lab_text(s->lab,

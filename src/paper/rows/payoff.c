@@ -29,7 +29,7 @@ static tarry__case plain(tarry__lab *lab, double D)
         .loss = "none",
         .delay = tarry__lab_text(lab, "payoff:D=%g", D),
         .policy = "payoff-mab",
-        .horizon = 20000,
+        .horizon = 100000,
         .runs = (uint64_t)tarry__lab_pick(lab, 10, 50),
     };
 }
@@ -54,9 +54,11 @@ static void run(tarry__sheet *s)
             lowest, D / 800, TARRY__AT_LEAST);
         c.policy = "spanner";
         tarry__measure(s, &spanner, D, &c, NULL, tarry__regret, "regret");
-        c = plain(s->lab, D);
-        tarry__measure(s, &mab, D, &c, NULL, tarry__regret, "regret");
         bound.point[bound.n++] = (tarry__point){D, D / 800, 0};
+    }
+    for (double D = 500; D <= 32000; D *= 4) {
+        const tarry__case c = plain(s->lab, D);
+        tarry__measure(s, &mab, D, &c, NULL, tarry__regret, "regret");
     }
     tarry__check_power(s, "smallest regret of all policies against D", &least,
                        1, TARRY__AT_LEAST);
