@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "figure/figure.h"
 #include "report/report.h"
+#include "sim/workers.h"
 
 enum { MAX_POLICIES = 64 };
 
@@ -297,6 +298,8 @@ static int run(int argc, char **argv)
     if ((a.out != NULL || a.json) == (a.page != NULL))
         return cli_error(EXIT_USAGE,
                          "plot: give either --out FILE or --page DIR");
+    if (tarry__workers_rank() != 0) /* one of many: rank 0 draws */
+        return EXIT_DONE;
     json_t *result = load(a.input);
     if (result == NULL)
         return EXIT_USAGE;

@@ -318,9 +318,9 @@ static void put_plot(FILE *out, const tarry__figure *f)
 /* ---- the whole ------------------------------------------------------------*/
 
 /* The key stands below the drawing in as many columns as its longest name
- * allows. */
+ * allows; a very long one makes the drawing wider. */
 typedef struct {
-    size_t longest, rows;
+    size_t longest, rows, width;
 } key_shape;
 
 static key_shape shape_key(const tarry__figure *f)
@@ -332,9 +332,10 @@ static key_shape shape_key(const tarry__figure *f)
         longest = length > longest ? length : longest;
         count += length > 0 && is_drawn(f, &f->series[i]);
     }
-    const size_t fit = WIDTH / (SAMPLE + LETTER * longest);
-    const size_t wide = fit > 0 ? fit : 1;
-    return (key_shape){longest, (count + wide - 1) / wide};
+    const size_t column = SAMPLE + LETTER * longest;
+    const size_t width = column > WIDTH ? column : WIDTH;
+    const size_t wide = width / column;
+    return (key_shape){longest, (count + wide - 1) / wide, width};
 }
 
 /* For SVG gnuplot takes letters to be wider than they are. */
@@ -348,26 +349,27 @@ static void put_key(FILE *out, const key_shape *key, figure_format format)
             format == FIGURE_SVG ? -0.15 * (double)key->longest : 0);
 }
 
-static void put_terminal(FILE *out, figure_format format, size_t height)
+static void put_terminal(FILE *out, figure_format format, size_t width,
+                         size_t height)
 {
     switch (format) {
     case FIGURE_SVG:
         fprintf(out,
-                "set terminal svg size %d,%zu fixed enhanced font "
+                "set terminal svg size %zu,%zu fixed enhanced font "
                 "'sans-serif,13' background '#ffffff'\n",
-                WIDTH, height);
+                width, height);
         return;
     case FIGURE_PDF: /* 96 pixels to an inch, 9 points to 12 pixels */
         fprintf(out,
                 "set terminal pdfcairo size %.4fin,%.4fin enhanced color font "
-                "'Sans,9' fontscale 1 lw 1 ps 0.6 background '#ffffff'\n",
-                WIDTH / 96.0, (double)height / 96);
+                "'Sans,9' fontscale 0.7 lw 1 ps 0.6 background '#ffffff'\n",
+                (double)width / 96, (double)height / 96);
         return;
     case FIGURE_PNG:
         fprintf(out,
-                "set terminal pngcairo size %d,%zu enhanced color font "
+                "set terminal pngcairo size %zu,%zu enhanced color font "
                 "'Sans,9' fontscale 3 lw 3 ps 3.6 background '#ffffff'\n",
-                3 * WIDTH, 3 * height);
+                3 * width, 3 * height);
         return;
     }
 }
@@ -378,7 +380,8 @@ void tarry__figure_script(const tarry__figure *f, figure_format format,
     const figure_view v = tarry__figure_view(f);
     const key_shape key = shape_key(f);
     const size_t title_lines = put_title(NULL, f->title);
-    put_terminal(out, format, HEIGHT + LINE * (key.rows + title_lines));
+    put_terminal(out, format, key.width,
+                 HEIGHT + LINE * (key.rows + title_lines));
     fputs("set encoding utf8\n"
           "set border 3 lc rgb '#555555'\n"
           "set tics nomirror out scale 0.5 tc rgb '#222222'\n"
