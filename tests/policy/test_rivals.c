@@ -617,7 +617,7 @@ static double mean_regret(const char *policy, const char *delay, uint32_t runs)
  * would: ours must not be above it by more than 2.5 standard errors of both.
  * Ours itself must not move by 3, nor be below 0.4 of theirs.
  *
- * linucb, otf-linucb: the same algorithms as theirs.
+ * linucb, otf-linucb: the same algorithms as theirs, up to constants.
  * otf-lints, lints: less where nothing is outstanding, for the draw is then
  * not widened (see otf_lints.c). */
 static const struct {
