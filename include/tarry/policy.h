@@ -103,6 +103,11 @@ typedef struct {
     const tarry_estimate *estimates; /* per arm; of arms eliminated earlier,
                                         their last */
     size_t open_bytes;          /* memory of the table of open rounds */
+    int best_known;             /* 0 before there is an estimate: `best` is then
+                                   only the first active arm */
+    size_t n_arms, dim;         /* what it was made for */
+    const double *arms;
+    uint64_t seed;
 } tarry_policy_status;
 
 TARRY_API void tarry_policy_get_status(const tarry_policy *policy,

@@ -28,6 +28,7 @@ typedef struct {
 
 /* ---- arguments ------------------------------------------------------------*/
 
+static const uint64_t NO_SEED = UINT64_MAX; /* more than can be typed */
 static arguments given; /* here for the action below */
 
 static bool add_setting(const char *pair)
@@ -48,7 +49,8 @@ static int parse(int argc, char **argv)
     const cli_option options[] = {
         {"policy", CLI_TEXT, &a->policy, "NAME",
          "which policy, NAME or NAME:key=value,...; see tarry list"},
-        {"arms", CLI_TEXT, &a->arms, "FILE", "the arms, CSV or .npy"},
+        {"arms", CLI_TEXT, &a->arms, "FILE",
+         "the arms, CSV or .npy; not -, where the lines come from"},
         {"horizon", CLI_COUNT, &a->horizon, "T", "how many choices to plan for"},
         {"seed", CLI_COUNT, &a->seed, "N",
          "of the policy's own coins (default 0)"},
@@ -64,8 +66,9 @@ static int parse(int argc, char **argv)
          "after T choices go on with the best arm"},
         {"restore", CLI_TEXT, &a->restore, "FILE",
          "go on from a saved state; then --policy, --arms and --horizon\n"
-         "are not needed, and --arms, --seed, --set and --beyond-horizon\n"
-         "are not looked at: the state has its own"},
+         "are not needed: the state has its own, arms included.  What is\n"
+         "given besides must be the same; --set and --beyond-horizon are\n"
+         "not looked at"},
         {"state", CLI_TEXT, &a->state, "FILE",
          "go on from FILE if it exists; save to it on exit and after\n"
          "every --save-every lines"},
@@ -85,7 +88,8 @@ static int parse(int argc, char **argv)
             "  choose            -> ID ARM       play arm ARM; ID names it\n"
             "  observe ID LOSS   -> ok           the loss of choice ID is in\n"
             "                       late         it was of an earlier phase\n"
-            "  status            -> one line of JSON\n"
+            "  status            -> one line of JSON; `best` is null before\n"
+            "                       there is an estimate\n"
             "  save FILE         -> ok           for --restore\n"
             "  quit              -> ok           and ends, as end of input does\n"
             "  (anything else)   -> error WHY    and nothing has changed\n\n"
@@ -130,6 +134,17 @@ static int split_policy(arguments *a, char name[64])
     return EXIT_DONE;
 }
 
+static int read_arms(const char *path, tarry_arms **arms)
+{
+    tarry_error error;
+    if (strcmp(path, "-") == 0)
+        return cli_error(EXIT_USAGE, "--arms: standard input has the lines to "
+                                     "answer, arms must come from a file: '-'");
+    const tarry_status status = tarry_arms_read(path, arms, &error);
+    return status == TARRY_OK ? EXIT_DONE
+                              : cli_error(cli_code(status), "%s", error.text);
+}
+
 static int create(arguments *a, tarry_policy **policy)
 {
     tarry_error error;
@@ -139,26 +154,41 @@ static int create(arguments *a, tarry_policy **policy)
         return cli_error(EXIT_USAGE, "pipe: --policy, --arms and --horizon "
                                      "are needed (see --help)");
     int code = split_policy(a, name);
+    if (code == EXIT_DONE)
+        code = read_arms(a->arms, &arms);
     if (code != EXIT_DONE)
         return code;
-    tarry_status status = tarry_arms_read(a->arms, &arms, &error);
-    if (status != TARRY_OK)
-        return cli_error(cli_code(status), "%s", error.text);
     tarry_policy_params p = tarry_policy_defaults();
     p.n_arms = arms->n_arms;
     p.dim = arms->dim;
     p.arms = arms->data;
     p.horizon = a->horizon;
-    p.seed = a->seed;
+    p.seed = a->seed != NO_SEED ? a->seed : 0;
     p.low = a->low;
     p.high = a->high;
     p.maximize = a->maximize;
     p.beyond_horizon = a->beyond_horizon;
     p.settings = a->settings;
-    status = tarry_policy_create(name, &p, policy, &error);
+    const tarry_status status = tarry_policy_create(name, &p, policy, &error);
     tarry_arms_free(arms);
     return status == TARRY_OK ? EXIT_DONE
                               : cli_error(cli_code(status), "%s", error.text);
+}
+
+static int compare_arms(const arguments *a, const char *path,
+                        const tarry_policy_status *s)
+{
+    tarry_arms *arms;
+    const int code = a->arms != NULL ? read_arms(a->arms, &arms) : EXIT_DONE;
+    if (a->arms == NULL || code != EXIT_DONE)
+        return code;
+    bool same = arms->n_arms == s->n_arms && arms->dim == s->dim;
+    for (size_t i = 0; same && i < s->n_arms * s->dim; i++)
+        same = arms->data[i] == s->arms[i];
+    tarry_arms_free(arms);
+    return same ? EXIT_DONE
+                : cli_error(EXIT_USAGE, "%s: saved for other arms than '%s'",
+                            path, a->arms);
 }
 
 static int restore(const arguments *a, const char *path,
@@ -185,7 +215,10 @@ static int restore(const arguments *a, const char *path,
     if (a->maximize && !s.maximize)
         return cli_error(EXIT_USAGE, "%s: a state of losses, not of rewards "
                                      "(--maximize)", path);
-    return EXIT_DONE;
+    if (a->seed != NO_SEED && a->seed != s.seed)
+        return cli_error(EXIT_USAGE, "%s: the seed is %ju, not '%ju'", path,
+                         (uintmax_t)s.seed, (uintmax_t)a->seed);
+    return compare_arms(a, path, &s);
 }
 
 static int open_policy(arguments *a, tarry_policy **policy)
@@ -241,17 +274,22 @@ static json_t *estimates_json(const tarry_policy_status *s)
     return list;
 }
 
+static json_t *best_json(const tarry_policy_status *s)
+{
+    return s->best_known ? json_integer((json_int_t)s->best) : json_null();
+}
+
 static json_t *status_json(const session *s)
 {
     tarry_policy_status t;
     tarry_policy_get_status(s->policy, &t);
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
         "s:I, s:b, s:o, s:o}",
         "policy", t.name, "round", (json_int_t)t.round, "horizon",
         (json_int_t)t.horizon, "phase", (json_int_t)t.phase, "epsilon",
         t.epsilon, "phase_start", (json_int_t)t.phase_start, "active",
-        active_json(&t), "best", (json_int_t)t.best, "pending",
+        active_json(&t), "best", best_json(&t), "pending",
         (json_int_t)t.pending, "pending_max", (json_int_t)t.pending_max,
         "used", (json_int_t)t.used, "ignored", (json_int_t)t.ignored, "late",
         (json_int_t)t.late, "first_phase_rounds",
@@ -420,7 +458,8 @@ static int serve(session *s)
 
 static int run(int argc, char **argv)
 {
-    given = (arguments){.low = -1, .high = 1, .save_every = 1000};
+    given = (arguments){
+        .low = -1, .high = 1, .seed = NO_SEED, .save_every = 1000};
     session s = {.arguments = &given};
     int code = parse(argc, argv);
     if (code >= 0)

@@ -49,7 +49,7 @@ void tarry__instance_clear(tarry__instance *instance);
 
 extern const tarry__instance_type tarry__sphere, tarry__cube, tarry__basis,
     tarry__file, tarry__orthogonal, tarry__lower_loss, tarry__lower_payoff,
-    tarry__optimism;
+    tarry__optimism, tarry__orthant;
 
 enum { TARRY__MOST_ARMS = 100000000, TARRY__MOST_DIM = 1000000 };
 

@@ -1,13 +1,17 @@
-/* otf_lints.c - Thompson sampling for losses that may be censored: OTFLinTS.
+/* otf_lints.c - Thompson sampling for losses that may never come: OTFLinTS.
  *
- * Source: as otf_linucb.c, whose estimate it shares: V of all plays, b of the
- * losses that came within m rounds.  From the stated idea.
+ * Source: as otf_linucb.c, whose estimate, window and setting `late` it shares.
+ * From the stated idea and what the authors' program was seen to do.
  *
- * Round t draws theta ~ N(theta_hat, v^2 (1 + B) V^-1), B being the sum of
- * |a_s|^2 (V^-1 at play s) over the plays of the window whose loss has not come: the
- * variance grows by what those may still bring.  (The authors' program sums
- * over the whole window, and divides by 1 + B, estimate included, where the
- * idea is to multiply; early on it draws too little.) */
+ * Round t draws theta ~ N(theta_hat, v^2 (1 + B) V^-1), B being a sum over the
+ * plays of the window whose loss has not come: the variance grows by what those
+ * may still bring.  Play s adds |a_s|^2 / (1 + B), its norm in V^-1 right after
+ * it.
+ *
+ * The program draws from N(theta_hat / (1 + B), V^-1 / (1 + B)), which is the
+ * same law but for a factor, and a factor changes no argmin.  It sums over the
+ * whole window, as in otf_linucb.c, so without any delay it draws too widely;
+ * here B is then 0 and the policy is lints. */
 #include <math.h>
 #include "rivals.h"
 #include "sampler.h"
@@ -21,13 +25,13 @@ typedef struct {
 static const tarry__setting settings[] = {
     TARRY__RIDGE_SETTING,
     {"v", "1", "standard deviation of the noise it assumes"},
-    TARRY__WINDOW_SETTING,
+    TARRY__WINDOW_SETTINGS,
     {NULL, NULL, NULL},
 };
 
 static tarry_status init(void *state, const tarry__policy_type *type,
-                         const tarry__problem *problem,
-                         const tarry__spec *spec, tarry_error *error)
+                         const tarry__problem *problem, const tarry__spec *spec,
+                         tarry_error *error)
 {
     otf *s = state;
     const tarry_status status =
@@ -47,17 +51,17 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     otf *s = state;
     *arm = tarry__sampler_draw(&s->sampler, round,
                                s->sampler.v * sqrt(1 + s->window.sum));
-    const double q =
-        tarry__ridge_variance(&s->sampler.ridge, arm_at(s, *arm));
+    const double q = tarry__ridge_variance(&s->sampler.ridge, arm_at(s, *arm));
     tarry__ridge_count(&s->sampler.ridge, arm_at(s, *arm));
-    tarry__window_add(&s->window, round, q);
+    /* once a is in V, its squared norm is q / (1 + q) */
+    tarry__window_add(&s->window, round, q / (1 + q) / (1 + s->window.sum));
     return TARRY_OK;
 }
 
 static tarry__use observe(void *state, uint64_t round, size_t arm, double loss)
 {
     otf *s = state;
-    if (!tarry__window_open(&s->window, round))
+    if (!tarry__window_takes(&s->window, round))
         return TARRY__IGNORED;
     tarry__window_close(&s->window, round);
     tarry__ridge_credit(&s->sampler.ridge, arm_at(s, arm), loss);

@@ -1,25 +1,32 @@
-/* otf_linucb.c - optimism for losses that may be censored: OTFLinUCB.
+/* otf_linucb.c - optimism for losses that may never come: OTFLinUCB.
  *
  * Source: Vernade, Carpentier, Lattimore, Zappella, Ermis and Brueckner,
- * "Linear bandits with stochastic delayed feedback", 2020; from its stated idea
- * and what is said of the authors' program, the text was not at hand.
+ * "Linear bandits with stochastic delayed feedback", 2020.  The text was not at
+ * hand: what follows is its stated idea, and what its authors' program (a copy
+ * published along with a later paper) was seen to do.
  *
- * Every play counts in V at once; a loss counts in b if it comes within m
- * rounds, else never: what is missing counts as 0 (the paper has rewards,
- * of which a 0 is never shown; a loss in [-1, 1] that is missing counts as 0
- * too).  So theta estimates the unknown vector times the probability to come in
- * time, which changes no argmin.  Plays of the last m rounds may still be
- * missing; they bias theta by at most sum |a_s| in the norm of V, so the width
- * is beta + sum |a_s| over the plays of the window whose loss has not come, beta
- * being as in linucb.c and |a_s| bounded by its value right after play s.  (The
- * paper sums over the whole window, because there a 0 looks like a loss that
- * has not come yet.  Here it does not, and the sum is the smaller for it.)
+ * Every play counts in V at once, a loss in b when it comes: what is missing
+ * counts as 0 (the paper has rewards, of which a 0 is never shown; a loss in
+ * [-1, 1] that is missing counts as 0 too).  Plays of the last m rounds may
+ * still be missing; they bias theta by at most sum |a_s| in the norm of V, so
+ * the width is beta + sum |a_s| over the plays of the window whose loss has not
+ * come, beta being as in linucb.c and |a_s| bounded by its value right after
+ * play s.  (Paper and program sum over the whole window, because there a 0
+ * looks like a loss that has not come yet.  Here it does not, and the sum is
+ * the smaller for it.)
  *
- * `width=paper` is that.
- * `width=code`, the default, is what the authors' program does and what their
- * figures show: squared norms both in the sum and in the index, <theta, a> -
- * alpha (beta + sum |a_s|^2) |a|^2.  No bound holds for it; it explores far
- * less and is by far the stronger rival. */
+ * A loss that comes after m rounds:
+ * `late=ignore` is the paper: it never counts.  So theta estimates the unknown
+ * vector times the probability to come in time, which changes no argmin.  But
+ * where low losses take longer than m, no low loss is ever heard of.
+ * `late=count`, the default, is the program: it adds whatever it is handed to
+ * b, however old (its simulator, not the policy, can withhold late losses).
+ *
+ * The width:
+ * `width=paper` is that above; it is proved with `late=ignore`.
+ * `width=code`, the default, is the program: squared norms both in the sum and
+ * in the index, <theta, a> - alpha (beta + sum |a_s|^2) |a|^2.  No bound holds
+ * for it; it explores far less and is by far the stronger rival. */
 #include "base/base.h"
 #include "rivals.h"
 #include "ucb.h"
@@ -36,14 +43,14 @@ typedef struct {
 static const tarry__setting settings[] = {
     TARRY__RIDGE_SETTING,
     TARRY__ALPHA_SETTING,
-    TARRY__WINDOW_SETTING,
+    TARRY__WINDOW_SETTINGS,
     {"width", "code", "code: as in the authors' program; paper: as proved"},
     {NULL, NULL, NULL},
 };
 
 static tarry_status init(void *state, const tarry__policy_type *type,
-                         const tarry__problem *problem,
-                         const tarry__spec *spec, tarry_error *error)
+                         const tarry__problem *problem, const tarry__spec *spec,
+                         tarry_error *error)
 {
     otf *s = state;
     const char *width = tarry__spec_text(spec, "width");
@@ -64,8 +71,8 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     otf *s = state;
     tarry__ucb *ucb = &s->ucb;
     const double width = tarry__ucb_radius(ucb) + s->window.sum;
-    *arm = tarry__optimist_choose(&ucb->optimist, &ucb->ridge,
-                                  ucb->alpha * width);
+    *arm =
+        tarry__optimist_choose(&ucb->optimist, &ucb->ridge, ucb->alpha * width);
     const double q = tarry__ridge_variance(
         &ucb->ridge, ucb->problem->arms + *arm * ucb->problem->dim);
     tarry__ucb_count(ucb, *arm);
@@ -78,7 +85,7 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
 static tarry__use observe(void *state, uint64_t round, size_t arm, double loss)
 {
     otf *s = state;
-    if (!tarry__window_open(&s->window, round))
+    if (!tarry__window_takes(&s->window, round))
         return TARRY__IGNORED;
     tarry__window_close(&s->window, round);
     tarry__ucb_credit(&s->ucb, arm, loss);

@@ -247,6 +247,13 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
 
 /* ---- status ---------------------------------------------------------------*/
 
+/* Phased policies estimate at the end of a phase, others at each loss. */
+static bool knows_best(const tarry_policy_status *s)
+{
+    return s->n_active == 1 ||
+           (s->phase > 0 ? s->n_estimates > 0 : s->used > 0);
+}
+
 void tarry_policy_get_status(const tarry_policy *p,
                              tarry_policy_status *status)
 {
@@ -263,8 +270,13 @@ void tarry_policy_get_status(const tarry_policy *p,
         .ignored = p->ignored,
         .late = p->late,
         .open_bytes = p->open.room * sizeof *p->open.slot,
+        .n_arms = p->problem.n_arms,
+        .dim = p->problem.dim,
+        .arms = p->problem.arms,
+        .seed = p->problem.seed,
     };
     p->type->status(p->state, status);
+    status->best_known = knows_best(status);
 }
 
 /* ---- save and restore -----------------------------------------------------*/

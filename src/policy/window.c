@@ -3,6 +3,7 @@
 #include "window.h"
 
 #include "base/base.h"
+#include <string.h>
 
 static const uint64_t MOST = 100000000;
 
@@ -18,6 +19,12 @@ static tarry_status open_memory(tarry__window *w, uint64_t horizon)
 tarry_status tarry__window_init(tarry__window *w, const tarry__problem *problem,
                                 const tarry__spec *spec, tarry_error *error)
 {
+    const char *late = tarry__spec_text(spec, "late");
+    w->ignores_late = strcmp(late, "ignore") == 0;
+    if (!w->ignores_late && strcmp(late, "count") != 0)
+        return tarry__fail(error, TARRY_BAD_ARGUMENT,
+                           "%s: late must be count or ignore: '%s'", spec->name,
+                           late);
     const tarry_status status =
         tarry__spec_count(spec, "window", 1, MOST, &w->size, error);
     return status == TARRY_OK ? open_memory(w, problem->horizon)
@@ -50,5 +57,6 @@ void tarry__window_archive(tarry__window *w, const tarry__problem *problem,
     w->size = count;
     tarry__archive_field(a, w->now);
     tarry__archive_field(a, w->sum);
+    tarry__archive_field(a, w->ignores_late);
     tarry__archive_require(a, count > 0 && w->now <= problem->horizon);
 }

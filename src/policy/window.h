@@ -2,22 +2,25 @@
  *
  * Of each play whose loss has not come the window keeps how little its arm was
  * known: the sum bounds how far those losses can move the estimate (Vernade et
- * al. 2020, see otf_linucb.c). */
+ * al. 2020, see otf_linucb.c).  A loss that comes later still either counts or
+ * not, by the setting `late`. */
 #ifndef TARRY_WINDOW_H
 #define TARRY_WINDOW_H
 
 #include "policy_type.h"
 
 typedef struct {
-    uint64_t size;  /* m, in rounds */
-    uint64_t now;   /* the last round played */
-    double *terms;  /* of round t at t % m */
+    uint64_t size; /* m, in rounds */
+    uint64_t now;  /* the last round played */
+    double *terms; /* of round t at t % m */
     double sum;
+    uint32_t ignores_late;
 } tarry__window;
 
-#define TARRY__WINDOW_SETTING                                                  \
+#define TARRY__WINDOW_SETTINGS                                                 \
+    {"window", "500", "rounds m a loss has to come"},                          \
     {                                                                          \
-        "window", "500", "rounds m a loss has to come; later ones are ignored" \
+        "late", "count", "a loss after them: count or ignore"                  \
     }
 
 tarry_status tarry__window_init(tarry__window *w, const tarry__problem *problem,
@@ -38,10 +41,10 @@ static inline void tarry__window_close(tarry__window *w, uint64_t round)
     }
 }
 
-/* Whether a loss of this round, arriving now, comes in time. */
-static inline bool tarry__window_open(const tarry__window *w, uint64_t round)
+/* Whether a loss of this round, arriving now, counts. */
+static inline bool tarry__window_takes(const tarry__window *w, uint64_t round)
 {
-    return w->now - round <= w->size;
+    return !w->ignores_late || w->now - round <= w->size;
 }
 
 #endif

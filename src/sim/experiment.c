@@ -96,20 +96,29 @@ tarry_status tarry__experiment_check(const tarry__experiment *e,
     return status;
 }
 
-static tarry_status work(void *context, size_t i, void *result,
+/* Tasks go run by run, so that an experiment broken off has about as many runs
+ * of each policy.  This is the place of a task's outcome. */
+static size_t place_of(const tarry__experiment *e, size_t task)
+{
+    return task % e->n_policies * e->runs + task / e->n_policies;
+}
+
+static tarry_status work(void *context, size_t task, void *result,
                          tarry_error *error)
 {
     sweep *s = context;
-    tarry__trial trial = trial_of(s->experiment, i);
+    tarry__trial trial =
+        trial_of(s->experiment, place_of(s->experiment, task));
     trial.tick = tick;
     trial.tick_context = s;
     return tarry__simulate(&trial, result, error);
 }
 
-static tarry_status done(void *context, size_t i, const void *result,
+static tarry_status done(void *context, size_t task, const void *result,
                          tarry_error *error)
 {
     sweep *s = context;
+    const size_t i = place_of(s->experiment, task);
     memcpy(&s->results->outcome[i], result, sizeof *s->results->outcome);
     s->results->finished[i] = true;
     s->results->n_finished++;
@@ -141,9 +150,11 @@ tarry_status tarry__experiment_run(const tarry__experiment *e,
     bool *skip = tarry__alloc(count, sizeof *skip);
     if (skip == NULL)
         return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < count; i++)
-        skip[i] = results->finished[i] ||
-                  results->refused[i / e->runs].text[0] != '\0';
+    for (size_t task = 0; task < count; task++) {
+        const size_t i = place_of(e, task);
+        skip[task] = results->finished[i] ||
+                     results->refused[i / e->runs].text[0] != '\0';
+    }
     tarry__workers_share(skip, count * sizeof *skip);
     sweep s = {.experiment = e,
                .observer = observer != NULL ? observer : &nobody,

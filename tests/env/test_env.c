@@ -17,7 +17,7 @@ static void bad_descriptions_are_refused_by_name(void **state)
         const char *instance, *loss, *delay, *words;
     } bad[] = {
         {"spere", ok_loss, ok_delay,
-         "no instance 'spere' (there are: sphere, cube"},
+         "no instance 'spere' (there are: sphere, orthant, cube"},
         {"sphere", "rad", ok_delay, "no loss 'rad' (there are: rademacher"},
         {"sphere", ok_loss, "exp", "no delay or adversary 'exp'"},
         {"sphere", ok_loss, "exp", "hold-newest, script)"},

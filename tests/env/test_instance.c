@@ -62,7 +62,8 @@ static void same_place_means_same_bits_and_other_runs_differ(void **state)
 {
     (void)state;
     const char *const texts[] = {"sphere",     "cube",       "basis",
-                                 "orthogonal", "lower-loss", "lower-payoff"};
+                                 "orthogonal", "lower-loss", "lower-payoff",
+                                 "orthant"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tarry__instance a = make_of(texts[i], 5, 3),
                         b = make_of(texts[i], 5, 3);
@@ -84,7 +85,8 @@ static void fixed_instances_are_those_of_run_0(void **state)
 {
     (void)state;
     const char *const texts[] = {"sphere",     "cube",       "basis",
-                                 "orthogonal", "lower-loss", "lower-payoff"};
+                                 "orthogonal", "lower-loss", "lower-payoff",
+                                 "orthant"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char text[64];
         snprintf(text, sizeof text, "%s:fixed=1", texts[i]);
@@ -119,6 +121,21 @@ static void sphere_arms_are_unit_vectors_without_a_direction(void **state)
     CHECK_NEAR(squares / 1e4, 1 / n, 4 * sqrt(2) / n / 100);
     CHECK_NEAR(product(a.theta, a.theta, 6), 0.25, 1e-14);
     tarry__instance_clear(&a);
+}
+
+static void the_orthant_is_the_sphere_without_signs(void **state)
+{
+    (void)state;
+    tarry__instance a = make("sphere:dim=6,arms=300,scale=0.5");
+    tarry__instance b = make("orthant:dim=6,arms=300,scale=0.5");
+    for (size_t i = 0; i < a.n_arms * a.dim; i++)
+        assert_true(b.arms[i] == fabs(a.arms[i]));
+    for (size_t i = 0; i < a.dim; i++)
+        assert_true(b.theta[i] == fabs(a.theta[i]));
+    for (size_t k = 0; k < b.n_arms; k++)
+        assert_true(b.mean[k] >= 0 && b.mean[k] <= 0.5);
+    tarry__instance_clear(&a);
+    tarry__instance_clear(&b);
 }
 
 static void check_corners(const char *text, size_t n_arms)
@@ -310,6 +327,7 @@ int main(void)
         cmocka_unit_test(same_place_means_same_bits_and_other_runs_differ),
         cmocka_unit_test(fixed_instances_are_those_of_run_0),
         cmocka_unit_test(sphere_arms_are_unit_vectors_without_a_direction),
+        cmocka_unit_test(the_orthant_is_the_sphere_without_signs),
         cmocka_unit_test(cube_arms_are_distinct_corners),
         cmocka_unit_test(cube_corners_have_no_favourite_side),
         cmocka_unit_test(basis_means_are_as_described),

@@ -334,6 +334,8 @@ static void an_observer_that_fails_ends_the_experiment(void **state)
                      TARRY_IO_ERROR);
     assert_string_equal(error.text, "no more");
     assert_int_equal(l.finished, 3);
+    /* run 0 of both policies, then run 1 */
+    assert_true(r.finished[0] && r.finished[4] && r.finished[1]);
     tarry__results_clear(&r);
 }
 

@@ -88,6 +88,19 @@ class GoodLines(PipeTest):
                              {"arm", "weight", "target", "observed"})
         self.assertEqual(status["active"], [0, 1, 2, 3])
 
+    def test_there_is_no_best_arm_before_an_estimate(self):
+        for policy in ("phased-mab", "linucb", "lints", "opse", "greedy"):
+            pipe = self.start(policy=policy)
+            pipe.choose(3)
+            self.assertIsNone(pipe.status()["best"])
+        pipe = self.start(policy="linucb")
+        pipe.ask(["choose", "observe 1 -0.5"])
+        self.assertIsInstance(pipe.status()["best"], int)
+        one = self.folder.arms(ARMS[:1], "one.csv")
+        pipe = Pipe("--policy", "phased-mab", "--arms", one, "--horizon", 99)
+        self.addCleanup(pipe.__exit__)
+        self.assertEqual(pipe.status()["best"], 0)
+
 
 # ---- bad lines --------------------------------------------------------------
 
@@ -361,7 +374,7 @@ class BadUsage(PipeTest):
                 file.write(text)
             self.refused("pipe", "--policy", "phased-mab", "--arms", path,
                          "--horizon", 99, naming=naming)
-        for path in (self.folder.path("missing.csv"), self.folder.name):
+        for path in (self.folder.path("missing.csv"), self.folder.name, "-"):
             self.refused("pipe", "--policy", "phased-mab", "--arms", path,
                          "--horizon", 99, naming=path)
 

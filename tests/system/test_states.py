@@ -171,9 +171,22 @@ class Refused(StateTest):
             self.refused(option, self.file, "--range", "0,1",
                          naming="range is -1,1, not '0,1'")
             self.refused(option, self.file, "--maximize", naming="losses")
+            self.refused(option, self.file, "--seed", 5, naming="seed is 0")
+
+    def test_a_state_of_other_arms_is_refused(self):
+        for rows in ([[0.9000000000000001]] + ARMS[1:], ARMS[:-1],
+                     [row + [0.1] for row in ARMS]):
+            other = self.folder.arms(rows, "other.csv")
+            for option in ("--restore", "--state"):
+                self.refused(option, self.file, "--arms", other,
+                             naming="other arms than '%s'" % other)
+        self.refused("--restore", self.file, "--arms",
+                     self.folder.path("none.csv"), naming="none.csv")
+        self.refused("--restore", self.file, "--arms", "-", naming="'-'")
 
     def test_the_same_again_may_be_said(self):
         for options in ([], self.options(), ["--range", "-1,1"],
+                        ["--arms", self.arms, "--seed", "0"],
                         self.options("phased-adversarial:constants=paper")):
             code, out, error = run("pipe", "--restore", self.file, *options,
                                    input=b"choose\n")

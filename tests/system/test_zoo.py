@@ -183,6 +183,7 @@ class Zoo(unittest.TestCase):
         result = answer(ZOO, *SMALL)
         self.assertEqual(len(result["worlds"]), 12)
         for world in result["worlds"]:
+            self.assertRegex(world["config"]["instance"], "dim=10,arms=100$")
             self.assertEqual(names(world), Groups.listed)
             for policy in world["policies"]:
                 if "error" not in policy:

@@ -9,6 +9,7 @@
 
 const tarry__entry *const tarry__instances[] = {
     &tarry__sphere.entry,
+    &tarry__orthant.entry,
     &tarry__cube.entry,
     &tarry__basis.entry,
     &tarry__file.entry,

@@ -1,5 +1,9 @@
-/* sphere.c - arms uniform on the unit sphere, and theta too, times `scale`. */
+/* sphere.c - arms uniform on the unit sphere, and theta too, times `scale`; or
+ * on the part of it without negative coordinates, where means are not negative
+ * either, as losses in [0, 1] need. */
 #include "env/instance.h"
+
+#include <math.h>
 
 static const tarry__setting settings[] = {
     {"dim", "10", "dimension n"},
@@ -9,8 +13,8 @@ static const tarry__setting settings[] = {
     {NULL, NULL, NULL},
 };
 
-static tarry_status make(const tarry__spec *spec, tarry__place place,
-                         tarry__instance *out, tarry_error *error)
+static tarry_status make_sphere(const tarry__spec *spec, tarry__place place,
+                                tarry__instance *out, tarry_error *error)
 {
     size_t dim, n_arms;
     double scale;
@@ -31,5 +35,23 @@ static tarry_status make(const tarry__spec *spec, tarry__place place,
     return TARRY_OK;
 }
 
+static tarry_status make_orthant(const tarry__spec *spec, tarry__place place,
+                                 tarry__instance *out, tarry_error *error)
+{
+    const tarry_status status = make_sphere(spec, place, out, error);
+    if (status != TARRY_OK)
+        return status;
+    for (size_t i = 0; i < out->n_arms * out->dim; i++)
+        out->arms[i] = fabs(out->arms[i]);
+    for (size_t i = 0; i < out->dim; i++)
+        out->theta[i] = fabs(out->theta[i]);
+    return TARRY_OK;
+}
+
 const tarry__instance_type tarry__sphere = {
-    {"sphere", "arms and theta uniform on the unit sphere", settings}, make};
+    {"sphere", "arms and theta uniform on the unit sphere", settings},
+    make_sphere};
+
+const tarry__instance_type tarry__orthant = {
+    {"orthant", "as sphere, without signs: means in [0, scale]", settings},
+    make_orthant};
