@@ -19,8 +19,9 @@ static void to_hex(const void *bytes, size_t size, char *out)
 
 static int digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                                                 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
 }
 
 static bool from_hex(const char *text, void *bytes, size_t size)
@@ -72,7 +73,8 @@ static int read_all(const cli_journal *j, const json_t *heading,
     if (length <= 0 || !is_heading(line, heading))
         code = cli_error(EXIT_USAGE,
                          "%s:1: not of this experiment and version; "
-                         "remove it to begin anew", j->path);
+                         "remove it to begin anew",
+                         j->path);
     *end = ftell(j->file);
     while (code == EXIT_DONE && (length = getline(&line, &size, j->file)) > 0) {
         number++;

@@ -1,4 +1,5 @@
-/* paper.c - `tarry paper`: the paper's claims as experiments, and their page. */
+/* paper.c - `tarry paper`: the paper's claims as experiments, and their page.
+ */
 #define _DEFAULT_SOURCE /* strsep */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +27,8 @@ static struct {
 static int parse(int argc, char **argv)
 {
     const cli_option options[] = {
-        {"out", CLI_TEXT, &a.out, "DIR", "where the page goes; made if need be"},
+        {"out", CLI_TEXT, &a.out, "DIR",
+         "where the page goes; made if need be"},
         {"quick", CLI_FLAG, &a.quick, NULL, "minutes (the default)"},
         {"full", CLI_FLAG, &a.full, NULL,
          "hours: more runs, longer horizons, larger dimensions"},
@@ -43,15 +45,19 @@ static int parse(int argc, char **argv)
         .command = "paper",
         .usage = "[--quick|--full] --out DIR [options]",
         .about =
-            "Tests the claims of \"Near-Optimal Stochastic Linear Bandits with\n"
+            "Tests the claims of \"Near-Optimal Stochastic Linear Bandits "
+            "with\n"
             "Delay\" one by one: each line of its table and each theorem gets\n"
             "experiments, measured exponents with 95 % intervals, and a\n"
             "verdict: supported, unresolved (at this scale), or contradicted.\n"
             "\n"
-            "DIR gets index.html, a page that needs nothing else; figures/ with\n"
+            "DIR gets index.html, a page that needs nothing else; figures/ "
+            "with\n"
             "each figure as SVG, PDF, PNG and its data as CSV; results.json.\n"
-            "Results depend on the seed and the scale, not on threads or ranks.\n"
-            "An interrupted job goes on where it was if started again with the\n"
+            "Results depend on the seed and the scale, not on threads or "
+            "ranks.\n"
+            "An interrupted job goes on where it was if started again with "
+            "the\n"
             "same arguments (DIR/trials.jsonl, gone once the page is there).",
         .examples = "  tarry paper --quick --out page\n"
                     "  tarry paper --full --out full\n"
@@ -177,11 +183,11 @@ static int open_journal(session *s)
         snprintf(questions, sizeof questions, "%016jx",
                  (uintmax_t)tarry__lab_digest(s->lab));
         if (code == EXIT_DONE)
-            code = cli_journal_open(
-                &s->journal, s->journal_path,
-                json_pack("{s:s, s:s, s:s}", "tarry", TARRY_VERSION, "build",
-                          build, "questions", questions),
-                sizeof(tarry__answer), take, s);
+            code = cli_journal_open(&s->journal, s->journal_path,
+                                    json_pack("{s:s, s:s, s:s}", "tarry",
+                                              TARRY_VERSION, "build", build,
+                                              "questions", questions),
+                                    sizeof(tarry__answer), take, s);
     }
     tarry__workers_share(&code, sizeof code);
     return code;
@@ -225,9 +231,9 @@ static const char *headline(const json_t *row)
 {
     size_t i;
     const json_t *check;
-    json_array_foreach(json_object_get(row, "checks"), i, check)
-        if (text_of(check, "verdict") != NULL)
-            return text_of(check, "text");
+    json_array_foreach(json_object_get(row, "checks"), i,
+                       check) if (text_of(check, "verdict") !=
+                                  NULL) return text_of(check, "text");
     return "";
 }
 
@@ -245,7 +251,8 @@ static void print_doubts(const json_t *row)
 {
     size_t i;
     const json_t *check;
-    json_array_foreach(json_object_get(row, "checks"), i, check) {
+    json_array_foreach(json_object_get(row, "checks"), i, check)
+    {
         const char *verdict = text_of(check, "verdict");
         if (verdict != NULL && strcmp(verdict, "supported") != 0)
             printf("%s: %s: %s: %s\n", verdict, text_of(row, "title"),
@@ -261,11 +268,9 @@ static int print_table(const json_t *results)
     print_padded("price of delay", 23);
     print_padded("verdict", 14);
     puts("first of its checks");
-    json_array_foreach(rows, i, row)
-        print_row(row);
+    json_array_foreach(rows, i, row) print_row(row);
     putchar('\n');
-    json_array_foreach(rows, i, row)
-        print_doubts(row);
+    json_array_foreach(rows, i, row) print_doubts(row);
     printf("%.0f s; all checks, figures and data: %s/index.html\n",
            json_real_value(json_object_get(results, "seconds")), a.out);
     return cli_flush();
@@ -299,8 +304,8 @@ static int report(session *s)
     int code = status == TARRY_OK ? EXIT_DONE
                                   : cli_error(EXIT_FAILED, "%s", error.text);
     if (code == EXIT_DONE && remove(s->journal_path) != 0)
-        code = cli_error(EXIT_FAILED, "%s: %s", s->journal_path,
-                         strerror(errno));
+        code =
+            cli_error(EXIT_FAILED, "%s: %s", s->journal_path, strerror(errno));
     if (code == EXIT_DONE)
         code = a.json ? cli_print_json(json_incref(results))
                       : print_table(results);

@@ -8,25 +8,78 @@
 const char *const tarry__verdict_names[] = {"supported", "unresolved",
                                             "contradicted"};
 
-/* Both errors of the slope: by the residuals, and by the points' intervals. */
-static double slope_ci(const tarry__sweep *s, const tarry__power *p,
-                       double middle, double spread)
+tarry__point tarry__point_of(double x, const double *values, size_t count)
 {
-    double residuals = 0, own = 0;
+    const tarry__summary s = tarry__summarise(values, count);
+    tarry__point p = {.x = x, .mean = s.mean, .ci95 = s.ci95};
+    p.n_blocks = count < TARRY__BLOCKS ? count : TARRY__BLOCKS;
+    for (size_t b = 0; b < p.n_blocks; b++) {
+        const size_t from = b * count / p.n_blocks;
+        const size_t to = (b + 1) * count / p.n_blocks;
+        p.block[b] = tarry__summarise(values + from, to - from).mean;
+    }
+    return p;
+}
+
+tarry__point tarry__point_over(tarry__point p, double divisor)
+{
+    p.mean /= divisor;
+    p.ci95 /= divisor;
+    for (size_t b = 0; b < p.n_blocks; b++)
+        p.block[b] /= divisor;
+    return p;
+}
+
+/* ---- power laws -----------------------------------------------------------*/
+
+/* The slopes of the blocks; false if there are none. */
+static bool block_slopes(const tarry__sweep *s, double middle, double spread,
+                         double *slopes)
+{
+    const size_t n_blocks = s->point[0].n_blocks;
+    if (n_blocks < 3)
+        return false;
+    for (size_t b = 0; b < n_blocks; b++) {
+        slopes[b] = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            const tarry__point *p = &s->point[i];
+            if (p->n_blocks != n_blocks || !(p->block[b] > 0))
+                return false;
+            slopes[b] += (log(p->x) - middle) / spread * log(p->block[b]);
+        }
+    }
+    return true;
+}
+
+/* By the spread of the runs. */
+static double error_of_runs(const tarry__sweep *s, double middle, double spread)
+{
+    double slopes[TARRY__BLOCKS], own = 0;
+    if (block_slopes(s, middle, spread, slopes))
+        return tarry__summarise(slopes, s->point[0].n_blocks).ci95;
     for (size_t i = 0; i < s->n; i++) {
-        const tarry__point *at = &s->point[i];
-        if (!(at->mean > 0))
+        const tarry__point *p = &s->point[i];
+        const double w = (log(p->x) - middle) / spread;
+        if (p->mean > 0)
+            own += w * w * (p->ci95 / p->mean) * (p->ci95 / p->mean);
+    }
+    return sqrt(own);
+}
+
+/* By what the law leaves unexplained. */
+static double error_of_residuals(const tarry__sweep *s, const tarry__power *p,
+                                 double spread)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!(s->point[i].mean > 0))
             continue;
-        const double x = log(at->x), w = (x - middle) / spread;
-        const double r =
-            log(at->mean) - log(p->scale) - p->exponent * x;
-        residuals += r * r;
-        own += w * w * (at->ci95 / at->mean) * (at->ci95 / at->mean);
+        const double r = log(s->point[i].mean) - log(p->scale) -
+                         p->exponent * log(s->point[i].x);
+        sum += r * r;
     }
     const size_t freedom = p->used - 2;
-    return fmax(tarry__student(freedom) *
-                    sqrt(residuals / (double)freedom / spread),
-                sqrt(own));
+    return tarry__student(freedom) * sqrt(sum / (double)freedom / spread);
 }
 
 tarry__power tarry__fit_power(const tarry__sweep *s)
@@ -50,7 +103,8 @@ tarry__power tarry__fit_power(const tarry__sweep *s)
         }
     p.exponent = product / spread;
     p.scale = exp(sum_y / (double)p.used - p.exponent * middle);
-    p.ci95 = slope_ci(s, &p, middle, spread);
+    p.ci95 = fmax(error_of_runs(s, middle, spread),
+                  error_of_residuals(s, &p, spread));
     return p;
 }
 

@@ -5,10 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TARRY__SWEEP_POINTS = 24 };
+enum { TARRY__SWEEP_POINTS = 24, TARRY__BLOCKS = 16 };
 
+/* What some runs gave at x.  Runs are also split into blocks, the same at every
+ * point of a sweep: what runs share, such as their instance, then cancels from
+ * the error of a slope. */
 typedef struct {
     double x, mean, ci95;
+    size_t n_blocks; /* 0: not known */
+    double block[TARRY__BLOCKS];
 } tarry__point;
 
 typedef struct {
@@ -25,8 +30,15 @@ typedef struct {
 } tarry__power;
 
 /* Least squares on logarithms.  The interval is Student's with the larger of
- * two errors: that of the residuals, and that of the points' own intervals. */
+ * two errors: that of the residuals, and that of the runs, from the slopes of
+ * blocks or, where these cannot be had, from the points' own intervals. */
 tarry__power tarry__fit_power(const tarry__sweep *sweep);
+
+/* The point that `count` runs give. */
+tarry__point tarry__point_of(double x, const double *values, size_t count);
+
+/* The point with its numbers divided by something. */
+tarry__point tarry__point_over(tarry__point point, double divisor);
 
 typedef enum {
     TARRY__SUPPORTED,

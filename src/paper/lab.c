@@ -125,8 +125,8 @@ static tarry_status note(tarry__lab *lab, const tarry__case *c)
 {
     if (lab->n_questions == lab->room) {
         const size_t room = 2 * lab->room + 16;
-        question *more = tarry__grow(lab->questions, lab->n_questions, room,
-                                     sizeof *more);
+        question *more =
+            tarry__grow(lab->questions, lab->n_questions, room, sizeof *more);
         if (more == NULL)
             return TARRY_NO_MEMORY;
         lab->questions = more;
@@ -261,8 +261,8 @@ static tarry_status compare_brackets(tarry__trial trial, tarry__outcome *o,
         for (size_t k = 0; k < seen.n_estimates; k++) {
             const double middle = whole.estimate[k].lower;
             const tarry_estimate *e = &seen.estimate[k];
-            a->uncovered += middle < e->lower - ROUNDING ||
-                            middle > e->upper + ROUNDING;
+            a->uncovered +=
+                middle < e->lower - ROUNDING || middle > e->upper + ROUNDING;
             if (e->upper - e->lower > a->widest * seen.epsilon)
                 a->widest = (e->upper - e->lower) / seen.epsilon;
         }
@@ -395,8 +395,8 @@ tarry_status tarry__lab_run(tarry__lab *lab, int threads,
     atomic_flag_clear(&lab->reporting);
     lab->total = 0;
     for (size_t i = 0; i < lab->n_questions; i++)
-        lab->total += cost_of(&lab->questions[i].c) *
-                      (double)lab->questions[i].c.runs;
+        lab->total +=
+            cost_of(&lab->questions[i].c) * (double)lab->questions[i].c.runs;
     const tarry__job job = {.count = lab->n_trials,
                             .result_size = sizeof(tarry__answer),
                             .context = lab,

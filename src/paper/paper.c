@@ -5,12 +5,12 @@
 #include "base/base.h"
 
 const tarry__paper_row *const tarry__paper_rows[] = {
-    &tarry__row_stochastic,      &tarry__row_adversarial,
-    &tarry__row_by_arm,          &tarry__row_adversarial_by_arm,
-    &tarry__row_loss_dependent,  &tarry__row_payoff,
-    &tarry__row_lower_loss,      &tarry__row_growth,
-    &tarry__row_bounds,          &tarry__row_best_kept,
-    &tarry__row_design,          NULL,
+    &tarry__row_stochastic,     &tarry__row_adversarial,
+    &tarry__row_by_arm,         &tarry__row_adversarial_by_arm,
+    &tarry__row_loss_dependent, &tarry__row_payoff,
+    &tarry__row_lower_loss,     &tarry__row_growth,
+    &tarry__row_bounds,         &tarry__row_best_kept,
+    &tarry__row_design,         NULL,
 };
 
 const tarry__paper_row *tarry__paper_find(const char *id)
@@ -26,9 +26,9 @@ static const json_t *headline(const json_t *checks)
 {
     size_t i;
     json_t *check;
-    json_array_foreach(checks, i, check)
-        if (!json_is_null(json_object_get(check, "verdict")))
-            return check;
+    json_array_foreach(checks, i, check) if (!json_is_null(json_object_get(
+                                                 check,
+                                                 "verdict"))) return check;
     return NULL;
 }
 

@@ -31,6 +31,11 @@ double tarry__penalty(const tarry__answer *run, const tarry__answer *base)
     return run->regret - base->regret;
 }
 
+double tarry__ratio(const tarry__answer *run, const tarry__answer *base)
+{
+    return run->regret / base->regret;
+}
+
 double tarry__length(const tarry__answer *run, const tarry__answer *base)
 {
     (void)base;
@@ -39,8 +44,8 @@ double tarry__length(const tarry__answer *run, const tarry__answer *base)
 
 double tarry__overhead(const tarry__answer *run, const tarry__answer *base)
 {
-    const double planned = base != NULL ? tarry__length(base, NULL)
-                                        : (double)run->designated;
+    const double planned =
+        base != NULL ? tarry__length(base, NULL) : (double)run->designated;
     return tarry__length(run, NULL) - planned;
 }
 
@@ -72,7 +77,8 @@ static double *values_of(tarry__sheet *s, const tarry__case *c,
     if (base != NULL) {
         bases = tarry__alloc(c->runs, sizeof *bases);
         runs = tarry__lab_ask(s->lab, base);
-        if (bases != NULL && runs != NULL) /* answers last to the next question */
+        if (bases != NULL &&
+            runs != NULL) /* answers last to the next question */
             memcpy(bases, runs, c->runs * sizeof *bases);
     }
     runs = tarry__lab_ask(s->lab, c);
@@ -95,10 +101,8 @@ tarry__point tarry__measure(tarry__sheet *s, tarry__sweep *sweep, double x,
     tarry__point point = {.x = x};
     if (values == NULL)
         return point;
-    const tarry__summary mean = tarry__summarise(values, c->runs);
+    point = tarry__point_of(x, values, c->runs);
     tarry__free(values);
-    point.mean = mean.mean;
-    point.ci95 = mean.ci95;
     if (sweep != NULL && sweep->n < TARRY__SWEEP_POINTS)
         sweep->point[sweep->n++] = point;
     append(s, s->data,
@@ -142,11 +146,18 @@ static void decide(tarry__sheet *s, tarry__verdict verdict, const char *why)
     s->empty = false;
 }
 
+/* What is left of an interval by rounding alone is none. */
+static double without_rounding(double ci95, double measured)
+{
+    return ci95 < 1e-12 * fmax(fabs(measured), 1) ? 0 : ci95;
+}
+
 static void note_check(tarry__sheet *s, const char *name, double theory,
                        double measured, double ci95, tarry__relation relation,
                        tarry__verdict verdict, const char *text)
 {
     const bool judged = relation != TARRY__REPORTED;
+    ci95 = without_rounding(ci95, measured);
     static const char *const signs[] = {"=", "<=", ">=", ""};
     append(s, s->checks,
            json_pack("{s:s, s:o, s:s, s:o, s:o, s:s?, s:s}", "name", name,
@@ -156,8 +167,7 @@ static void note_check(tarry__sheet *s, const char *name, double theory,
                      judged ? tarry__verdict_names[verdict] : NULL, "text",
                      text));
     if (judged)
-        decide(s, verdict,
-               tarry__lab_text(s->lab, "%s: %s", name, text));
+        decide(s, verdict, tarry__lab_text(s->lab, "%s: %s", name, text));
 }
 
 static const char *promise(tarry__lab *lab, double theory,
@@ -206,27 +216,26 @@ void tarry__check_frequency(tarry__sheet *s, const char *name, uint64_t hits,
     double low = 0, high = 1;
     if (runs > 0)
         tarry__probability_interval(hits, runs, &low, &high);
-    note_check(s, name, limit, runs > 0 ? (double)hits / (double)runs : NAN,
-               (high - low) / 2,
-               relation,
-               tarry__judge((low + high) / 2, (high - low) / 2, limit, relation,
-                            0),
-               tarry__lab_text(s->lab,
-                               "%ju of %ju runs, 95 %% interval %.2g to %.2g, "
-                               "%s",
-                               (uintmax_t)hits, (uintmax_t)runs, low, high,
-                               promise(s->lab, limit, relation)));
+    note_check(
+        s, name, limit, runs > 0 ? (double)hits / (double)runs : NAN,
+        (high - low) / 2, relation,
+        tarry__judge((low + high) / 2, (high - low) / 2, limit, relation, 0),
+        tarry__lab_text(s->lab,
+                        "%ju of %ju runs, 95 %% interval %.2g to %.2g, "
+                        "%s",
+                        (uintmax_t)hits, (uintmax_t)runs, low, high,
+                        promise(s->lab, limit, relation)));
 }
 
 /* ---- drawing --------------------------------------------------------------*/
 
 json_t *tarry__sheet_figure(tarry__sheet *s, const tarry__drawing *d)
 {
-    json_t *figure = json_pack(
-        "{s:s, s:s, s:{s:s, s:b}, s:{s:s, s:b}, s:[], s:s, s:s}", "id", d->id,
-        "title", d->title, "x", "label", d->x, "log", !d->linear_x, "y",
-        "label", d->y, "log", !d->linear_y, "series", "note", d->note,
-        "command", s->command);
+    json_t *figure =
+        json_pack("{s:s, s:s, s:{s:s, s:b}, s:{s:s, s:b}, s:[], s:s, s:s}",
+                  "id", d->id, "title", d->title, "x", "label", d->x, "log",
+                  !d->linear_x, "y", "label", d->y, "log", !d->linear_y,
+                  "series", "note", d->note, "command", s->command);
     append(s, s->figures, figure);
     return figure;
 }
@@ -271,13 +280,12 @@ static void add_law(json_t *figure, const tarry__sweep *sweep, const char *name,
     const double first = sweep->point[0].x, last = sweep->point[sweep->n - 1].x;
     for (int i = 0; i <= 16; i++) {
         const double x = first * pow(last / first, i / 16.0);
-        json_array_append_new(
-            points, json_pack("[f, f]", x, scale * pow(x, exponent)));
+        json_array_append_new(points,
+                              json_pack("[f, f]", x, scale * pow(x, exponent)));
     }
 }
 
-void tarry__draw_power(json_t *figure, const tarry__sweep *sweep,
-                       double theory)
+void tarry__draw_power(json_t *figure, const tarry__sweep *sweep, double theory)
 {
     const tarry__power p = tarry__fit_power(sweep);
     char name[64];
@@ -311,9 +319,9 @@ void tarry__draw_curve(tarry__sheet *s, json_t *figure, const char *name,
         for (size_t run = 0; run < c->runs; run++)
             values[run] = runs[run].curve[i];
         const tarry__summary m = tarry__summarise(values, c->runs);
-        json_array_append_new(
-            points, json_pack("[f, f, f, f]", (double)grid[i], m.mean,
-                              m.mean - m.ci95, m.mean + m.ci95));
+        json_array_append_new(points,
+                              json_pack("[f, f, f, f]", (double)grid[i], m.mean,
+                                        m.mean - m.ci95, m.mean + m.ci95));
     }
     tarry__free(values);
 }

@@ -27,10 +27,11 @@ typedef double tarry__quantity(const tarry__answer *run,
 
 tarry__quantity tarry__regret, /* of the run */
     tarry__penalty,            /* regret beyond that of the base */
+    tarry__ratio,              /* regret over that of the base */
     tarry__length,             /* rounds of phase 1 */
-    tarry__overhead,    /* rounds of phase 1 beyond the base's, or without a
-                           base beyond the planned plays */
-    tarry__first_loss;  /* rounds until the first loss is seen */
+    tarry__overhead,   /* rounds of phase 1 beyond the base's, or without a
+                          base beyond the planned plays */
+    tarry__first_loss; /* rounds until the first loss is seen */
 
 /* Asks for the case and its base (may be NULL), adds a point to the sweep (may
  * be NULL) and a record to the data; answers the mean over runs.  A run whose

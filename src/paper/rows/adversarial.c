@@ -51,8 +51,8 @@ static void run(tarry__sheet *s)
     tarry__draw_power(figure, &by_sigma, 1);
     figure = tarry__sheet_figure(
         s, &(tarry__drawing){"adversarial-dimension",
-                             "The same budget in all dimensions",
-                             "dimension n", "rounds added to phase 1",
+                             "The same budget in all dimensions", "dimension n",
+                             "rounds added to phase 1",
                              "The adversary holds 3000 plays; flat means that "
                              "the dimension does not matter.",
                              false, false});

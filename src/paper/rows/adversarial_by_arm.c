@@ -1,5 +1,6 @@
-/* adversarial_by_arm.c - delays by an adversary who picks arms: Algorithm 2 pays
- * sigma log sigma in all dimensions, Algorithm 1 pays the more the larger n.
+/* adversarial_by_arm.c - delays by an adversary who picks arms: Algorithm 2
+ * pays sigma log sigma in all dimensions, Algorithm 1 pays the more the larger
+ * n.
  *
  * The adversary holds the arm that the design plays least.  Algorithm 1 must
  * wait until chance has played it sigma times more, n sigma rounds or more;

@@ -26,8 +26,8 @@ static void add(tarry__sheet *s, tarry__sweep *sweep, double x, double mean,
 {
     const tarry__case base = base_of(s->lab);
     const tarry__case c = tarry__with_delay(
-        base, tarry__lab_text(s->lab, "constant:rounds=%g,slow=%d", mean,
-                              slow));
+        base,
+        tarry__lab_text(s->lab, "constant:rounds=%g,slow=%d", mean, slow));
     tarry__measure(s, sweep, x, &c, &base, tarry__overhead,
                    "overhead of phase 1");
 }
@@ -54,13 +54,13 @@ static void run(tarry__sheet *s)
                              false, false});
     tarry__draw_power(figure, &by_max, 1);
     figure = tarry__sheet_figure(
-        s, &(tarry__drawing){"by-arm-mean", "The mean over arms does not matter",
-                             "mean over arms of E[d(a)], rounds",
-                             "rounds added to phase 1",
-                             "The slow arms have the same law throughout, only "
-                             "their number grows: flat means that the largest "
-                             "mean counts.",
-                             false, false});
+        s, &(tarry__drawing){
+               "by-arm-mean", "The mean over arms does not matter",
+               "mean over arms of E[d(a)], rounds", "rounds added to phase 1",
+               "The slow arms have the same law throughout, only "
+               "their number grows: flat means that the largest "
+               "mean counts.",
+               false, false});
     tarry__draw_power(figure, &by_mean, 0);
 }
 

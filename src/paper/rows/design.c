@@ -68,15 +68,14 @@ typedef struct {
 } worst;
 
 /* Arms of the world's instance, some much longer than others if `uneven`. */
-static tarry_status measure(tarry__sheet *s, const char *instance,
-                            uint32_t run, bool uneven, worst *w)
+static tarry_status measure(tarry__sheet *s, const char *instance, uint32_t run,
+                            bool uneven, worst *w)
 {
     tarry__world *world;
     tarry_design *d = NULL;
     tarry_design_options options = tarry_design_defaults();
-    tarry_status status =
-        tarry__world_create(instance, "none", "none", tarry__lab_seed(s->lab),
-                            run, &world, NULL);
+    tarry_status status = tarry__world_create(
+        instance, "none", "none", tarry__lab_seed(s->lab), run, &world, NULL);
     if (status != TARRY_OK)
         return status;
     const size_t K = world->instance.n_arms, n = world->instance.dim;
@@ -119,13 +118,14 @@ static void run(tarry__sheet *s)
         return;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         worst w = {0, INFINITY, 0};
-        const char *instance = tarry__lab_text(
-            s->lab, "sphere:dim=%g,arms=%g", sizes[i], 50 * sizes[i]);
+        const char *instance = tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g",
+                                               sizes[i], 50 * sizes[i]);
         for (uint32_t run = 0; run < 2 * sets; run++)
             unsolved +=
                 measure(s, instance, run / 2, run % 2 == 1, &w) != TARRY_OK;
-        g.point[g.n++] = (tarry__point){sizes[i], w.g, 0};
-        weight.point[weight.n++] = (tarry__point){sizes[i], w.weight, 0};
+        g.point[g.n++] = (tarry__point){.x = sizes[i], .mean = w.g};
+        weight.point[weight.n++] =
+            (tarry__point){.x = sizes[i], .mean = w.weight};
         json_array_append_new(
             s->data, json_pack("{s:s, s:f, s:i, s:f, s:f, s:f}", "instance",
                                instance, "x", sizes[i], "sets", (int)(2 * sets),
@@ -135,15 +135,16 @@ static void run(tarry__sheet *s)
         all.weight = fmin(all.weight, w.weight);
         all.support = fmax(all.support, w.support);
     }
-    tarry__check_mean(s, "sets without a design", (tarry__point){0, (double)unsolved, 0},
-                      0, TARRY__AT_MOST);
     tarry__check_mean(s, "largest g / r over all sets",
-                      (tarry__point){0, all.g, 0}, 4, TARRY__AT_MOST);
+                      (tarry__point){.mean = all.g}, 4, TARRY__AT_MOST);
     tarry__check_mean(s, "smallest weight times twice the support",
-                      (tarry__point){0, all.weight, 0}, 1 - 1e-12,
+                      (tarry__point){.mean = all.weight}, 1 - 1e-12,
                       TARRY__AT_LEAST);
     tarry__check_mean(s, "largest support over 16 + 4 r log log r",
-                      (tarry__point){0, all.support, 0}, 1, TARRY__AT_MOST);
+                      (tarry__point){.mean = all.support}, 1, TARRY__AT_MOST);
+    tarry__check_mean(s, "sets without a design",
+                      (tarry__point){.mean = (double)unsolved}, 0,
+                      TARRY__AT_MOST);
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__drawing){"design-balance",
                              "The balanced design over random sets",

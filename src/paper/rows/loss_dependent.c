@@ -1,13 +1,14 @@
 /* loss_dependent.c - delays that depend on the loss: Algorithm 3 pays sqrt(n)
- * times the mean delay, Algorithm 4 (arms without features) the mean delay alone.
+ * times the mean delay, Algorithm 4 (arms without features) the mean delay
+ * alone.
  *
  * Phase 1 of Algorithm 3 waits for all but a share eps/sqrt(n) of its losses.
  * Delays with two values make Markov's inequality an equality there: a share
  * P = 1.5 eps/sqrt(n) comes after dbar/P rounds, the others at once.  For
  * Algorithm 4 the share is eps.
  *
- * Then what the delay model does to policies that do not know of it, and whether
- * the brackets of Algorithm 3 enclose what they must. */
+ * Then what the delay model does to policies that do not know of it, and
+ * whether the brackets of Algorithm 3 enclose what they must. */
 #include "paper/paper.h"
 
 #include <math.h>
@@ -40,10 +41,10 @@ static tarry__case first_phase(tarry__lab *lab, const char *policy,
 static void add_linear(tarry__sheet *s, tarry__sweep *sweep, double x, double n,
                        double dbar)
 {
-    const tarry__case c = first_phase(
-        s->lab, "phased-loss-dependent",
-        tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g", n, 10 * n),
-        two_point(s->lab, dbar, EPS / sqrt(n)));
+    const tarry__case c =
+        first_phase(s->lab, "phased-loss-dependent",
+                    tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g", n, 10 * n),
+                    two_point(s->lab, dbar, EPS / sqrt(n)));
     tarry__measure(s, sweep, x, &c, NULL, tarry__overhead,
                    "overhead of phase 1");
 }
@@ -51,10 +52,9 @@ static void add_linear(tarry__sheet *s, tarry__sweep *sweep, double x, double n,
 static void add_plain(tarry__sheet *s, tarry__sweep *sweep, double K,
                       double dbar)
 {
-    const tarry__case c =
-        first_phase(s->lab, "phased-mab",
-                    tarry__lab_text(s->lab, "basis:arms=%g", K),
-                    two_point(s->lab, dbar, EPS));
+    const tarry__case c = first_phase(
+        s->lab, "phased-mab", tarry__lab_text(s->lab, "basis:arms=%g", K),
+        two_point(s->lab, dbar, EPS));
     tarry__measure(s, sweep, K, &c, NULL, tarry__overhead,
                    "overhead of phase 1");
 }
@@ -88,11 +88,10 @@ static void sweeps(tarry__sheet *s)
     tarry__draw_power(figure, &by_n, 0.5);
     tarry__draw_power(figure, &by_k, 0);
     figure = tarry__sheet_figure(
-        s, &(tarry__drawing){"loss-dependent-mean",
-                             "Algorithm 3 against the mean delay",
-                             "mean delay, rounds", "rounds added to phase 1",
-                             "Two-point delays matched to the phase.", false,
-                             false});
+        s, &(tarry__drawing){
+               "loss-dependent-mean", "Algorithm 3 against the mean delay",
+               "mean delay, rounds", "rounds added to phase 1",
+               "Two-point delays matched to the phase.", false, false});
     tarry__draw_power(figure, &by_mean, 1);
 }
 
@@ -143,7 +142,8 @@ static void cut_by(tarry__sheet *s, const char *policy, const char *words,
     for (size_t i = 0; runs != NULL && i < c.runs; i++)
         cut += runs[i].best_kept == 0;
     tarry__check_frequency(
-        s, tarry__lab_text(s->lab, "best arm cut by %s, low losses late", words),
+        s,
+        tarry__lab_text(s->lab, "best arm cut by %s, low losses late", words),
         cut, c.runs, 0.05, relation);
     tarry__measure(s, NULL, 0, &c, NULL, tarry__regret, "regret");
 }
@@ -163,8 +163,9 @@ static void run(tarry__sheet *s)
 const tarry__paper_row tarry__row_loss_dependent = {
     .id = "loss-dependent",
     .title = "Loss-dependent delays",
-    .claim = "Algorithm 3 pays an additive O(√n max_a E[d(a)]); without features "
-             "Algorithm 4 pays O(max_a E[d(a)]).",
+    .claim =
+        "Algorithm 3 pays an additive O(√n max_a E[d(a)]); without features "
+        "Algorithm 4 pays O(max_a E[d(a)]).",
     .upper = "√n max_a E[d(a)]",
     .lower = "√n max_a E[d(a)]",
     .prior = "none; MAB: max_a E[d(a)]",

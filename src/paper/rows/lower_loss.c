@@ -42,26 +42,25 @@ static void run(tarry__sheet *s)
         const tarry__point lowest = tarry__measure_least(
             s, &least, floor(n), case_of(s->lab, floor(n), "uniform"));
         bound.point[bound.n++] =
-            (tarry__point){floor(n), bound_of(floor(n)), 0};
+            (tarry__point){.x = floor(n), .mean = bound_of(floor(n))};
         tarry__check_mean(
             s,
-            tarry__lab_text(s->lab,
-                            "smallest regret of all policies at n = %g",
+            tarry__lab_text(s->lab, "smallest regret of all policies at n = %g",
                             floor(n)),
             lowest, bound_of(floor(n)), TARRY__AT_LEAST);
     }
     tarry__check_power(s, "smallest regret of all policies against n", &least,
                        0.5, TARRY__REPORTED);
     const tarry__case oracle = case_of(s->lab, 320, "oracle");
-    tarry__check_mean(s, "for comparison: the oracle, which knows the best arm",
-                      tarry__measure(s, NULL, 320, &oracle, NULL,
-                                     tarry__regret, "regret"),
-                      0, TARRY__REPORTED);
+    tarry__check_mean(
+        s, "for comparison: the oracle, which knows the best arm",
+        tarry__measure(s, NULL, 320, &oracle, NULL, tarry__regret, "regret"), 0,
+        TARRY__REPORTED);
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__drawing){
                "lower-loss-dimension",
-               "The hard instance for loss-dependent delays",
-               "dimension n", "regret in the first dbar/q rounds",
+               "The hard instance for loss-dependent delays", "dimension n",
+               "regret in the first dbar/q rounds",
                "The policy that pays least, and what the proof says it must; "
                "mean delay 50.",
                false, false});
