@@ -16,7 +16,7 @@ setup-test:
 	@tools/setup test
 
 demo: all
-	@tools/demo
+	@build/tarry paper --quick --out build/demo
 
 test: setup-test all
 	@ctest --preset release
