@@ -83,7 +83,7 @@ static int add_row(const char *id)
     return EXIT_DONE;
 }
 
-/* In the order of the list, however they were given. */
+/* As given, or all. */
 static int pick_rows(void)
 {
     char *text = a.rows != NULL ? strdup(a.rows) : NULL, *rest = text;
