@@ -1,26 +1,21 @@
-/* core.c - the core set and vertex exchange on it.
- *
- * Exchange takes the point k of largest and the supported point l of smallest
- * variance and makes the better of two steps, both with closed-form lengths:
- *   Frank-Wolfe:  w <- (1 - t) w + t e_k,  t = (d_k/r - 1) / (d_k - 1);
- *   pairwise:     w <- w + t (e_k - e_l),  t = (d_k - d_l) /
- *                 (2 (d_k d_l - d_kl^2)), at most w_l, which empties l.
- * V^-1 and all d follow by rank-one updates (Sherman-Morrison): O(m r). */
+/* core.c - the core set: its points, weights and variances.  See exchange.c and
+ * interior.c for what changes the weights. */
 #include "core.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "exchange_kernel.h"
 #include "linalg/linalg.h"
 
-enum { REFRESH_STEPS = 500, BATCH = 64 };
+enum { BATCH = 64 };
 
 tarry_status tarry__core_create(tarry__core *core, size_t rank, size_t room)
 {
     memset(core, 0, sizeof *core);
     core->rank = rank;
     core->inverse = tarry__alloc(rank * rank, sizeof(double));
-    core->direction = tarry__alloc(rank, sizeof(double));
+    core->direction = tarry__alloc(2 * rank, sizeof(double));
     core->batch = tarry__alloc(rank * BATCH, sizeof(double));
     if (!core->inverse || !core->direction || !core->batch)
         return TARRY_NO_MEMORY;
@@ -33,6 +28,7 @@ void tarry__core_clear(tarry__core *core)
     tarry__free(core->direction);
     tarry__free(core->inverse);
     tarry__free(core->scratch);
+    tarry__free(core->rows);
     tarry__free(core->arm);
     tarry__free(core->variance);
     tarry__free(core->weight);
@@ -53,11 +49,13 @@ tarry_status tarry__core_reserve(tarry__core *c, size_t room)
 {
     if (room <= c->room)
         return TARRY_OK;
+    const size_t padded = room + TARRY__PAD;
     if (!grow(&c->x, c->count, room, c->rank * sizeof(double)) ||
-        !grow(&c->weight, c->count, room, sizeof(double)) ||
-        !grow(&c->variance, c->count, room, sizeof(double)) ||
+        !grow(&c->weight, c->count, padded, sizeof(double)) ||
+        !grow(&c->variance, c->count, padded, sizeof(double)) ||
         !grow(&c->arm, c->count, room, sizeof(size_t)) ||
-        !grow(&c->scratch, c->count, room, sizeof(double)))
+        !grow(&c->scratch, 0, 2 * padded, sizeof(double)) ||
+        !grow(&c->rows, 0, padded, c->rank * sizeof(double)))
         return TARRY_NO_MEMORY;
     c->room = room;
     return TARRY_OK;
@@ -163,152 +161,4 @@ void tarry__core_fade(tarry__core *c, double share)
         memcpy(c->weight, c->scratch, c->count * sizeof *c->weight);
         tarry__core_refresh(c);
     }
-}
-
-/* ---- exchange -------------------------------------------------------------*/
-
-/* Most variable point, and least variable among the supported. */
-static void extremes(const tarry__core *c, size_t *high, size_t *low)
-{
-    double most = -1, least = INFINITY;
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->variance[i] > most) {
-            most = c->variance[i];
-            *high = i;
-        }
-        if (c->weight[i] > 0 && c->variance[i] < least) {
-            least = c->variance[i];
-            *low = i;
-        }
-    }
-}
-
-/* direction = V^-1 x_k and scratch_i = x_i' V^-1 x_k. */
-static void correlate(tarry__core *c, size_t k)
-{
-    const size_t r = c->rank;
-    tarry__times(c->inverse, r, r, c->x + k * r, c->direction);
-    tarry__transposed_times(c->x, r, c->count, c->direction, c->scratch);
-}
-
-/* V += t x_k x_k' after correlate(k). */
-static void add_weight(tarry__core *c, size_t k, double t)
-{
-    const double scale = t / (1 + t * c->variance[k]);
-    tarry__rank_one(c->inverse, c->rank, -scale, c->direction);
-    for (size_t i = 0; i < c->count; i++)
-        c->variance[i] -= scale * c->scratch[i] * c->scratch[i];
-    c->weight[k] += t;
-}
-
-static double frank_wolfe_length(const tarry__core *c, size_t k)
-{
-    const double d = c->variance[k];
-    return (d / (double)c->rank - 1) / (d - 1);
-}
-
-static double frank_wolfe_gain(const tarry__core *c, size_t k, double t)
-{
-    if (c->rank == 1) /* would take all weight; pairwise does that */
-        return -INFINITY;
-    return (double)c->rank * log1p(-t) + log1p(t / (1 - t) * c->variance[k]);
-}
-
-/* After correlate(k): scratch holds d_kl. */
-static double pairwise_length(const tarry__core *c, size_t k, size_t l)
-{
-    const double dk = c->variance[k], dl = c->variance[l], dkl = c->scratch[l];
-    const double curvature = 2 * (dk * dl - dkl * dkl);
-    const double t = curvature > 1e-14 * dk * dl ? (dk - dl) / curvature
-                                                 : INFINITY; /* collinear */
-    return fmin(t, c->weight[l]);
-}
-
-static double pairwise_gain(const tarry__core *c, size_t k, size_t l, double t)
-{
-    const double dk = c->variance[k], dl = c->variance[l], dkl = c->scratch[l];
-    return log((1 + t * dk) * (1 - t * dl) + t * t * dkl * dkl);
-}
-
-static void frank_wolfe_step(tarry__core *c, size_t k, double t)
-{
-    const double left = 1 - t;
-    for (size_t i = 0; i < c->rank * c->rank; i++)
-        c->inverse[i] /= left;
-    for (size_t i = 0; i < c->rank; i++)
-        c->direction[i] /= left;
-    for (size_t i = 0; i < c->count; i++) {
-        c->weight[i] *= left;
-        c->variance[i] /= left;
-        c->scratch[i] /= left;
-    }
-    add_weight(c, k, t);
-}
-
-static void pairwise_step(tarry__core *c, size_t k, size_t l, double t)
-{
-    const bool empties = t == c->weight[l];
-    add_weight(c, k, t);
-    correlate(c, l);
-    add_weight(c, l, -t);
-    if (empties)
-        c->weight[l] = 0;
-}
-
-static void exchange_step(tarry__core *c, size_t k, size_t l)
-{
-    correlate(c, k);
-    const double fw = frank_wolfe_length(c, k);
-    const double pair = pairwise_length(c, k, l);
-    if (frank_wolfe_gain(c, k, fw) > pairwise_gain(c, k, l, pair))
-        frank_wolfe_step(c, k, fw);
-    else
-        pairwise_step(c, k, l, pair);
-}
-
-bool tarry__core_exchange(tarry__core *c, double tolerance, size_t max_steps)
-{
-    const double target = (1 + tolerance) * (double)c->rank;
-    for (size_t step = 0; step < max_steps; step++) {
-        size_t k = 0, l = 0;
-        extremes(c, &k, &l);
-        if (c->variance[k] <= target)
-            break;
-        exchange_step(c, k, l);
-        if (step % REFRESH_STEPS == REFRESH_STEPS - 1 &&
-            !tarry__core_refresh(c))
-            return false;
-    }
-    return tarry__core_refresh(c);
-}
-
-/* ---- fewer points ---------------------------------------------------------*/
-
-/* The supported point with the least share w d of V, if any is dispensable.
- * The shares sum to r, so of more than r points one is: r/(r+1) or less. */
-static size_t least_important(const tarry__core *c)
-{
-    size_t least = c->count;
-    double share = 1 - 1e-6;
-    for (size_t i = 0; i < c->count; i++) {
-        const double here = c->weight[i] * c->variance[i];
-        if (c->weight[i] > 0 && here < share) {
-            share = here;
-            least = i;
-        }
-    }
-    return least;
-}
-
-bool tarry__core_shrink(tarry__core *c, size_t excess)
-{
-    for (size_t k = 0; k < excess; k++) {
-        const size_t i = least_important(c);
-        if (i == c->count)
-            break;
-        correlate(c, i);
-        add_weight(c, i, -c->weight[i]);
-        c->weight[i] = 0;
-    }
-    return tarry__core_refresh(c);
 }

@@ -19,9 +19,10 @@ typedef struct {
     double *weight;        /* w */
     double *variance;      /* d, kept up to date by every function here */
     size_t *arm;           /* the arms' numbers */
-    double *scratch;       /* m: one number per point */
+    double *scratch;       /* two numbers per point */
+    double *rows;          /* x by rows, for exchange */
     double *inverse;       /* r by r: V^-1 */
-    double *direction;     /* r */
+    double *direction;     /* 2 r */
     double *batch;         /* scratch for some points */
 } tarry__core;
 

@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     tarry__hit *hit; /* room for 2 * limit */
     size_t count, limit;
+    double least; /* what a new one must reach */
 } tarry__hits;
 
 typedef struct {

@@ -1,4 +1,5 @@
-/* variance_kernel.c - the kernel itself, compiled once per vector width.
+/* variance_kernel.c - the kernel itself, compiled once per vector width.  For
+ * few dimensions see small_kernel.c.
  *
  * R rows by three vectors of M's rows are accumulated in registers: for each
  * column j, three loads of M serve R rows, and each entry of a row serves
