@@ -3,7 +3,7 @@
 #include "bounds_kernel.h"
 
 tarry__summary tarry__bounds_set(const double *variance, size_t count,
-                                float *bound)
+                                 float *bound)
 {
 #ifdef __x86_64__
     switch (tarry__vector_lanes()) {
@@ -17,7 +17,7 @@ tarry__summary tarry__bounds_set(const double *variance, size_t count,
 }
 
 size_t tarry__bounds_list(const float *bound, size_t count, float limit,
-                         size_t first, size_t *list)
+                          size_t first, size_t *list)
 {
 #ifdef __x86_64__
     switch (tarry__vector_lanes()) {

@@ -8,7 +8,7 @@ enum { FLOATS = 2 * LANES };
 typedef float floats __attribute__((vector_size(4 * LANES)));
 
 tarry__summary PASTE(tarry__bounds_set_, KERNEL)(const double *variance,
-                                                size_t count, float *bound)
+                                                 size_t count, float *bound)
 {
     reals sum = {0}, opposite = {0}; /* minus the largest */
     const size_t whole = count - count % LANES;
@@ -50,7 +50,8 @@ static inline unsigned mask_above(const float *bound, float limit)
 }
 
 size_t PASTE(tarry__bounds_list_, KERNEL)(const float *bound, size_t count,
-                                   float limit, size_t first, size_t *list)
+                                          float limit, size_t first,
+                                          size_t *list)
 {
     const size_t whole = count - count % FLOATS;
     size_t found = 0;

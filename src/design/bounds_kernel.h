@@ -15,19 +15,20 @@ typedef struct {
 
 /* Sums up, and sets the bounds, rounded up. */
 tarry__summary tarry__bounds_set(const double *variance, size_t count,
-                                float *bound);
+                                 float *bound);
 
 /* Lists `first` + i for all i < count with bound[i] >= limit, in order, and
  * answers how many. */
 size_t tarry__bounds_list(const float *bound, size_t count, float limit,
-                         size_t first, size_t *list);
+                          size_t first, size_t *list);
 
 typedef tarry__summary tarry__bounds_set_kernel(const double *, size_t,
-                                               float *);
+                                                float *);
 typedef size_t tarry__bounds_list_kernel(const float *, size_t, float, size_t,
-                                  size_t *);
+                                         size_t *);
 tarry__bounds_set_kernel tarry__bounds_set_base, tarry__bounds_set_avx2,
     tarry__bounds_set_avx512;
-tarry__bounds_list_kernel tarry__bounds_list_base, tarry__bounds_list_avx2, tarry__bounds_list_avx512;
+tarry__bounds_list_kernel tarry__bounds_list_base, tarry__bounds_list_avx2,
+    tarry__bounds_list_avx512;
 
 #endif

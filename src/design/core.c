@@ -14,10 +14,14 @@ tarry_status tarry__core_create(tarry__core *core, size_t rank, size_t room)
 {
     memset(core, 0, sizeof *core);
     core->rank = rank;
+    core->V = tarry__alloc(rank * rank, sizeof(double));
     core->inverse = tarry__alloc(rank * rank, sizeof(double));
+    core->panel.values =
+        tarry__alloc(TARRY__SMALL_DIM * TARRY__SMALL_DIM, sizeof(double));
     core->direction = tarry__alloc(2 * rank, sizeof(double));
     core->batch = tarry__alloc(rank * BATCH, sizeof(double));
-    if (!core->inverse || !core->direction || !core->batch)
+    if (!core->V || !core->inverse || !core->panel.values || !core->direction ||
+        !core->batch)
         return TARRY_NO_MEMORY;
     return tarry__core_reserve(core, room);
 }
@@ -26,7 +30,9 @@ void tarry__core_clear(tarry__core *core)
 {
     tarry__free(core->batch);
     tarry__free(core->direction);
+    tarry__free(core->panel.values);
     tarry__free(core->inverse);
+    tarry__free(core->V);
     tarry__free(core->scratch);
     tarry__free(core->rows);
     tarry__free(core->arm);
@@ -50,7 +56,8 @@ tarry_status tarry__core_reserve(tarry__core *c, size_t room)
     if (room <= c->room)
         return TARRY_OK;
     const size_t padded = room + TARRY__PAD;
-    if (!grow(&c->x, c->count, room, c->rank * sizeof(double)) ||
+    if (!grow(&c->x, c->count * c->rank, room * c->rank + TARRY__SMALL_DIM,
+              sizeof(double)) ||
         !grow(&c->weight, c->count, padded, sizeof(double)) ||
         !grow(&c->variance, c->count, padded, sizeof(double)) ||
         !grow(&c->arm, c->count, room, sizeof(size_t)) ||
@@ -61,27 +68,31 @@ tarry_status tarry__core_reserve(tarry__core *c, size_t room)
     return TARRY_OK;
 }
 
-/* Some points at a time, so that BLAS has products of matrices to do. */
-static size_t batch_at(const tarry__core *core, size_t first)
-{
-    const size_t left = core->count - first;
-    return left < BATCH ? left : BATCH;
-}
-
-void tarry__core_matrix(const tarry__core *core, double *V)
+/* V of the weights, some points at a time, so that BLAS has products of
+ * matrices to do. */
+static void sum_up(tarry__core *core)
 {
     const size_t r = core->rank;
-    memset(V, 0, r * r * sizeof *V);
-    for (size_t first = 0; first < core->count; first += BATCH) {
-        const size_t count = batch_at(core, first);
-        for (size_t i = 0; i < count; i++) {
-            const double root = sqrt(core->weight[first + i]);
-            for (size_t j = 0; j < r; j++)
-                core->batch[i * r + j] = root * core->x[(first + i) * r + j];
-        }
-        tarry__add_outer(core->batch, r, count, V);
+    size_t count = 0;
+    if (r <= TARRY__SMALL_DIM) {
+        tarry__moments(core->x, core->weight, core->count, r, core->V);
+        tarry__mirror(core->V, r);
+        return;
     }
-    tarry__mirror(V, r);
+    memset(core->V, 0, r * r * sizeof *core->V);
+    for (size_t i = 0; i < core->count; i++) {
+        if (core->weight[i] > 0) {
+            const double root = sqrt(core->weight[i]);
+            for (size_t j = 0; j < r; j++)
+                core->batch[count * r + j] = root * core->x[i * r + j];
+            count++;
+        }
+        if (count == BATCH || i + 1 == core->count) {
+            tarry__add_outer(core->batch, r, count, core->V);
+            count = 0;
+        }
+    }
+    tarry__mirror(core->V, r);
 }
 
 static void scale_weights(tarry__core *core)
@@ -93,22 +104,49 @@ static void scale_weights(tarry__core *core)
         core->weight[i] /= sum;
 }
 
-bool tarry__core_refresh(tarry__core *core)
+/* V^-1 and, with few dimensions, L^-1 for V = L L'. */
+static bool invert(tarry__core *core)
 {
     const size_t r = core->rank;
-    scale_weights(core);
-    tarry__core_matrix(core, core->inverse);
+    memcpy(core->inverse, core->V, r * r * sizeof *core->V);
     if (!tarry__cholesky(core->inverse, r))
         return false;
+    if (r <= TARRY__SMALL_DIM) {
+        core->panel.n_columns = r;
+        core->panel.is_small = true;
+        memcpy(core->panel.values, core->inverse, r * r * sizeof *core->V);
+        tarry__lower_inverse(core->panel.values, r);
+    }
     tarry__cholesky_inverse(core->inverse, r);
     tarry__mirror(core->inverse, r);
-    for (size_t first = 0; first < core->count; first += BATCH) {
-        const size_t count = batch_at(core, first);
+    return true;
+}
+
+void tarry__core_evaluate(tarry__core *core, size_t first)
+{
+    const size_t r = core->rank;
+    if (r <= TARRY__SMALL_DIM) {
+        tarry__variances(&core->panel, core->x + first * r, NULL,
+                         core->count - first, core->variance + first);
+        return;
+    }
+    for (; first < core->count; first += BATCH) {
+        const size_t left = core->count - first;
+        const size_t count = left < BATCH ? left : BATCH;
         const double *x = core->x + first * r, *y = core->batch;
         tarry__multiply(core->inverse, x, r, r, count, core->batch);
         for (size_t i = 0; i < count; i++, x += r, y += r)
             core->variance[first + i] = tarry__dot(x, y, r);
     }
+}
+
+bool tarry__core_refresh(tarry__core *core)
+{
+    scale_weights(core);
+    sum_up(core);
+    if (!invert(core))
+        return false;
+    tarry__core_evaluate(core, 0);
     return true;
 }
 
@@ -143,21 +181,30 @@ void tarry__core_prune(tarry__core *c, double keep_above)
     c->count = kept;
 }
 
+static double to_tenth(double x)
+{
+    const double fourth = x * x * (x * x);
+    return fourth * fourth * (x * x);
+}
+
 static bool is_fading(const tarry__core *c, size_t i, double least)
 {
     const double r = (double)c->rank, w = c->weight[i], d = c->variance[i];
     return w * d < 0.1 /* else it carries a direction */ &&
-           w * pow(d / r, 10) < least;
+           w * to_tenth(d / r) < least;
 }
 
 void tarry__core_fade(tarry__core *c, double share)
 {
     const double least = share / (double)tarry__core_support(c);
+    size_t gone = 0;
     memcpy(c->scratch, c->weight, c->count * sizeof *c->weight);
     for (size_t i = 0; i < c->count; i++)
-        if (is_fading(c, i, least))
+        if (c->weight[i] > 0 && is_fading(c, i, least)) {
             c->weight[i] = 0;
-    if (!tarry__core_refresh(c)) {
+            gone++;
+        }
+    if (gone > 0 && !tarry__core_refresh(c)) {
         memcpy(c->weight, c->scratch, c->count * sizeof *c->weight);
         tarry__core_refresh(c);
     }

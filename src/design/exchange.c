@@ -73,8 +73,8 @@ static tarry__exchange open_exchange(tarry__core *core)
                           .count = m,
                           .x = core->x,
                           .rows = core->rows,
-                          .stride = (m + TARRY__PAD - 1) / TARRY__PAD *
-                                    TARRY__PAD,
+                          .stride =
+                              (m + TARRY__PAD - 1) / TARRY__PAD * TARRY__PAD,
                           .weight = core->weight,
                           .variance = core->variance,
                           .c = core->scratch,
@@ -105,10 +105,10 @@ static void frank_wolfe_step(tarry__exchange *ex, size_t k, double t)
 {
     const double left = 1 - t;
     ex->weight[k] += t / left;
-    tarry__exchange_make(
-        ex, (tarry__change){.scale = 1 / left,
-                            .s = t / (left + t * ex->variance[k]),
-                            .keep = left});
+    tarry__exchange_make(ex,
+                         (tarry__change){.scale = 1 / left,
+                                         .s = t / (left + t * ex->variance[k]),
+                                         .keep = left});
 }
 
 /* After look(k, l): c_l = d_kl. */
@@ -155,14 +155,15 @@ static void exchange_step(tarry__exchange *ex)
         pairwise_step(ex, k, l, pair);
 }
 
-bool tarry__core_exchange(tarry__core *core, double tolerance,
-                          size_t max_steps)
+bool tarry__core_exchange(tarry__core *core, double tolerance, size_t max_steps)
 {
     const double target = (1 + tolerance) * (double)core->rank;
+    if (tarry__core_worst(core) <= target)
+        return true;
     tarry__exchange ex = open_exchange(core);
     tarry__exchange_make(&ex, NOTHING);
-    for (size_t step = 0;
-         step < max_steps && core->variance[ex.most] > target; step++) {
+    for (size_t step = 0; step < max_steps && core->variance[ex.most] > target;
+         step++) {
         exchange_step(&ex);
         if (step % REFRESH_STEPS == REFRESH_STEPS - 1) {
             if (!tarry__core_refresh(core))

@@ -58,8 +58,7 @@ static void change_inverse(tarry__exchange *ex, tarry__change by)
         const double s = by.s * ex->u[j], t = by.t * ex->v[j];
         double *column = ex->inverse + j * r;
         for (size_t i = 0; i < r; i++)
-            column[i] = by.scale *
-                        (column[i] - (s * ex->u[i] + t * ex->v[i]));
+            column[i] = by.scale * (column[i] - (s * ex->u[i] + t * ex->v[i]));
     }
 }
 
@@ -84,8 +83,8 @@ void PASTE(tarry__make_, KERNEL)(tarry__exchange *ex, tarry__change by)
         here[i] = i;
     for (size_t i = 0; i < ex->count; i += LANES, here += LANES) {
         const reals c = load(ex->c + i), e = load(ex->e + i) - by.f * c;
-        const reals d = by.scale * (load(ex->variance + i) -
-                                    (by.s * c * c + by.t * e * e));
+        const reals d =
+            by.scale * (load(ex->variance + i) - (by.s * c * c + by.t * e * e));
         const reals w = by.keep * load(ex->weight + i);
         store(ex->variance + i, d);
         store(ex->weight + i, w);

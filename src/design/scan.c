@@ -10,11 +10,7 @@
 #include "base/base.h"
 #include "bounds_kernel.h"
 
-enum {
-    MAX_BLOCK_ROWS = 1024,
-    SERIAL_WORK = 5000000 /* flops below which a second thread does not pay:
-                               on a busy machine it may be waited for */
-};
+enum { MAX_BLOCK_ROWS = 1024 };
 
 /* ---- hits -----------------------------------------------------------------*/
 
@@ -268,9 +264,9 @@ static tarry_status pass(tarry__scan *scan, const tarry__panel *panel,
                          uint16_t reference, double skip_below, double wanted,
                          double *out_largest)
 {
-    const size_t work = (last - first) * scan->block_rows * scan->dim *
-                        scan->dim;
-    const int threads = work < SERIAL_WORK ? 1 : scan->threads;
+    const size_t work =
+        (last - first) * scan->block_rows * scan->dim * scan->dim;
+    const int threads = work < TARRY__SERIAL_WORK ? 1 : scan->threads;
     double largest = 0;
     uint64_t evaluations = 0;
     bool finite = true;

@@ -1,10 +1,11 @@
-/* small_kernel.c - |M a|^2 for lower triangular M of up to 16 dimensions,
- * compiled once per vector width.
+/* small_kernel.c - |M a|^2 for lower triangular M, and sums of w a a', in up to
+ * 16 dimensions; compiled once per vector width.
  *
- * Lanes are arms: a tile of rows is transposed in registers, x_j being column
- * j; then z_i = sum over j <= i of M_ij x_j costs no more than its products,
- * and |z|^2 needs no sums across lanes.  All loops have constant bounds, one
- * copy of the code for each dimension, and are written out by the compiler. */
+ * For |M a|^2 lanes are arms: a tile of rows is transposed in registers, x_j
+ * being column j; then z_i = sum over j <= i of M_ij x_j costs no more than its
+ * products, and |z|^2 needs no sums across lanes.  All loops have constant
+ * bounds, one copy of the code for each dimension, and are written out by the
+ * compiler. */
 #include "variance_kernel.h"
 
 #include "base/lanes.h"
@@ -111,6 +112,35 @@ INLINE void run(const double *M, const double *arms, const size_t n,
     }
 }
 
+/* Lower half of V = sum of w_k x_k x_k'.  Lanes are rows of V; those of an
+ * incomplete vector take what lies behind the point, and are not kept. */
+INLINE void add_up(const double *x, const double *weight, size_t count,
+                   const size_t r, double *V)
+{
+    enum { MOST = (TARRY__SMALL_DIM + LANES - 1) / LANES };
+    const size_t vectors = (r + LANES - 1) / LANES;
+    reals sum[TARRY__SMALL_DIM][MOST] = {{{0}}};
+    for (size_t k = 0; k < count; k++, x += r) {
+        if (!(weight[k] > 0))
+            continue;
+#pragma GCC unroll 16
+        for (size_t j = 0; j < r; j++) {
+            const double scaled = weight[k] * x[j];
+#pragma GCC unroll 8
+            for (size_t v = j / LANES; v < vectors; v++)
+                sum[j][v] += scaled * load(x + v * LANES);
+        }
+    }
+    for (size_t j = 0; j < r; j++)
+        for (size_t i = j; i < r; i++)
+            V[i + j * r] = sum[j][i / LANES][i % LANES];
+}
+
+#define CASES                                                                  \
+    CASE(1)                                                                    \
+    CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10)   \
+        CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16)
+
 void PASTE(tarry__small_, KERNEL)(const tarry__panel *panel, const double *arms,
                                   const size_t *index, size_t count,
                                   double *variance)
@@ -118,23 +148,22 @@ void PASTE(tarry__small_, KERNEL)(const tarry__panel *panel, const double *arms,
 #define CASE(n)                                                                \
     case n:                                                                    \
         run(panel->values, arms, n, index, count, variance);                   \
-        break
+        break;
     switch (panel->n_columns) {
-        CASE(1);
-        CASE(2);
-        CASE(3);
-        CASE(4);
-        CASE(5);
-        CASE(6);
-        CASE(7);
-        CASE(8);
-        CASE(9);
-        CASE(10);
-        CASE(11);
-        CASE(12);
-        CASE(13);
-        CASE(14);
-        CASE(15);
-        CASE(16);
+        CASES
     }
+#undef CASE
+}
+
+void PASTE(tarry__moments_, KERNEL)(const double *x, const double *weight,
+                                    size_t count, size_t r, double *V)
+{
+#define CASE(r)                                                                \
+    case r:                                                                    \
+        add_up(x, weight, count, r, V);                                        \
+        break;
+    switch (r) {
+        CASES
+    }
+#undef CASE
 }

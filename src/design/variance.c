@@ -94,3 +94,19 @@ void tarry__variances(const tarry__panel *panel, const double *arms,
 #endif
     (panel->is_small ? small : large)(panel, arms, index, count, variance);
 }
+
+void tarry__moments(const double *x, const double *weight, size_t count,
+                    size_t r, double *V)
+{
+#ifdef __x86_64__
+    switch (tarry__vector_lanes()) {
+    case 8:
+        tarry__moments_avx512(x, weight, count, r, V);
+        return;
+    case 4:
+        tarry__moments_avx2(x, weight, count, r, V);
+        return;
+    }
+#endif
+    tarry__moments_base(x, weight, count, r, V);
+}
