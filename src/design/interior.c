@@ -50,6 +50,13 @@ typedef struct {
     double *memory;
 } interior;
 
+static void choose_order(interior *in)
+{
+    const size_t N = in->r * (in->r + 1) / 2;
+    in->by_points = in->m <= N + N / 4;
+    in->order = in->by_points ? in->m : N;
+}
+
 static tarry_status open_interior(interior *in, tarry__core *core)
 {
     const size_t m = core->count, r = core->rank, N = r * (r + 1) / 2;
@@ -57,38 +64,38 @@ static tarry_status open_interior(interior *in, tarry__core *core)
     in->core = core;
     in->m = m;
     in->r = r;
-    in->by_points = m <= N + N / 4;
-    in->order = in->by_points ? m : N;
-    const size_t sizes[] = {r * r,
-                            r * m + TARRY__SMALL_DIM,
-                            r * m,
-                            m,
-                            m,
-                            m,
-                            m,
-                            m,
-                            m,
-                            m,
-                            m,
-                            m,
-                            in->order,
-                            in->order * in->order,
-                            in->by_points ? 0 : N * m};
-    double **const fields[] = {&in->V,  &in->x,      &in->z,     &in->w,
-                               &in->d,  &in->s,      &in->best,  &in->dw,
-                               &in->ds, &in->affine, &in->trend, &in->rhs,
-                               &in->t,  &in->system, &in->Y};
+    choose_order(in);
+    const size_t most = in->by_points ? m : N + N / 4;
+    const struct {
+        double **field;
+        size_t size;
+    } parts[] = {{&in->V, r * r},
+                 {&in->x, r * m + TARRY__SMALL_DIM},
+                 {&in->z, r * m},
+                 {&in->w, m},
+                 {&in->d, m},
+                 {&in->s, m},
+                 {&in->best, m},
+                 {&in->dw, m},
+                 {&in->ds, m},
+                 {&in->affine, m},
+                 {&in->trend, m},
+                 {&in->rhs, m},
+                 {&in->t, most},
+                 {&in->system, most * most},
+                 {&in->Y, in->by_points ? 0 : N * m}};
+    enum { N_PARTS = sizeof parts / sizeof *parts };
     size_t total = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        total += (sizes[i] + 7) / 8 * 8;
+    for (size_t i = 0; i < N_PARTS; i++)
+        total += (parts[i].size + 7) / 8 * 8;
     in->memory = tarry__alloc(total, sizeof(double));
     in->at = tarry__alloc(m, sizeof *in->at);
     if (in->memory == NULL || in->at == NULL)
         return TARRY_NO_MEMORY;
     double *next = in->memory;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        *fields[i] = next;
-        next += (sizes[i] + 7) / 8 * 8;
+    for (size_t i = 0; i < N_PARTS; i++) {
+        *parts[i].field = next;
+        next += (parts[i].size + 7) / 8 * 8;
     }
     return TARRY_OK;
 }
@@ -168,8 +175,7 @@ static void leave_out(interior *in)
         in->at[kept++] = in->at[i];
     }
     in->m = kept;
-    if (in->by_points)
-        in->order = kept;
+    choose_order(in);
 }
 
 static void keep_as_best(interior *in)

@@ -199,13 +199,16 @@ static void take(const tarry__scan *scan, gathered *g, double *variance,
         add_hit(g->hits, *variance, arm);
 }
 
-static void take_all(const tarry__scan *scan, gathered *g, double *variance,
-                     size_t first, size_t rows)
+/* The rows that may be hits; all if some variances are odd. */
+static size_t list_candidates(const float *bound, size_t rows, bool are_odd,
+                              const gathered *g, size_t *list)
 {
+    if (!are_odd)
+        return tarry__bounds_list(
+            bound, rows, (float)fmax(g->wanted, g->hits->least), 0, list);
     for (size_t i = 0; i < rows; i++)
-        if (!(variance[i] <= g->wanted && variance[i] <= FLT_MAX / 4) &&
-            !(variance[i] < g->hits->least))
-            take(scan, g, &variance[i], first + i);
+        list[i] = i;
+    return rows;
 }
 
 static void evaluate_block(tarry__scan *scan, const tarry__panel *panel,
@@ -217,10 +220,14 @@ static void evaluate_block(tarry__scan *scan, const tarry__panel *panel,
     tarry__variances(panel, scan->arms + first * scan->dim, NULL, rows,
                      variance);
     tarry__summary s = tarry__bounds_set(variance, rows, bound);
-    const bool is_odd = !(s.sum <= FLT_MAX / 4);
-    if ((s.largest > g->wanted && s.largest >= g->hits->least) || is_odd)
-        take_all(scan, g, variance, first, rows);
-    if (is_odd) /* some were repaired */
+    const bool are_odd = !(s.sum <= FLT_MAX / 4);
+    if ((s.largest > g->wanted && s.largest >= g->hits->least) || are_odd) {
+        size_t list[MAX_BLOCK_ROWS];
+        const size_t n = list_candidates(bound, rows, are_odd, g, list);
+        for (size_t i = 0; i < n; i++)
+            take(scan, g, &variance[list[i]], first + list[i]);
+    }
+    if (are_odd) /* some were repaired */
         s = tarry__bounds_set(variance, rows, bound);
     if (s.largest > g->largest)
         g->largest = s.largest;
