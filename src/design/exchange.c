@@ -93,11 +93,21 @@ static double frank_wolfe_length(const tarry__exchange *ex, double d)
     return (d / (double)ex->rank - 1) / (d - 1);
 }
 
+static double power(double x, size_t n)
+{
+    double result = 1;
+    for (; n > 0; n /= 2, x *= x)
+        if (n % 2 == 1)
+            result *= x;
+    return result;
+}
+
+/* Gains are factors of det V. */
 static double frank_wolfe_gain(const tarry__exchange *ex, double d, double t)
 {
     if (ex->rank == 1) /* would take all weight; pairwise does that */
-        return -INFINITY;
-    return (double)ex->rank * log1p(-t) + log1p(t / (1 - t) * d);
+        return 0;
+    return power(1 - t, ex->rank - 1) * (1 - t + t * d);
 }
 
 /* w_k = (1 - t) w_k + t: before the others are scaled. */
@@ -125,7 +135,7 @@ static double pairwise_gain(const tarry__exchange *ex, size_t k, size_t l,
                             double t)
 {
     const double dk = ex->variance[k], dl = ex->variance[l], dkl = ex->c[l];
-    return log((1 + t * dk) * (1 - t * dl) + t * t * dkl * dkl);
+    return (1 + t * dk) * (1 - t * dl) + t * t * dkl * dkl;
 }
 
 /* First V += t x_k x_k', which changes v and d_l; then V -= t x_l x_l'. */
