@@ -67,6 +67,10 @@ bool tarry__core_exchange(tarry__core *core, double tolerance,
 tarry_status tarry__core_interior(tarry__core *core, double tolerance,
                                   bool may_leave_out);
 
+/* Newton's steps, for weights that are nearly right.  TARRY_TARGET_NOT_MET, with
+ * the weights as they were: these do not lead within `tolerance` soon. */
+tarry_status tarry__core_newton(tarry__core *core, double tolerance);
+
 /* Moves weight so that at most r (r+1)/2 points keep some, V unchanged. */
 tarry_status tarry__core_thin(tarry__core *core);
 

@@ -7,7 +7,8 @@
  *    within some per cent of the final one.
  * 3. Solve the core exactly (interior.c) and look again at those arms whose
  *    old variance, times rho, does not rule them out (scan.h).  Repeat while
- *    some violate.  What is left is a certificate over all arms.
+ *    some violate, from then on by Newton's method where it leads somewhere.
+ *    What is left is a certificate over all arms.
  *
  * So an arm's row is read about once.  The rank is taken from a sample at
  * first and proven at the end; in doubt the solve starts again, thoroughly. */
@@ -243,12 +244,17 @@ static tarry_status polish(tarry__solver *s, int round, double tolerance)
                    ? TARRY_OK
                    : TARRY_TARGET_NOT_MET;
     const double gap = tarry__core_worst(&s->core) / r - 1;
+    if (round > 1 && gap < FIRST_ROUND) {
+        const tarry_status status = tarry__core_newton(&s->core, tolerance);
+        if (status != TARRY_TARGET_NOT_MET)
+            return status;
+    }
     tarry__core_fade(&s->core, 0.1);
     tarry__core_prune(&s->core, (1 - fmax(1.5 * gap, 0.01)) * r);
-    tarry_status status = tarry__solver_whiten(s);
-    if (status == TARRY_OK)
-        status = tarry__core_interior(&s->core, tolerance, round <= 2);
-    return status;
+    const bool bold = round <= 2; /* what is left out must come back in time */
+    const tarry_status status = tarry__solver_whiten(s);
+    return status == TARRY_OK ? tarry__core_interior(&s->core, tolerance, bold)
+                              : status;
 }
 
 static tarry_status finish(tarry__solver *s, goals goal, double *g)

@@ -26,7 +26,7 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-enum { MAX_STEPS = 100 };
+enum { MAX_STEPS = 100, NEWTON_STEPS = 5 };
 static const double BOUNDARY = 0.99;    /* share of the way to w, s = 0 */
 static const double CENTRE_SHARE = 0.1; /* weight spread evenly at the start */
 /* When points are left out: g/r - 1 and s/r; trend. */
@@ -159,13 +159,18 @@ static void start(interior *in)
     }
 }
 
-/* Leaves out the points on their way out whose multipliers are clear. */
+/* On their way out, with clear multipliers. */
+static bool is_falling(const interior *in, size_t i)
+{
+    return in->trend[i] < FALLING && in->s[i] > NEAR * (double)in->r;
+}
+
 static void leave_out(interior *in)
 {
     const size_t r = in->r;
     size_t kept = 0;
     for (size_t i = 0; i < in->m; i++) {
-        if (in->trend[i] < FALLING && in->s[i] > NEAR * (double)r)
+        if (is_falling(in, i))
             continue;
         memmove(in->x + kept * r, in->x + i * r, r * sizeof *in->x);
         memmove(in->z + kept * r, in->z + i * r, r * sizeof *in->z);
@@ -199,7 +204,8 @@ static void fill_by_points(interior *in)
         double *column = in->system + j * in->m;
         for (size_t i = j; i < in->m; i++)
             column[i] *= column[i];
-        column[j] += in->s[j] / in->w[j];
+        if (in->s[j] > 0)
+            column[j] += in->s[j] / in->w[j];
     }
 }
 
@@ -371,9 +377,10 @@ tarry_status tarry__core_interior(tarry__core *core, double tolerance,
         close_interior(&in);
         return status;
     }
+    const double target = (1 + tolerance / 2) * (double)in.r;
     start(&in);
     in.may_leave_out = may_leave_out;
-    const double g = iterate(&in, (1 + tolerance / 2) * (double)in.r);
+    const double g = iterate(&in, target);
     memcpy(core->weight, in.best, core->count * sizeof *in.best);
     close_interior(&in);
     if (!tarry__core_refresh(core))
@@ -383,4 +390,63 @@ tarry_status tarry__core_interior(tarry__core *core, double tolerance,
         return TARRY_TARGET_NOT_MET;
     return g <= (1 + tolerance) * (double)core->rank ? TARRY_OK
                                                      : TARRY_TARGET_NOT_MET;
+}
+
+/* ---- Newton's method, near the end ----------------------------------------*/
+
+/* Takes the points with weight and those that want some. */
+static void take_active(interior *in)
+{
+    const tarry__core *core = in->core;
+    const size_t r = in->r;
+    in->m = 0;
+    for (size_t i = 0; i < core->count; i++)
+        if (core->weight[i] > 0 || core->variance[i] > (double)r) {
+            memcpy(in->x + in->m * r, core->x + i * r, r * sizeof *in->x);
+            in->w[in->m] = core->weight[i];
+            in->s[in->m] = 0;
+            in->at[in->m++] = i;
+        }
+    choose_order(in);
+}
+
+/* w += H^-1 (d - r); what would become negative becomes zero. */
+static bool newton_step(interior *in)
+{
+    take_active(in);
+    if (in->m > in->r * (in->r + 1) / 2 || !evaluate(in) || !factor_system(in))
+        return false; /* H is singular */
+    for (size_t i = 0; i < in->m; i++)
+        in->rhs[i] = in->d[i] - (double)in->r;
+    solve_system(in);
+    for (size_t i = 0; i < in->m; i++)
+        in->core->weight[in->at[i]] = fmax(in->w[i] + in->dw[i], 0);
+    return tarry__core_refresh(in->core);
+}
+
+static bool newton(interior *in, double target)
+{
+    for (int k = 0; k < NEWTON_STEPS; k++) {
+        if (tarry__core_worst(in->core) <= target)
+            return true;
+        if (!newton_step(in))
+            return false;
+    }
+    return tarry__core_worst(in->core) <= target;
+}
+
+tarry_status tarry__core_newton(tarry__core *core, double tolerance)
+{
+    interior in;
+    tarry_status status = open_interior(&in, core);
+    if (status == TARRY_OK) {
+        memcpy(in.best, core->weight, core->count * sizeof *in.best);
+        if (!newton(&in, (1 + tolerance / 2) * (double)core->rank)) {
+            memcpy(core->weight, in.best, core->count * sizeof *in.best);
+            tarry__core_refresh(core);
+            status = TARRY_TARGET_NOT_MET;
+        }
+    }
+    close_interior(&in);
+    return status;
 }

@@ -221,6 +221,34 @@ static void interior_steps_continue_after_exchange(void **state)
 
 /* ---- fewer points -------------------------------------------------------- */
 
+/* From a solution that was disturbed; where H is singular it gives up and
+ * leaves the weights alone. */
+static void newton_finishes_what_is_nearly_solved(void **state)
+{
+    (void)state;
+    size_t n_solved = 0;
+    for (size_t k = 0; k < N_KINDS; k++) {
+        tarry__core core = make_core(k);
+        const double r = (double)core.rank;
+        assert_int_equal(tarry__core_interior(&core, 1e-9, true), TARRY_OK);
+        for (size_t i = 0; i < core.count; i++)
+            core.weight[i] *= i % 2 ? 1.001 : 0.999;
+        assert_true(tarry__core_refresh(&core));
+        double *before = malloc(core.count * sizeof *before);
+        memcpy(before, core.weight, core.count * sizeof *before);
+        const bool solved = tarry__core_newton(&core, 1e-9) == TARRY_OK;
+        check_core(&core);
+        n_solved += solved;
+        if (solved)
+            CHECK_AT_MOST(tarry__core_worst(&core), (1 + 1e-9) * r);
+        for (size_t i = 0; !solved && i < core.count; i++)
+            CHECK_NEAR(core.weight[i], before[i], 1e-15);
+        free(before);
+        tarry__core_clear(&core);
+    }
+    assert_true(n_solved >= 2);
+}
+
 /* Points of one length keep the sum of the weights, so V stays; in general
  * what is saved in weight makes V larger, the same in every direction. */
 static void thinning_keeps_the_matrix_on_few_points(void **state)
@@ -429,6 +457,7 @@ int main(void)
         cmocka_unit_test(exchange_reaches_its_tolerance_and_never_loses),
         cmocka_unit_test(interior_steps_solve_every_kind_of_set),
         cmocka_unit_test(interior_steps_continue_after_exchange),
+        cmocka_unit_test(newton_finishes_what_is_nearly_solved),
         cmocka_unit_test(thinning_keeps_the_matrix_on_few_points),
         cmocka_unit_test(thinning_an_optimal_design_leaves_it_optimal),
         cmocka_unit_test(shrinking_takes_as_many_points_as_it_is_told),
