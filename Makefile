@@ -2,9 +2,10 @@
 # make test   set up, build, run every test (also under sanitizers)
 # make        build build/tarry        make bench     print the speed tables
 # make install [PREFIX=/usr/local]     make valgrind  unit tests under valgrind
+#                                      make tsan      threads under a sanitizer
 PREFIX ?= /usr/local
 
-.PHONY: all setup setup-test demo test bench install valgrind format clean
+.PHONY: all setup setup-test demo test bench install valgrind tsan format clean
 all: setup
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
@@ -33,8 +34,11 @@ install: all
 valgrind: all
 	@tools/valgrind
 
+tsan:
+	@tools/tsan
+
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-sanitize
+	@rm -rf build build-sanitize build-thread

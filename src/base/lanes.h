@@ -56,21 +56,22 @@ static inline reals root(reals x)
 #endif
 }
 
-/* The other half of the vector; of each half; of each quarter. */
+/* step(x, x with its halves exchanged), then with those of each half, then
+ * with those of each quarter. */
 #if defined(__AVX512F__)
 #define FOLD(x, step)                                                          \
-    step(x, ((integers){4, 5, 6, 7, 0, 1, 2, 3}));                             \
-    step(x, ((integers){2, 3, 0, 1, 6, 7, 4, 5}));                             \
-    step(x, ((integers){1, 0, 3, 2, 5, 4, 7, 6}))
+    step(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3));            \
+    step(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5));            \
+    step(x, __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6))
 #elif defined(__AVX2__)
 #define FOLD(x, step)                                                          \
-    step(x, ((integers){2, 3, 0, 1}));                                         \
-    step(x, ((integers){1, 0, 3, 2}))
+    step(x, __builtin_shufflevector(x, x, 2, 3, 0, 1));                        \
+    step(x, __builtin_shufflevector(x, x, 1, 0, 3, 2))
 #else
-#define FOLD(x, step) step(x, ((integers){1, 0}))
+#define FOLD(x, step) step(x, __builtin_shufflevector(x, x, 1, 0))
 #endif
 
-#define ADD_OTHER(x, order) x += __builtin_shuffle(x, order)
+#define ADD_OTHER(x, other) x += other
 static inline double sum_lanes(reals x)
 {
     FOLD(x, ADD_OTHER);
@@ -82,7 +83,7 @@ static inline reals smaller(reals a, reals b)
     return pick(a < b, a, b);
 }
 
-#define TAKE_SMALLER(x, order) x = smaller(__builtin_shuffle(x, order), x)
+#define TAKE_SMALLER(x, other) x = smaller(other, x)
 static inline double min_lanes(reals x)
 {
     FOLD(x, TAKE_SMALLER);

@@ -5,13 +5,13 @@
 
 #include <stddef.h>
 
-/* Doubles per vector: 8 (AVX-512), 4 (AVX2 and FMA) or 2. */
+/* Doubles per vector: 8 (AVX-512 with DQ), 4 (AVX2 and FMA) or 2. */
 static inline size_t tarry__vector_lanes(void)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("x86-64-v4"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return 8;
-    if (__builtin_cpu_supports("x86-64-v3"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return 4;
 #endif
     return 2;

@@ -96,7 +96,7 @@ static double inverse_norm2(tarry__solver *s)
 tarry_status tarry__solver_panel(tarry__solver *s)
 {
     double *L = s->square[0];
-    tarry__core_matrix(&s->core, L);
+    memcpy(L, s->core.V, s->r * s->r * sizeof *L);
     if (!tarry__cholesky(L, s->r))
         return TARRY_TARGET_NOT_MET;
     memcpy(s->M, s->T, s->r * s->n * sizeof *s->M);
@@ -112,8 +112,8 @@ tarry_status tarry__solver_refer(tarry__solver *s, uint16_t *index)
 {
     if (s->n_references == s->room_references) {
         const size_t room = 2 * s->room_references + 8;
-        tarry__reference *bigger = tarry__grow(
-            s->references, s->n_references, room, sizeof *bigger);
+        tarry__reference *bigger =
+            tarry__grow(s->references, s->n_references, room, sizeof *bigger);
         if (bigger == NULL)
             return TARRY_NO_MEMORY;
         s->references = bigger;
@@ -123,28 +123,37 @@ tarry_status tarry__solver_refer(tarry__solver *s, uint16_t *index)
     new->V = tarry__alloc(s->r * s->r, sizeof *new->V);
     if (new->V == NULL)
         return TARRY_NO_MEMORY;
-    tarry__core_matrix(&s->core, new->V);
+    memcpy(new->V, s->core.V, s->r * s->r * sizeof *new->V);
     new->inverse_norm2 = s->thorough ? 0 : inverse_norm2(s);
     *index = (uint16_t)s->n_references++;
     return TARRY_OK;
 }
 
-/* rho = lambda_max(V^-1 V_c) for the panel's V = L L', each c: L^-1 V_c L'^-1
- * has the same eigenvalues.  The margin covers rounding. */
-tarry_status tarry__solver_ratios(tarry__solver *s, double *rho)
+/* L^-1 V_c L'^-1 has the eigenvalues of V^-1 V_c.  The margin covers
+ * rounding. */
+static bool ratio(tarry__solver *s, const double *V, double *rho)
 {
     const size_t r = s->r;
     double *A = s->square[1];
-    for (size_t c = 0; c < s->n_references; c++) {
-        memcpy(A, s->references[c].V, r * r * sizeof *A);
-        for (int side = 0; side < 2; side++) {
-            tarry__lower_solve(s->square[0], r, A, r);
-            transpose(A, r);
-        }
-        if (!tarry__largest_eigenvalue(A, r, s->values, s->work, s->work_size,
-                                       &rho[c]))
+    memcpy(A, V, r * r * sizeof *A);
+    for (int side = 0; side < 2; side++) {
+        tarry__lower_solve(s->square[0], r, A, r);
+        transpose(A, r);
+    }
+    if (!tarry__largest_eigenvalue(A, r, s->values, s->work, s->work_size, rho))
+        return false;
+    *rho *= 1 + 1e-9;
+    return true;
+}
+
+tarry_status tarry__solver_ratios(tarry__solver *s, double *rho)
+{
+    for (size_t c = 0; c < s->n_references; c++)
+        rho[c] = 0;
+    for (size_t b = 0; b < s->scan.n_blocks; b++) {
+        const size_t c = s->scan.reference[b]; /* few are still in use */
+        if (rho[c] == 0 && !ratio(s, s->references[c].V, &rho[c]))
             return TARRY_TARGET_NOT_MET;
-        rho[c] *= 1 + 1e-9;
     }
     return TARRY_OK;
 }

@@ -11,18 +11,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "tarry/status.h"
+#include "variance_kernel.h"
 
 typedef struct {
-    size_t rank;           /* r */
-    size_t count, room;    /* m, and how many there is memory for */
-    double *x;             /* r by m */
-    double *weight;        /* w */
-    double *variance;      /* d, kept up to date by every function here */
-    size_t *arm;           /* the arms' numbers */
-    double *scratch;       /* m: one number per point */
-    double *inverse;       /* r by r: V^-1 */
-    double *direction;     /* r */
-    double *batch;         /* scratch for some points */
+    size_t rank;         /* r */
+    size_t count, room;  /* m, and how many there is memory for */
+    double *x;           /* r by m */
+    double *weight;      /* w */
+    double *variance;    /* d, kept up to date by every function here */
+    size_t *arm;         /* the arms' numbers */
+    double *scratch;     /* two numbers per point */
+    double *rows;        /* x by rows, for exchange */
+    double *V, *inverse; /* r by r: V and V^-1 */
+    tarry__panel panel;  /* of L^-1, V = L L', if r is small */
+    double *direction;   /* 2 r */
+    double *batch;       /* scratch for some points */
 } tarry__core;
 
 tarry_status tarry__core_create(tarry__core *core, size_t rank, size_t room);
@@ -31,12 +34,12 @@ void tarry__core_clear(tarry__core *core);
 /* Makes room for `room` points. */
 tarry_status tarry__core_reserve(tarry__core *core, size_t room);
 
-/* V (r by r) of the weights. */
-void tarry__core_matrix(const tarry__core *core, double *V);
-
-/* Scales the weights to sum 1 and computes V^-1 and all variances from
+/* Scales the weights to sum 1 and computes V, V^-1 and all variances from
  * scratch; false if V is singular. */
 bool tarry__core_refresh(tarry__core *core);
+
+/* The variances of the points from `first` on, after a refresh. */
+void tarry__core_evaluate(tarry__core *core, size_t first);
 
 /* The largest variance. */
 double tarry__core_worst(const tarry__core *core);
@@ -58,9 +61,15 @@ bool tarry__core_exchange(tarry__core *core, double tolerance,
                           size_t max_steps);
 
 /* Interior-point steps until the design is within `tolerance` of optimal on
- * the core, then drops weights of no account.  TARRY_TARGET_NOT_MET: the
- * tolerance was not reached, weights are the best found. */
-tarry_status tarry__core_interior(tarry__core *core, double tolerance);
+ * the core, then drops weights of no account.  `may_leave_out`: points may be
+ * disregarded that seem not to matter.  TARRY_TARGET_NOT_MET: the tolerance was
+ * not reached, weights are the best found. */
+tarry_status tarry__core_interior(tarry__core *core, double tolerance,
+                                  bool may_leave_out);
+
+/* Newton's steps, for weights that are nearly right.  TARRY_TARGET_NOT_MET, with
+ * the weights as they were: these do not lead within `tolerance` soon. */
+tarry_status tarry__core_newton(tarry__core *core, double tolerance);
 
 /* Moves weight so that at most r (r+1)/2 points keep some, V unchanged. */
 tarry_status tarry__core_thin(tarry__core *core);

@@ -7,7 +7,8 @@
  *    within some per cent of the final one.
  * 3. Solve the core exactly (interior.c) and look again at those arms whose
  *    old variance, times rho, does not rule them out (scan.h).  Repeat while
- *    some violate.  What is left is a certificate over all arms.
+ *    some violate, from then on by Newton's method where it leads somewhere.
+ *    What is left is a certificate over all arms.
  *
  * So an arm's row is read about once.  The rank is taken from a sample at
  * first and proven at the end; in doubt the solve starts again, thoroughly. */
@@ -24,6 +25,7 @@
 
 enum { MAX_ROUNDS = 60, EXCHANGE_STEPS = 40 /* times r */ };
 static const double OUT_OF_SCALE = 1e4; /* variance / r that asks to whiten */
+static const double FIRST_ROUND = 0.03; /* how well the core is solved in it */
 
 /* How well the core is solved between chunks and between rounds, and what
  * g / r - 1 is accepted in the end. */
@@ -36,9 +38,8 @@ static const goals PAPER_GOALS = {0.25, 0.25, 0.9};
 
 tarry_design_options tarry_design_defaults(void)
 {
-    return (tarry_design_options){.rule = TARRY_DESIGN_NEAR,
-                                  .tolerance = 1e-3,
-                                  .rank_tolerance = 1e-11};
+    return (tarry_design_options){
+        .rule = TARRY_DESIGN_NEAR, .tolerance = 1e-3, .rank_tolerance = 1e-11};
 }
 
 const char *tarry_design_options_check(const tarry_design_options *o,
@@ -77,7 +78,9 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
     s->n = n;
     s->options = options;
     s->thorough = thorough;
-    s->threads = options->threads;
+    s->threads = (double)n_arms * (double)n * (double)n < TARRY__SERIAL_WORK
+                     ? 1
+                     : options->threads;
     s->work_size = tarry__factor_work(n, n);
     s->T = tarry__alloc(n * n, sizeof(double));
     s->M = tarry__alloc(n * n, sizeof(double));
@@ -91,9 +94,8 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
         !s->work || !s->panel.values || !s->panel.ends)
         return TARRY_NO_MEMORY;
     const bool paper = options->rule == TARRY_DESIGN_PAPER;
-    const tarry_status status =
-        tarry__scan_create(&s->scan, arms, n_arms, n,
-                           paper ? 4 * n + 10 : 8 * n + 50, s->threads);
+    const tarry_status status = tarry__scan_create(
+        &s->scan, arms, n_arms, n, paper ? 4 * n + 10 : 8 * n + 50, s->threads);
     const int callers = thorough ? s->threads : 1; /* of BLAS: see span.c */
     if (status == TARRY_OK && !tarry__libraries_have_room(s->threads, callers))
         return TARRY_NO_MEMORY;
@@ -134,18 +136,16 @@ static tarry_status absorb_hits(tarry__solver *s, double rough, double largest,
                                 size_t *added)
 {
     const double r = (double)s->r;
+    const size_t before = s->core.count;
     tarry_status status = tarry__solver_add_hits(s, added);
-    if (status != TARRY_OK)
-        return status;
-    if (largest > OUT_OF_SCALE * r)
+    if (status == TARRY_OK && largest > OUT_OF_SCALE * r)
         status = tarry__solver_whiten(s);
-    else if (!tarry__core_refresh(&s->core))
-        status = TARRY_TARGET_NOT_MET;
     if (status != TARRY_OK)
         return status;
+    tarry__core_evaluate(&s->core, before);
     if (!tarry__core_exchange(&s->core, rough, EXCHANGE_STEPS * s->r))
         return TARRY_TARGET_NOT_MET;
-    tarry__core_prune(&s->core, 0.7 * r);
+    tarry__core_prune(&s->core, 0.85 * r);
     return TARRY_OK;
 }
 
@@ -231,19 +231,30 @@ static tarry_status sparsen(tarry__solver *s)
     return tarry__core_balance(core) ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 
-/* Rough weights become final ones, up to a certificate. */
-static tarry_status polish(tarry__solver *s, double tolerance)
+/* Rough weights become final ones, up to a certificate.  In the first round
+ * arms will still come, so that better ones are enough. */
+static tarry_status polish(tarry__solver *s, int round, double tolerance)
 {
     const double r = (double)s->r;
     if (s->options->rule == TARRY_DESIGN_PAPER)
         return sparsen(s);
+    if (round == 0)
+        return tarry__core_exchange(&s->core, FIRST_ROUND,
+                                    EXCHANGE_STEPS * s->r)
+                   ? TARRY_OK
+                   : TARRY_TARGET_NOT_MET;
     const double gap = tarry__core_worst(&s->core) / r - 1;
+    if (round > 1 && gap < FIRST_ROUND) {
+        const tarry_status status = tarry__core_newton(&s->core, tolerance);
+        if (status != TARRY_TARGET_NOT_MET)
+            return status;
+    }
     tarry__core_fade(&s->core, 0.1);
     tarry__core_prune(&s->core, (1 - fmax(1.5 * gap, 0.01)) * r);
-    tarry_status status = tarry__solver_whiten(s);
-    if (status == TARRY_OK)
-        status = tarry__core_interior(&s->core, tolerance);
-    return status;
+    const bool bold = round <= 2; /* what is left out must come back in time */
+    const tarry_status status = tarry__solver_whiten(s);
+    return status == TARRY_OK ? tarry__core_interior(&s->core, tolerance, bold)
+                              : status;
 }
 
 static tarry_status finish(tarry__solver *s, goals goal, double *g)
@@ -251,9 +262,7 @@ static tarry_status finish(tarry__solver *s, goals goal, double *g)
     const double target = (1 + goal.tolerance) * (double)s->r;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         size_t added;
-        const double aim = round == 0 ? fmax(goal.tolerance, 0.01)
-                                      : goal.tolerance;
-        const tarry_status solved = polish(s, aim);
+        const tarry_status solved = polish(s, round, goal.tolerance);
         if (solved != TARRY_OK && solved != TARRY_TARGET_NOT_MET)
             return solved;
         tarry_status status = certify(s, target, g);
@@ -273,13 +282,11 @@ static tarry_status finish(tarry__solver *s, goals goal, double *g)
 
 /* Brings the support to the limit: first at no cost, then by giving up the
  * least important arms in steps and solving again for those that stay. */
-static tarry_status limit_support(tarry__solver *s, double tolerance,
-                                  double *g)
+static tarry_status limit_support(tarry__solver *s, double tolerance, double *g)
 {
     tarry__core *core = &s->core;
-    const size_t limit = s->options->max_support > s->r
-                             ? s->options->max_support
-                             : s->r;
+    const size_t limit =
+        s->options->max_support > s->r ? s->options->max_support : s->r;
     if (s->options->max_support == 0 ||
         tarry__core_support(core) <= s->options->max_support)
         return TARRY_OK;
@@ -289,7 +296,7 @@ static tarry_status limit_support(tarry__solver *s, double tolerance,
         if (!tarry__core_shrink(core, excess / 4 + 1))
             return TARRY_TARGET_NOT_MET;
         tarry__core_prune(core, INFINITY);
-        status = tarry__core_interior(core, fmin(tolerance, 1e-6));
+        status = tarry__core_interior(core, fmin(tolerance, 1e-6), false);
         if (status == TARRY_TARGET_NOT_MET)
             status = TARRY_OK; /* the certificate will tell */
     }
@@ -347,8 +354,8 @@ static tarry_status make_result(const tarry__solver *s, double g,
     const tarry__core *core = &s->core;
     const size_t support = tarry__core_support(core);
     supported *list = tarry__alloc(support, sizeof *list);
-    tarry_status status = list != NULL ? allocate_result(support, out)
-                                       : TARRY_NO_MEMORY;
+    tarry_status status =
+        list != NULL ? allocate_result(support, out) : TARRY_NO_MEMORY;
     if (status == TARRY_OK) {
         size_t count = 0;
         for (size_t i = 0; i < core->count; i++)
@@ -395,7 +402,7 @@ static tarry_status attempt(tarry__solver *s, tarry_design **out)
 {
     const goals goal = s->options->rule == TARRY_DESIGN_PAPER
                            ? PAPER_GOALS
-                           : (goals){0.05, 0.01, s->options->tolerance};
+                           : (goals){0.05, 0.03, s->options->tolerance};
     double g;
     tarry_status status = tarry__solver_start(s);
     if (status == TARRY_OK && s->r == 0)

@@ -11,7 +11,12 @@
  *
  * H = Y'Y where column i of Y holds z_i z_i' as N = r(r+1)/2 numbers, z = L^-1
  * x.  With more points than that, as on spheres, balls and grids where vertex
- * methods stall, the system is solved in N dimensions (Woodbury). */
+ * methods stall, the system is solved in N dimensions (Woodbury).
+ *
+ * If allowed, points that are clearly out are left out on the way, as the cost
+ * grows with the cube of their number: near the solution a step lets the
+ * weights of those fall with mu and their multipliers stay, and the other way
+ * round for the rest (Tapia's indicators). */
 #include "core.h"
 
 #include <math.h>
@@ -21,24 +26,36 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-enum { MAX_STEPS = 100 };
+enum { MAX_STEPS = 100, NEWTON_STEPS = 5 };
 static const double BOUNDARY = 0.99;    /* share of the way to w, s = 0 */
 static const double CENTRE_SHARE = 0.1; /* weight spread evenly at the start */
+/* When points are left out: g/r - 1 and s/r; trend. */
+static const double NEAR = 0.01, FALLING = 0.2;
 
 typedef struct {
     tarry__core *core;
     size_t m, r, order; /* points, rank, order of the linear system */
     bool by_points;     /* system in m dimensions, else in N = order */
-    double *V, *z;      /* factor of V; z = L^-1 x, r by m */
+    bool may_leave_out;
+    double *V, *x, *z; /* factor of V; points; z = L^-1 x, r by m */
+    size_t *at;        /* the points' places in the core */
     double *w, *d, *s;
-    double *best;       /* the best weights so far */
+    double *best; /* the best weights so far, by places in the core */
     double *dw, *ds, *affine; /* steps; product dw ds of the predictor */
+    double *trend;            /* (w/s) after over before the last step */
     double *rhs;
     double *system; /* order by order */
     double *Y;      /* N by m, only if !by_points */
     double *t;      /* order */
     double *memory;
 } interior;
+
+static void choose_order(interior *in)
+{
+    const size_t N = in->r * (in->r + 1) / 2;
+    in->by_points = in->m <= N + N / 4;
+    in->order = in->by_points ? in->m : N;
+}
 
 static tarry_status open_interior(interior *in, tarry__core *core)
 {
@@ -47,40 +64,71 @@ static tarry_status open_interior(interior *in, tarry__core *core)
     in->core = core;
     in->m = m;
     in->r = r;
-    in->by_points = m <= N + N / 4;
-    in->order = in->by_points ? m : N;
-    const size_t sizes[] = {r * r, r * m, m, m, m, m, m, m, m, m, in->order,
-                            in->order * in->order, in->by_points ? 0 : N * m};
-    double **const fields[] = {&in->V, &in->z, &in->w, &in->d, &in->s,
-                               &in->best, &in->dw, &in->ds, &in->affine,
-                               &in->rhs, &in->t, &in->system, &in->Y};
+    choose_order(in);
+    const size_t most = in->by_points ? m : N + N / 4;
+    const struct {
+        double **field;
+        size_t size;
+    } parts[] = {{&in->V, r * r},
+                 {&in->x, r * m + TARRY__SMALL_DIM},
+                 {&in->z, r * m},
+                 {&in->w, m},
+                 {&in->d, m},
+                 {&in->s, m},
+                 {&in->best, m},
+                 {&in->dw, m},
+                 {&in->ds, m},
+                 {&in->affine, m},
+                 {&in->trend, m},
+                 {&in->rhs, m},
+                 {&in->t, most},
+                 {&in->system, most * most},
+                 {&in->Y, in->by_points ? 0 : N * m}};
+    enum { N_PARTS = sizeof parts / sizeof *parts };
     size_t total = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        total += (sizes[i] + 7) / 8 * 8;
+    for (size_t i = 0; i < N_PARTS; i++)
+        total += (parts[i].size + 7) / 8 * 8;
     in->memory = tarry__alloc(total, sizeof(double));
-    if (in->memory == NULL)
+    in->at = tarry__alloc(m, sizeof *in->at);
+    if (in->memory == NULL || in->at == NULL)
         return TARRY_NO_MEMORY;
     double *next = in->memory;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        *fields[i] = next;
-        next += (sizes[i] + 7) / 8 * 8;
+    for (size_t i = 0; i < N_PARTS; i++) {
+        *parts[i].field = next;
+        next += (parts[i].size + 7) / 8 * 8;
     }
     return TARRY_OK;
+}
+
+static void close_interior(interior *in)
+{
+    tarry__free(in->at);
+    tarry__free(in->memory);
+}
+
+static void sum_up(interior *in)
+{
+    const size_t m = in->m, r = in->r;
+    if (r <= TARRY__SMALL_DIM) {
+        tarry__moments(in->x, in->w, m, r, in->V);
+        return;
+    }
+    for (size_t i = 0; i < m; i++) {
+        const double root = sqrt(in->w[i]);
+        for (size_t j = 0; j < r; j++)
+            in->z[j + i * r] = root * in->x[j + i * r];
+    }
+    tarry__outer(in->z, r, m, in->V);
 }
 
 /* V = L L', z = L^-1 x, d = |z|^2; false if V is singular. */
 static bool evaluate(interior *in)
 {
     const size_t m = in->m, r = in->r;
-    for (size_t i = 0; i < m; i++) {
-        const double root = sqrt(in->w[i]);
-        for (size_t j = 0; j < r; j++)
-            in->z[j + i * r] = root * in->core->x[j + i * r];
-    }
-    tarry__outer(in->z, r, m, in->V);
+    sum_up(in);
     if (!tarry__cholesky(in->V, r))
         return false;
-    memcpy(in->z, in->core->x, r * m * sizeof *in->z);
+    memcpy(in->z, in->x, r * m * sizeof *in->z);
     tarry__lower_solve(in->V, r, in->z, m);
     for (size_t i = 0; i < m; i++)
         in->d[i] = tarry__dot(in->z + i * r, in->z + i * r, r);
@@ -104,8 +152,42 @@ static void start(interior *in)
     for (size_t i = 0; i < in->m; i++)
         in->w[i] = (1 - CENTRE_SHARE) * in->core->weight[i] + even;
     memcpy(in->best, in->core->weight, in->m * sizeof *in->best);
-    for (size_t i = 0; i < in->m; i++)
+    memcpy(in->x, in->core->x, in->r * in->m * sizeof *in->x);
+    for (size_t i = 0; i < in->m; i++) {
         in->s[i] = fmax(r - in->core->variance[i], CENTRE_SHARE * r);
+        in->at[i] = i;
+    }
+}
+
+/* On their way out, with clear multipliers. */
+static bool is_falling(const interior *in, size_t i)
+{
+    return in->trend[i] < FALLING && in->s[i] > NEAR * (double)in->r;
+}
+
+static void leave_out(interior *in)
+{
+    const size_t r = in->r;
+    size_t kept = 0;
+    for (size_t i = 0; i < in->m; i++) {
+        if (is_falling(in, i))
+            continue;
+        memmove(in->x + kept * r, in->x + i * r, r * sizeof *in->x);
+        memmove(in->z + kept * r, in->z + i * r, r * sizeof *in->z);
+        in->w[kept] = in->w[i];
+        in->d[kept] = in->d[i];
+        in->s[kept] = in->s[i];
+        in->at[kept++] = in->at[i];
+    }
+    in->m = kept;
+    choose_order(in);
+}
+
+static void keep_as_best(interior *in)
+{
+    memset(in->best, 0, in->core->count * sizeof *in->best);
+    for (size_t i = 0; i < in->m; i++)
+        in->best[in->at[i]] = in->w[i];
 }
 
 static double mean_product(const double *a, const double *b, size_t m)
@@ -122,7 +204,8 @@ static void fill_by_points(interior *in)
         double *column = in->system + j * in->m;
         for (size_t i = j; i < in->m; i++)
             column[i] *= column[i];
-        column[j] += in->s[j] / in->w[j];
+        if (in->s[j] > 0)
+            column[j] += in->s[j] / in->w[j];
     }
 }
 
@@ -185,8 +268,8 @@ static void direction(interior *in, double mu, const double *correction)
     solve_system(in);
     for (size_t i = 0; i < in->m; i++) {
         const double goal = mu - (correction != NULL ? correction[i] : 0);
-        in->ds[i] = goal / in->w[i] - in->s[i] -
-                    in->s[i] / in->w[i] * in->dw[i];
+        in->ds[i] =
+            goal / in->w[i] - in->s[i] - in->s[i] / in->w[i] * in->dw[i];
     }
 }
 
@@ -219,8 +302,10 @@ static void move(interior *in)
     const double p = step_length(in->w, in->dw, in->m, BOUNDARY);
     const double q = step_length(in->s, in->ds, in->m, BOUNDARY);
     for (size_t i = 0; i < in->m; i++) {
+        const double before = in->w[i] / in->s[i];
         in->w[i] += p * in->dw[i];
         in->s[i] += q * in->ds[i];
+        in->trend[i] = in->w[i] / in->s[i] / before;
     }
 }
 
@@ -247,9 +332,13 @@ static double iterate(interior *in, double target)
         stalled = g < best ? 0 : stalled + 1;
         if (g < best) {
             best = g;
-            memcpy(in->best, in->w, in->m * sizeof *in->best);
+            keep_as_best(in);
         }
-        if (best <= target || stalled > 25 || !step(in))
+        if (best <= target || stalled > 25)
+            break;
+        if (in->may_leave_out && k > 0 && g < (1 + NEAR) * (double)in->r)
+            leave_out(in);
+        if (!step(in))
             break;
     }
     return best;
@@ -279,16 +368,21 @@ static void drop_small(tarry__core *core, double share)
             core->weight[i] = 0;
 }
 
-tarry_status tarry__core_interior(tarry__core *core, double tolerance)
+tarry_status tarry__core_interior(tarry__core *core, double tolerance,
+                                  bool may_leave_out)
 {
     interior in;
     tarry_status status = open_interior(&in, core);
-    if (status != TARRY_OK)
+    if (status != TARRY_OK) {
+        close_interior(&in);
         return status;
+    }
+    const double target = (1 + tolerance / 2) * (double)in.r;
     start(&in);
-    const double g = iterate(&in, (1 + tolerance / 2) * (double)in.r);
-    memcpy(core->weight, in.best, in.m * sizeof *in.best);
-    tarry__free(in.memory);
+    in.may_leave_out = may_leave_out;
+    const double g = iterate(&in, target);
+    memcpy(core->weight, in.best, core->count * sizeof *in.best);
+    close_interior(&in);
     if (!tarry__core_refresh(core))
         return TARRY_TARGET_NOT_MET;
     drop_small(core, fmin(tolerance, 0.1) / 4);
@@ -296,4 +390,63 @@ tarry_status tarry__core_interior(tarry__core *core, double tolerance)
         return TARRY_TARGET_NOT_MET;
     return g <= (1 + tolerance) * (double)core->rank ? TARRY_OK
                                                      : TARRY_TARGET_NOT_MET;
+}
+
+/* ---- Newton's method, near the end ----------------------------------------*/
+
+/* Takes the points with weight and those that want some. */
+static void take_active(interior *in)
+{
+    const tarry__core *core = in->core;
+    const size_t r = in->r;
+    in->m = 0;
+    for (size_t i = 0; i < core->count; i++)
+        if (core->weight[i] > 0 || core->variance[i] > (double)r) {
+            memcpy(in->x + in->m * r, core->x + i * r, r * sizeof *in->x);
+            in->w[in->m] = core->weight[i];
+            in->s[in->m] = 0;
+            in->at[in->m++] = i;
+        }
+    choose_order(in);
+}
+
+/* w += H^-1 (d - r); what would become negative becomes zero. */
+static bool newton_step(interior *in)
+{
+    take_active(in);
+    if (in->m > in->r * (in->r + 1) / 2 || !evaluate(in) || !factor_system(in))
+        return false; /* H is singular */
+    for (size_t i = 0; i < in->m; i++)
+        in->rhs[i] = in->d[i] - (double)in->r;
+    solve_system(in);
+    for (size_t i = 0; i < in->m; i++)
+        in->core->weight[in->at[i]] = fmax(in->w[i] + in->dw[i], 0);
+    return tarry__core_refresh(in->core);
+}
+
+static bool newton(interior *in, double target)
+{
+    for (int k = 0; k < NEWTON_STEPS; k++) {
+        if (tarry__core_worst(in->core) <= target)
+            return true;
+        if (!newton_step(in))
+            return false;
+    }
+    return tarry__core_worst(in->core) <= target;
+}
+
+tarry_status tarry__core_newton(tarry__core *core, double tolerance)
+{
+    interior in;
+    tarry_status status = open_interior(&in, core);
+    if (status == TARRY_OK) {
+        memcpy(in.best, core->weight, core->count * sizeof *in.best);
+        if (!newton(&in, (1 + tolerance / 2) * (double)core->rank)) {
+            memcpy(core->weight, in.best, core->count * sizeof *in.best);
+            tarry__core_refresh(core);
+            status = TARRY_TARGET_NOT_MET;
+        }
+    }
+    close_interior(&in);
+    return status;
 }

@@ -8,33 +8,63 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "bounds_kernel.h"
 
-enum {
-    MAX_BLOCK_ROWS = 1024,
-    GLANCE = 16, /* arms looked at together before each by itself */
-    SERIAL_WORK = 5000000 /* flops below which a second thread does not pay:
-                               on a busy machine it may be waited for */
-};
+enum { MAX_BLOCK_ROWS = 1024 };
 
 /* ---- hits -----------------------------------------------------------------*/
 
+static inline bool is_better(const tarry__hit *x, const tarry__hit *y)
+{
+    return x->variance > y->variance ||
+           (x->variance == y->variance && x->arm < y->arm);
+}
+
 static int better_first(const void *a, const void *b)
 {
-    const tarry__hit *x = a, *y = b;
-    if (x->variance != y->variance)
-        return x->variance > y->variance ? -1 : 1;
-    return (x->arm > y->arm) - (x->arm < y->arm);
+    return is_better(b, a) - is_better(a, b);
+}
+
+/* Moves the `limit` best to the front, in any order (quickselect). */
+static void select_best(tarry__hit *hit, size_t count, size_t limit)
+{
+    size_t first = 0, last = count - 1;
+    while (first < last) {
+        const tarry__hit middle = hit[first + (last - first) / 2];
+        size_t i = first, j = last;
+        while (i <= j) {
+            while (is_better(&hit[i], &middle))
+                i++;
+            while (is_better(&middle, &hit[j]))
+                j--;
+            if (i > j)
+                break;
+            const tarry__hit swapped = hit[i];
+            hit[i++] = hit[j];
+            hit[j--] = swapped;
+        }
+        if (limit - 1 <= j)
+            last = j;
+        else if (limit - 1 >= i)
+            first = i;
+        else
+            return;
+    }
 }
 
 static void keep_best(tarry__hits *hits)
 {
-    qsort(hits->hit, hits->count, sizeof *hits->hit, better_first);
-    if (hits->count > hits->limit)
-        hits->count = hits->limit;
+    if (hits->count < hits->limit)
+        return;
+    select_best(hits->hit, hits->count, hits->limit);
+    hits->count = hits->limit;
+    hits->least = hits->hit[hits->limit - 1].variance;
 }
 
 static void add_hit(tarry__hits *hits, double variance, size_t arm)
 {
+    if (variance < hits->least)
+        return;
     if (hits->count == 2 * hits->limit)
         keep_best(hits);
     hits->hit[hits->count++] = (tarry__hit){variance, arm};
@@ -48,6 +78,7 @@ static void merge_hits(tarry__scan *scan)
             add_hit(all, scan->hits[t].hit[i].variance,
                     scan->hits[t].hit[i].arm);
     keep_best(all);
+    qsort(all->hit, all->count, sizeof *all->hit, better_first);
 }
 
 /* ---- blocks ---------------------------------------------------------------*/
@@ -72,10 +103,10 @@ static void shuffle(uint32_t *order, size_t count)
     }
 }
 
-/* 8 to 1024 rows, such that small sets still have some dozens of blocks. */
+/* 32 to 1024 rows, such that small sets still have some dozens of blocks. */
 static size_t choose_block_rows(size_t n_arms)
 {
-    size_t rows = 8;
+    size_t rows = 32;
     while (rows < MAX_BLOCK_ROWS && rows * 128 < n_arms)
         rows *= 2;
     return rows;
@@ -168,10 +199,16 @@ static void take(const tarry__scan *scan, gathered *g, double *variance,
         add_hit(g->hits, *variance, arm);
 }
 
-/* The float just above; variances that overflow it are cut in `take`. */
-static float rounded_up(double variance)
+/* The rows that may be hits; all if some variances are odd. */
+static size_t list_candidates(const float *bound, size_t rows, bool are_odd,
+                              const gathered *g, size_t *list)
 {
-    return (float)(variance * (1 + 2e-7)) + FLT_MIN;
+    if (!are_odd)
+        return tarry__bounds_list(
+            bound, rows, (float)fmax(g->wanted, g->hits->least), 0, list);
+    for (size_t i = 0; i < rows; i++)
+        list[i] = i;
+    return rows;
 }
 
 static void evaluate_block(tarry__scan *scan, const tarry__panel *panel,
@@ -179,20 +216,23 @@ static void evaluate_block(tarry__scan *scan, const tarry__panel *panel,
 {
     double variance[MAX_BLOCK_ROWS];
     const size_t rows = rows_of(scan, block), first = block * scan->block_rows;
+    float *bound = scan->bound + first;
     tarry__variances(panel, scan->arms + first * scan->dim, NULL, rows,
                      variance);
-    double sum = 0, largest = 0;
-    for (size_t i = 0; i < rows; i++) {
-        if (variance[i] > g->wanted || !(variance[i] <= FLT_MAX / 4))
-            take(scan, g, &variance[i], first + i);
-        sum += variance[i];
-        largest = variance[i] > largest ? variance[i] : largest;
-        scan->bound[first + i] = rounded_up(variance[i]);
+    tarry__summary s = tarry__bounds_set(variance, rows, bound);
+    const bool are_odd = !(s.sum <= FLT_MAX / 4);
+    if ((s.largest > g->wanted && s.largest >= g->hits->least) || are_odd) {
+        size_t list[MAX_BLOCK_ROWS];
+        const size_t n = list_candidates(bound, rows, are_odd, g, list);
+        for (size_t i = 0; i < n; i++)
+            take(scan, g, &variance[list[i]], first + list[i]);
     }
-    if (largest > g->largest)
-        g->largest = largest;
-    scan->block_sum[block] = sum;
-    scan->block_bound[block] = rounded_up(largest);
+    if (are_odd) /* some were repaired */
+        s = tarry__bounds_set(variance, rows, bound);
+    if (s.largest > g->largest)
+        g->largest = s.largest;
+    scan->block_sum[block] = s.sum;
+    scan->block_bound[block] = (float)(s.largest * TARRY__ROUND_UP) + FLT_MIN;
     scan->reference[block] = reference;
     g->evaluations += rows;
 }
@@ -207,33 +247,16 @@ static void evaluate_some(const tarry__scan *scan, const tarry__panel *panel,
     g->evaluations += count;
 }
 
-/* Lists the arms from..to (counted from `first`) whose bound reaches limit. */
-static size_t list_above(const float *bound, size_t from, size_t to,
-                         float limit, size_t first, size_t *arms)
-{
-    int any = 0;
-    for (size_t i = from; i < to; i++)
-        any |= bound[i] >= limit;
-    size_t count = 0;
-    for (size_t i = from; any && i < to; i++) {
-        arms[count] = first + i;
-        count += bound[i] >= limit;
-    }
-    return count;
-}
-
 static void check_block(tarry__scan *scan, const tarry__panel *panel,
                         size_t block, float limit, uint16_t reference,
                         gathered *g)
 {
-    size_t arms[MAX_BLOCK_ROWS], count = 0;
+    size_t arms[MAX_BLOCK_ROWS];
     if (scan->block_bound[block] < limit)
         return;
     const size_t rows = rows_of(scan, block), first = block * scan->block_rows;
-    for (size_t i = 0; i < rows; i += GLANCE)
-        count += list_above(scan->bound + first, i,
-                            i + GLANCE < rows ? i + GLANCE : rows, limit, first,
-                            arms + count);
+    const size_t count =
+        tarry__bounds_list(scan->bound + first, rows, limit, first, arms);
     if (2 * count > rows)
         evaluate_block(scan, panel, block, reference, g);
     else if (count > 0)
@@ -248,14 +271,16 @@ static tarry_status pass(tarry__scan *scan, const tarry__panel *panel,
                          uint16_t reference, double skip_below, double wanted,
                          double *out_largest)
 {
-    const size_t work = (last - first) * scan->block_rows * scan->dim *
-                        scan->dim;
-    const int threads = work < SERIAL_WORK ? 1 : scan->threads;
+    const size_t work =
+        (last - first) * scan->block_rows * scan->dim * scan->dim;
+    const int threads = work < TARRY__SERIAL_WORK ? 1 : scan->threads;
     double largest = 0;
     uint64_t evaluations = 0;
     bool finite = true;
-    for (int t = 0; t < scan->threads; t++)
+    for (int t = 0; t < scan->threads; t++) {
         scan->hits[t].count = 0;
+        scan->hits[t].least = 0;
+    }
 #pragma omp parallel num_threads(threads) reduction(max : largest)             \
     reduction(+ : evaluations) reduction(&& : finite)
     {

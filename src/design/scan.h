@@ -18,6 +18,10 @@
 #include "tarry/status.h"
 #include "variance_kernel.h"
 
+/* Arms times dim^2 below which a second thread does not pay: on a busy machine
+ * it may be waited for. */
+enum { TARRY__SERIAL_WORK = 5000000 };
+
 typedef struct {
     double variance;
     size_t arm;
@@ -27,6 +31,7 @@ typedef struct {
 typedef struct {
     tarry__hit *hit; /* room for 2 * limit */
     size_t count, limit;
+    double least; /* what a new one must reach */
 } tarry__hits;
 
 typedef struct {

@@ -19,9 +19,9 @@ typedef struct {
     size_t n_arms, n, r;
     const tarry_design_options *options;
     int threads;
-    bool thorough;  /* the rank is known from all arms, not from a sample */
-    double scale;   /* power of two that brings the sample to about 1 */
-    double *T;      /* r by n: coordinates x = T a */
+    bool thorough; /* the rank is known from all arms, not from a sample */
+    double scale;  /* power of two that brings the sample to about 1 */
+    double *T;     /* r by n: coordinates x = T a */
     tarry__core core;
     tarry__scan scan;
     tarry__panel panel;
@@ -48,8 +48,8 @@ tarry_status tarry__solver_panel(tarry__solver *solver);
 /* Makes the panel's V the next reference. */
 tarry_status tarry__solver_refer(tarry__solver *solver, uint16_t *index);
 
-/* After tarry__solver_panel: rho[c] = lambda_max(V^-1 V_c) for each reference
- * c, rounded up. */
+/* After tarry__solver_panel: rho[c] = lambda_max(V^-1 V_c), rounded up, for
+ * each reference c that a block has. */
 tarry_status tarry__solver_ratios(tarry__solver *solver, double *rho);
 
 /* Adds the scan's hits to the core unless they are there; *added counts. */

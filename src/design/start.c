@@ -23,8 +23,8 @@ static void stratify(size_t n_arms, size_t count, size_t *sample)
 {
     for (size_t i = 0; i < count; i++) {
         const double place = fmod(0.6180339887498949 * (double)(i + 1), 1);
-        size_t k = (size_t)(((double)i + place) * (double)n_arms /
-                            (double)count);
+        size_t k =
+            (size_t)(((double)i + place) * (double)n_arms / (double)count);
         sample[i] = k < n_arms ? k : n_arms - 1;
     }
 }
@@ -50,8 +50,7 @@ static tarry_status add_hits_to_sample(tarry__solver *s)
 {
     const tarry__hits *hits = &s->scan.hits[0];
     const size_t count = s->n_sample + hits->count;
-    size_t *bigger =
-        tarry__grow(s->sample, s->n_sample, count, sizeof *bigger);
+    size_t *bigger = tarry__grow(s->sample, s->n_sample, count, sizeof *bigger);
     if (bigger == NULL)
         return TARRY_NO_MEMORY;
     s->sample = bigger;
@@ -64,8 +63,7 @@ static tarry_status scale_of_sample(tarry__solver *s)
 {
     double largest = 0;
     for (size_t i = 0; i < s->n_sample; i++) {
-        const double here =
-            tarry__largest(s->arms + s->sample[i] * s->n, s->n);
+        const double here = tarry__largest(s->arms + s->sample[i] * s->n, s->n);
         if (isnan(here))
             return TARRY_NOT_FINITE;
         largest = fmax(largest, here);
@@ -90,8 +88,7 @@ static tarry_status factor_sample(const tarry__solver *s, pivoting *p)
     const size_t r = s->r, count = s->n_sample;
     p->count = count;
     p->work_size = tarry__factor_work(r, count);
-    p->memory = p->X = tarry__alloc(2 * r * count + p->work_size,
-                                    sizeof *p->X);
+    p->memory = p->X = tarry__alloc(2 * r * count + p->work_size, sizeof *p->X);
     p->pivot = tarry__alloc(count, sizeof *p->pivot);
     if (p->X == NULL || p->pivot == NULL)
         return TARRY_NO_MEMORY;
@@ -105,8 +102,8 @@ static tarry_status factor_sample(const tarry__solver *s, pivoting *p)
         return TARRY_TARGET_NOT_MET;
     const size_t most = r < count ? r : count;
     p->found = 0;
-    while (p->found < most && fabs(p->X[p->found * (r + 1)]) >
-                                  CLEAR_PIVOT * fabs(p->X[0]))
+    while (p->found < most &&
+           fabs(p->X[p->found * (r + 1)]) > CLEAR_PIVOT * fabs(p->X[0]))
         p->found++;
     return TARRY_OK;
 }
@@ -164,9 +161,8 @@ static tarry_status fill_core(tarry__solver *s, const pivoting *p)
 static tarry_status first_coordinates(tarry__solver *s)
 {
     if (s->thorough)
-        return tarry__span(s->arms, s->n_arms, s->n,
-                           s->options->rank_tolerance, s->threads, &s->r,
-                           s->T);
+        return tarry__span(s->arms, s->n_arms, s->n, s->options->rank_tolerance,
+                           s->threads, &s->r, s->T);
     s->r = s->n;
     memset(s->T, 0, s->n * s->n * sizeof *s->T);
     for (size_t i = 0; i < s->n; i++)

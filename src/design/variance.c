@@ -45,10 +45,26 @@ static void pack_vector(tarry__panel *p, size_t v, const double *M, size_t r,
     p->ends[v] = end > before ? end : before;
 }
 
+static bool is_small(const double *M, size_t r, size_t n)
+{
+    if (r != n || n > TARRY__SMALL_DIM)
+        return false;
+    for (size_t j = 1; j < n; j++)
+        for (size_t i = 0; i < j; i++)
+            if (M[i + j * n] != 0)
+                return false;
+    return true;
+}
+
 void tarry__panel_pack(tarry__panel *p, const double *M, size_t r, size_t n)
 {
     const size_t lanes = tarry__vector_lanes();
     p->n_columns = n;
+    p->is_small = is_small(M, r, n);
+    if (p->is_small) {
+        memcpy(p->values, M, n * n * sizeof *M);
+        return;
+    }
     p->n_groups = n_groups(r);
     memset(p->values, 0, tarry__panel_values(r, n) * sizeof *p->values);
     memset(p->ends, 0, tarry__panel_ends(r) * sizeof *p->ends);
@@ -64,15 +80,33 @@ void tarry__panel_pack(tarry__panel *p, const double *M, size_t r, size_t n)
 void tarry__variances(const tarry__panel *panel, const double *arms,
                       const size_t *index, size_t count, double *variance)
 {
+    tarry__kernel *large = tarry__kernel_base, *small = tarry__small_base;
 #ifdef __x86_64__
     switch (tarry__vector_lanes()) {
     case 8:
-        tarry__kernel_avx512(panel, arms, index, count, variance);
+        large = tarry__kernel_avx512;
+        small = tarry__small_avx512;
+        break;
+    case 4:
+        large = tarry__kernel_avx2;
+        small = tarry__small_avx2;
+    }
+#endif
+    (panel->is_small ? small : large)(panel, arms, index, count, variance);
+}
+
+void tarry__moments(const double *x, const double *weight, size_t count,
+                    size_t r, double *V)
+{
+#ifdef __x86_64__
+    switch (tarry__vector_lanes()) {
+    case 8:
+        tarry__moments_avx512(x, weight, count, r, V);
         return;
     case 4:
-        tarry__kernel_avx2(panel, arms, index, count, variance);
+        tarry__moments_avx2(x, weight, count, r, V);
         return;
     }
 #endif
-    tarry__kernel_base(panel, arms, index, count, variance);
+    tarry__moments_base(x, weight, count, r, V);
 }

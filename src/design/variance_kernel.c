@@ -1,4 +1,5 @@
-/* variance_kernel.c - the kernel itself, compiled once per vector width.
+/* variance_kernel.c - the kernel itself, compiled once per vector width.  For
+ * few dimensions see small_kernel.c.
  *
  * R rows by three vectors of M's rows are accumulated in registers: for each
  * column j, three loads of M serve R rows, and each entry of a row serves
@@ -6,40 +7,13 @@
  * the first loops then skip. */
 #include "variance_kernel.h"
 
-#if defined(__AVX512F__)
-enum { LANES = 8, R = 8 };
-#elif defined(__AVX2__)
-enum { LANES = 4, R = 4 };
-#else
-enum { LANES = 2, R = 4 };
-#endif
+#include "base/lanes.h"
 
-enum { AHEAD = 3 };
-
-typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
-typedef long long lanes __attribute__((vector_size(LANES * sizeof(double))));
-
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-
-static inline double sum_lanes(vector x)
-{
-#if defined(__AVX512F__)
-    x += __builtin_shuffle(x, (lanes){4, 5, 6, 7, 0, 1, 2, 3});
-    x += __builtin_shuffle(x, (lanes){2, 3, 0, 1, 6, 7, 4, 5});
-    x += __builtin_shuffle(x, (lanes){1, 0, 3, 2, 5, 4, 7, 6});
-#elif defined(__AVX2__)
-    x += __builtin_shuffle(x, (lanes){2, 3, 0, 1});
-    x += __builtin_shuffle(x, (lanes){1, 0, 3, 2});
-#else
-    x += __builtin_shuffle(x, (lanes){1, 0});
-#endif
-    return x[0];
-}
+enum { R = LANES == 8 ? 8 : 4, AHEAD = 3 };
 
 /* z[r][v] += a_r[j] * column[v] for columns from..to and vectors v >= first. */
 static inline __attribute__((always_inline)) void
-accumulate(vector z[R][3], const vector *columns, const double *const row[R],
+accumulate(reals z[R][3], const reals *columns, const double *const row[R],
            size_t from, size_t to, int first)
 {
     for (size_t j = from; j < to; j++)
@@ -51,10 +25,10 @@ accumulate(vector z[R][3], const vector *columns, const double *const row[R],
 }
 
 static inline __attribute__((always_inline)) void
-add_group(const vector *columns, const size_t *end, const double *const row[R],
+add_group(const reals *columns, const size_t *end, const double *const row[R],
           double variance[R])
 {
-    vector z[R][3] = {{{0}}};
+    reals z[R][3] = {{{0}}};
     accumulate(z, columns, row, 0, end[0], 0);
     accumulate(z, columns, row, end[0], end[1], 1);
     accumulate(z, columns, row, end[1], end[2], 2);
@@ -89,7 +63,7 @@ void PASTE(tarry__kernel_, KERNEL)(const tarry__panel *panel,
             row[r] = arms + (index != NULL ? index[at] : at) * n;
         }
         for (size_t g = 0; g < panel->n_groups; g++)
-            add_group((const vector *)panel->values + 3 * n * g,
+            add_group((const reals *)panel->values + 3 * n * g,
                       panel->ends + 3 * g, row, sum);
         for (size_t r = 0; r < R && i + r < count; r++)
             variance[i + r] = sum[r];

@@ -6,13 +6,18 @@
 #ifndef TARRY_VARIANCE_KERNEL_H
 #define TARRY_VARIANCE_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+enum { TARRY__SMALL_DIM = 16 };
 
 /* M cut into groups of three vectors of `lanes` rows.  Within a group column j
  * is 3 * lanes doubles; vector v has zeros from column end[v] on, and the ends
  * of a group increase, so a triangular M costs half. */
 typedef struct {
     size_t n_columns, n_groups;
+    bool is_small; /* `values` are M itself: n by n, lower triangular, n <= 16,
+                      columns n apart; for the kernel of small_kernel.c */
     double *values;
     size_t *ends; /* three per group */
 } tarry__panel;
@@ -30,8 +35,18 @@ void tarry__panel_pack(tarry__panel *panel, const double *M, size_t r,
 void tarry__variances(const tarry__panel *panel, const double *arms,
                       const size_t *index, size_t count, double *variance);
 
-typedef void tarry__kernel(const tarry__panel *, const double *,
-                           const size_t *, size_t, double *);
+/* Lower half of V = sum of w_k x_k x_k' for r by `count` x, r <= 16; behind x
+ * there is room for 16 more numbers. */
+void tarry__moments(const double *x, const double *weight, size_t count,
+                    size_t r, double *V);
+
+typedef void tarry__kernel(const tarry__panel *, const double *, const size_t *,
+                           size_t, double *);
 tarry__kernel tarry__kernel_base, tarry__kernel_avx2, tarry__kernel_avx512;
+tarry__kernel tarry__small_base, tarry__small_avx2, tarry__small_avx512;
+typedef void tarry__moments_kernel(const double *, const double *, size_t,
+                                   size_t, double *);
+tarry__moments_kernel tarry__moments_base, tarry__moments_avx2,
+    tarry__moments_avx512;
 
 #endif

@@ -11,12 +11,16 @@
 #include <assert.h>
 #include <cblas.h>
 #include <lapacke.h>
+#include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SMALL = 1024 }; /* elements below which a call of BLAS costs more */
+enum {
+    SMALL = 1024,    /* elements below which a call of BLAS costs more */
+    SMALL_ORDER = 16 /* the same for a factorisation */
+};
 
 static pthread_mutex_t quiet_lock = PTHREAD_MUTEX_INITIALIZER;
 static int quiet_depth, host_threads;
@@ -112,7 +116,8 @@ bool tarry__libraries_have_room(int threads, int callers)
     const bool ok =
         has_room((size_t)threads * stack_bytes() + buffers * buffer_bytes);
     if (ok && !has_one)
-        tarry__outer(&x, 1, 1, &y); /* takes it, while it is there */
+        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, 1, 1, 1, &x, 1, 0,
+                    &y, 1); /* takes it, while it is there */
     has_one |= ok;
     pthread_mutex_unlock(&quiet_lock);
     return ok;
@@ -176,16 +181,39 @@ void tarry__transposed_multiply(const double *A, const double *B, size_t m,
                 1, A, (int)k, B, (int)k, 0, C, (int)m);
 }
 
-void tarry__add_outer(const double *A, size_t m, size_t n, double *C)
+static void small_add_outer(const double *A, size_t m, size_t n, double *C)
+{
+    for (size_t k = 0; k < n; k++, A += m)
+        for (size_t j = 0; j < m; j++)
+            for (size_t i = j; i < m; i++)
+                C[i + j * m] += A[i] * A[j];
+}
+
+/* C = A A' + beta C. */
+static void large_outer(const double *A, size_t m, size_t n, double beta,
+                        double *C)
 {
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)m, (int)n, 1, A,
-                (int)m, 1, C, (int)m);
+                (int)m, beta, C, (int)m);
+}
+
+void tarry__add_outer(const double *A, size_t m, size_t n, double *C)
+{
+    if (m <= SMALL_ORDER)
+        small_add_outer(A, m, n, C);
+    else
+        large_outer(A, m, n, 1, C);
 }
 
 void tarry__outer(const double *A, size_t m, size_t n, double *C)
 {
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)m, (int)n, 1, A,
-                (int)m, 0, C, (int)m);
+    if (m > SMALL_ORDER) {
+        large_outer(A, m, n, 0, C);
+        return;
+    }
+    for (size_t j = 0; j < m; j++)
+        memset(C + j * (m + 1), 0, (m - j) * sizeof *C);
+    small_add_outer(A, m, n, C);
 }
 
 void tarry__gram(const double *A, size_t m, size_t n, double *C)
@@ -201,8 +229,27 @@ void tarry__mirror(double *A, size_t n)
             A[j + i * n] = A[i + j * n];
 }
 
+/* Column by column, of what the earlier ones leave. */
+static bool small_cholesky(double *A, size_t n)
+{
+    for (size_t j = 0; j < n; j++) {
+        double *column = A + j * n;
+        for (size_t k = 0; k < j; k++)
+            for (size_t i = j; i < n; i++)
+                column[i] -= A[i + k * n] * A[j + k * n];
+        if (!(column[j] > 0))
+            return false;
+        const double root = sqrt(column[j]);
+        for (size_t i = j; i < n; i++)
+            column[i] /= root;
+    }
+    return true;
+}
+
 bool tarry__cholesky(double *A, size_t n)
 {
+    if (n <= SMALL_ORDER)
+        return small_cholesky(A, n);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, A, (int)n) != 0)
         return false;
     for (size_t i = 0; i < n; i++) /* OpenBLAS lets NaN pass */
@@ -211,25 +258,74 @@ bool tarry__cholesky(double *A, size_t n)
     return true;
 }
 
+/* b = L^-1 b, the first `from` entries being zero. */
+static void small_lower_solve(const double *L, size_t n, double *b, size_t from)
+{
+    for (size_t j = from; j < n; j++) {
+        b[j] /= L[j * (n + 1)];
+        for (size_t i = j + 1; i < n; i++)
+            b[i] -= b[j] * L[i + j * n];
+    }
+}
+
 void tarry__lower_solve(const double *L, size_t n, double *B, size_t m)
 {
+    if (n <= SMALL_ORDER) {
+        for (size_t k = 0; k < m; k++)
+            small_lower_solve(L, n, B + k * n, 0);
+        return;
+    }
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans,
                 CblasNonUnit, (int)n, (int)m, 1, L, (int)n, B, (int)n);
 }
 
 void tarry__cholesky_solve(const double *L, size_t n, double *b)
 {
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)n, 1, L, (int)n, b, (int)n);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n,
+                L, (int)n, b, 1);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, L,
+                (int)n, b, 1);
+}
+
+/* Column k of L^-1 needs the columns of L from k on: first columns first. */
+static void small_lower_inverse(double *L, size_t n)
+{
+    double b[SMALL_ORDER];
+    for (size_t k = 0; k < n; k++) {
+        memset(b, 0, sizeof b);
+        b[k] = 1;
+        small_lower_solve(L, n, b, k);
+        memcpy(L + k * (n + 1), b + k, (n - k) * sizeof *b);
+    }
 }
 
 void tarry__lower_inverse(double *L, size_t n)
 {
-    LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (int)n, L, (int)n);
+    if (n <= SMALL_ORDER)
+        small_lower_inverse(L, n);
+    else
+        LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (int)n, L, (int)n);
+}
+
+/* With K = L^-1: A^-1 = K'K, entries in an order that spares what is needed. */
+static void small_cholesky_inverse(double *L, size_t n)
+{
+    small_lower_inverse(L, n);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            double sum = 0;
+            for (size_t k = i; k < n; k++)
+                sum += L[k + i * n] * L[k + j * n];
+            L[i + j * n] = sum;
+        }
 }
 
 void tarry__cholesky_inverse(double *L, size_t n)
 {
-    LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (int)n, L, (int)n);
+    if (n <= SMALL_ORDER)
+        small_cholesky_inverse(L, n);
+    else
+        LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (int)n, L, (int)n);
 }
 
 void tarry__upper_solve(const double *R, size_t stride, size_t n, double *B,
@@ -301,12 +397,96 @@ bool tarry__svd(double *A, size_t n, double *values, double *Vt, double *work,
                                (int)work_size) == 0;
 }
 
+/* Householder's reflections bring A to tridiagonal form, diagonal `a` and
+ * squares `b2` of what stands beside it (b2[0] = 0). */
+static void tridiagonal(double *A, size_t n, double *a, double *b2, double *p)
+{
+    b2[0] = 0;
+    for (size_t k = 0; k + 1 < n; k++) {
+        const size_t m = n - k - 1;
+        double *v = A + (k + 1) + k * n, *B = A + (k + 1) * (n + 1);
+        const double norm2 = tarry__dot(v, v, m);
+        a[k] = A[k * (n + 1)];
+        b2[k + 1] = norm2;
+        const double tail2 = norm2 - v[0] * v[0];
+        if (!(tail2 > 1e-32 * norm2))
+            continue; /* nothing to reflect */
+        v[0] += copysign(sqrt(norm2), v[0]);
+        const double scale = 2 / (tail2 + v[0] * v[0]);
+        for (size_t i = 0; i < m; i++) /* p = scale B v, B's lower half */
+            p[i] = 0;
+        for (size_t j = 0; j < m; j++) {
+            p[j] += B[j * (n + 1)] * v[j];
+            for (size_t i = j + 1; i < m; i++) {
+                p[i] += B[i + j * n] * v[j];
+                p[j] += B[i + j * n] * v[i];
+            }
+        }
+        for (size_t i = 0; i < m; i++)
+            p[i] *= scale;
+        const double half = scale / 2 * tarry__dot(p, v, m);
+        for (size_t i = 0; i < m; i++)
+            p[i] -= half * v[i];
+        for (size_t j = 0; j < m; j++)
+            for (size_t i = j; i < m; i++)
+                B[i + j * n] -= v[i] * p[j] + p[i] * v[j];
+    }
+    a[n - 1] = A[n * n - 1];
+}
+
+/* The circles of Gershgorin. */
+static double above_all_eigenvalues(const double *a, const double *b2, size_t n)
+{
+    double bound = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        bound =
+            fmax(bound, a[i] + sqrt(b2[i]) + (i + 1 < n ? sqrt(b2[i + 1]) : 0));
+    return bound;
+}
+
+/* Laguerre's steps on the characteristic polynomial p, which fall towards its
+ * largest root from above.  With q_i the ratio of the leading minors of x - A,
+ * q_i = x - a_i - b2_i / q_(i-1), G = p'/p = sum q_i'/q_i and H = -G'. */
+static double largest_root(const double *a, const double *b2, size_t n)
+{
+    double x = above_all_eigenvalues(a, b2, n);
+    for (int step = 0; step < 100; step++) {
+        double q = 1, q1 = 0, q2 = 0, G = 0, H = 0; /* q and derivatives */
+        for (size_t i = 0; i < n; i++) {
+            const double f = b2[i] / q, g = q1 / q;
+            q2 = f * (q2 / q - 2 * g * g);
+            q1 = 1 + f * g;
+            q = x - a[i] - f;
+            if (!(q > 0))
+                return x; /* at the root, up to rounding */
+            G += q1 / q;
+            H += q1 / q * (q1 / q) - q2 / q;
+        }
+        const double m = (double)n;
+        const double fall = m / (G + sqrt((m - 1) * fmax(m * H - G * G, 0)));
+        x -= fall;
+        if (fall <= 1e-10 * fabs(x))
+            break;
+    }
+    return x;
+}
+
 bool tarry__largest_eigenvalue(double *A, size_t n, double *values,
                                double *work, size_t work_size, double *out)
 {
-    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', (int)n, A, (int)n,
-                           values, work, (int)work_size) != 0)
+    if (n <= 2 * SMALL_ORDER) {
+        tridiagonal(A, n, values, work, work + n);
+        *out = largest_root(values, work, n);
+        return isfinite(*out);
+    }
+    double *beside = work + 1, *reflections = work + n;
+    if (LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', (int)n, A, (int)n, values,
+                            beside, reflections, work + 2 * n,
+                            (int)(work_size - 2 * n)) != 0)
         return false;
-    *out = values[n - 1];
-    return true;
+    work[0] = 0;
+    for (size_t i = 1; i < n; i++)
+        work[i] *= work[i];
+    *out = largest_root(values, work, n);
+    return isfinite(*out);
 }

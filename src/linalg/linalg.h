@@ -21,7 +21,8 @@ bool tarry__blas_is_shared(void);
 
 /* Whether there is memory for what libraries take by themselves: OpenMP a stack
  * for each of `threads`, without which it would end the process, and OpenBLAS
- * a buffer for each of `callers` inside it, which it would wait for for ever. */
+ * a buffer for each of `callers` inside it, which it would wait for for ever.
+ */
 bool tarry__libraries_have_room(int threads, int callers);
 
 double tarry__dot(const double *x, const double *y, size_t n);

@@ -112,8 +112,8 @@ static void keys_come_in_any_order_and_spacing(void **unused)
     static const char *const headers[] = {
         "{'shape': (2, 3), 'fortran_order': False, 'descr': '<f8'}\n",
         "{'fortran_order':False,'shape':(2,3),'descr':'<f8',}\n",
-        "  {  'fortran_order' : False , 'descr' : '<f8' , 'shape' : ( 2 , 3 ,"
-        " ) , }  \n"};
+        ("  {  'fortran_order' : False , 'descr' : '<f8' , 'shape' : ( 2 , 3 ,"
+         " ) , }  \n")};
     for (size_t i = 0; i < 3; i++) {
         npy_bytes file = npy_start(1, headers[i]);
         put(&file, six, sizeof six);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "design/scan.h"
 #include "tarry/design.h"
 
 /* ---- arm sets -------------------------------------------------------------*/
@@ -193,8 +194,7 @@ static set polynomial(size_t n_arms, size_t dim)
     set s = make_set(n_arms, dim);
     for (size_t k = 0; k < n_arms; k++)
         for (size_t i = 0; i < dim; i++)
-            row(s, k)[i] =
-                pow(2 * (double)k / (double)n_arms - 1, (double)i);
+            row(s, k)[i] = pow(2 * (double)k / (double)n_arms - 1, (double)i);
     return s;
 }
 
@@ -380,7 +380,8 @@ static void the_number_of_threads_changes_nothing(void **state)
 {
     (void)state;
     for (int rule = 0; rule < 2; rule++) {
-        set s = ball(60000, 9);
+        set s = ball(80000, 10); /* enough that threads are started */
+        assert_true(s.n_arms * s.dim * s.dim * 3 / 4 > TARRY__SERIAL_WORK);
         tarry_design_options o = tarry_design_defaults();
         o.rule = (tarry_design_rule)rule;
         o.tolerance = 1e-6;

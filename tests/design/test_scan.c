@@ -318,6 +318,39 @@ static int end(void **state)
     return 0;
 }
 
+/* So many arms that threads are started. */
+static void several_threads_list_the_same(void **state)
+{
+    (void)state;
+    const size_t n_arms = 1 + TARRY__SERIAL_WORK / (DIM * DIM);
+    double *arms = make_arms(n_arms), most[4], again[4];
+    design old = make_design(arms, n_arms, 1),
+           new = make_design(arms, n_arms, 2);
+    const double rho = ratio(&old, &new);
+    tarry__scan scan[4];
+    for (int threads = 1; threads < 4; threads++) {
+        tarry__scan *s = &scan[threads];
+        *s = open_scan(arms, n_arms, threads);
+        assert_int_equal(tarry__scan_fresh(s, &old.panel, 0, s->n_blocks, 0, 1,
+                                           &most[threads]),
+                         TARRY_OK);
+        assert_int_equal(
+            tarry__scan_again(s, &new.panel, &rho, 0, 9, 9, &again[threads]),
+            TARRY_OK);
+        assert_true(s->evaluations > n_arms && s->hits[0].count == LIMIT);
+        assert_true(most[threads] == most[1] && again[threads] == again[1]);
+        assert_int_equal(s->evaluations, scan[1].evaluations);
+        for (size_t i = 0; i < LIMIT; i++)
+            assert_int_equal(s->hits[0].hit[i].arm, scan[1].hits[0].hit[i].arm);
+        assert_memory_equal(s->bound, scan[1].bound, n_arms * sizeof *s->bound);
+    }
+    for (int threads = 1; threads < 4; threads++)
+        tarry__scan_clear(&scan[threads]);
+    clear_design(&old);
+    clear_design(&new);
+    free(arms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +360,7 @@ int main(void)
         cmocka_unit_test(later_passes_touch_few_arms_and_miss_none),
         cmocka_unit_test(a_block_remembers_the_sum_of_its_variances),
         cmocka_unit_test(overflow_is_large_and_nan_is_refused),
+        cmocka_unit_test(several_threads_list_the_same),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -12,7 +12,7 @@ typedef struct {
 static tarry__bound ask(const question *q)
 {
     tarry__world *world;
-    tarry__bound bound;
+    tarry__bound bound = {0};
     tarry_error error = {"no error text"};
     tarry_status status = tarry__world_create(q->instance, q->loss, q->delay,
                                               2385, 0, &world, &error);
@@ -83,7 +83,7 @@ static void other_policies_are_refused(void **state)
     const char *const bad[] = {"", "nobody", "phased", "phased-mab2",
                                "phased-mab:colour=red"};
     tarry__world *world;
-    tarry__bound bound;
+    tarry__bound bound = {0};
     assert_int_equal(tarry__world_create("basis", "rademacher", "none", 1, 0,
                                          &world, NULL),
                      TARRY_OK);

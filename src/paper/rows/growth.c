@@ -16,16 +16,17 @@ typedef struct {
     const char *delay;   /* fixed */
     const char *growing; /* with a number to be filled in */
     double n, K;
-    double first, last; /* horizons of the quick job */
+    double first, last, runs; /* horizons and runs of the quick job */
 } subject;
 
 static const subject subjects[] = {
     {"phased-stochastic", "Algorithm 1", "sphere:dim=2,arms=200",
-     "exponential:mean=100", "exponential:mean=%.0f", 2, 200, 2.5e5, 1.6e7},
+     "exponential:mean=100", "exponential:mean=%.0f", 2, 200, 2.5e5, 1.6e7, 5},
     {"phased-adversarial", "Algorithm 2", "sphere:dim=2,arms=200",
-     "hold-rarest:sigma=100", "hold-rarest:sigma=%.0f", 2, 200, 2.5e5, 1.6e7},
+     "hold-rarest:sigma=100", "hold-rarest:sigma=%.0f", 2, 200, 2.5e5, 1.6e7,
+     5},
     {"phased-loss-dependent", "Algorithm 3", "sphere:dim=2,arms=200",
-     "low-late:late=100", "low-late:late=%.0f", 2, 200, 4e6, 6.4e7},
+     "low-late:late=100", "low-late:late=%.0f", 2, 200, 4e6, 6.4e7, 5},
     {"phased-mab", "Algorithm 4",
      "basis:arms=24,best=-0.9,gap=1.8,means=geometric", "low-late:late=100",
      "low-late:late=%.0f", 24, 24, 1e6, 1.6e7},
@@ -39,7 +40,7 @@ static tarry__case case_of(tarry__lab *lab, const subject *a, double T)
         .delay = a->delay,
         .policy = a->policy,
         .horizon = (uint64_t)T,
-        .runs = (uint64_t)tarry__lab_pick(lab, 5, 20),
+        .runs = (uint64_t)(a->runs * tarry__lab_pick(lab, 1, 4)),
     };
 }
 
