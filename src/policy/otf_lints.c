@@ -42,15 +42,21 @@ static const double *arm_at(const otf *s, size_t arm)
     return s->sampler.problem->arms + arm * s->sampler.problem->dim;
 }
 
+static void played(void *state, uint64_t round, size_t arm)
+{
+    otf *s = state;
+    const double q =
+        tarry__ridge_variance(&s->sampler.ridge, arm_at(s, arm));
+    tarry__ridge_count(&s->sampler.ridge, arm_at(s, arm));
+    tarry__window_add(&s->window, round, q);
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     otf *s = state;
     *arm = tarry__sampler_draw(&s->sampler, round,
                                s->sampler.v * sqrt(1 + s->window.sum));
-    const double q =
-        tarry__ridge_variance(&s->sampler.ridge, arm_at(s, *arm));
-    tarry__ridge_count(&s->sampler.ridge, arm_at(s, *arm));
-    tarry__window_add(&s->window, round, q);
+    played(s, round, *arm);
     return TARRY_OK;
 }
 
@@ -91,4 +97,6 @@ const tarry__policy_type tarry__otf_lints = {
     .status = tarry__sampler_status,
     .archive = archive,
     .clear = clear,
+    .played = played,
+    .narrowed = tarry__sampler_narrowed,
 };

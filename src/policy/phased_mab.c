@@ -41,4 +41,5 @@ const tarry__policy_type tarry__phased_mab = {
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,
     .clear = tarry__phased_clear,
+    .certify = tarry__phased_certify,
 };

@@ -49,17 +49,16 @@ static size_t draw_entry(stochastic *s, uint64_t round)
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     tarry__phased *ph = state;
+    if (tarry__is_guided(ph))
+        return tarry__guided_choose(ph, round, arm);
     if (ph->n_short == 0 && ph->n_active > 1) {
         const tarry_status status = tarry__phased_advance(ph, round);
         if (status != TARRY_OK)
             return status;
     }
-    if (ph->n_active == 1) {
-        *arm = ph->active[0];
-        return TARRY_OK;
-    }
-    *arm = ph->plan[draw_entry(state, round)].arm;
-    return TARRY_OK;
+    *arm = ph->n_active == 1 ? ph->active[0]
+                             : ph->plan[draw_entry(state, round)].arm;
+    return tarry__phased_note(ph, *arm);
 }
 
 const tarry__policy_type tarry__phased_stochastic = {
@@ -76,4 +75,5 @@ const tarry__policy_type tarry__phased_stochastic = {
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,
     .clear = tarry__phased_clear,
+    .certify = tarry__phased_certify,
 };
