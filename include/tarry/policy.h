@@ -108,6 +108,16 @@ typedef struct {
 TARRY_API void tarry_policy_get_status(const tarry_policy *policy,
                                        tarry_policy_status *status);
 
+/* The arm it would exploit now, and a bound on how much worse than the best arm
+ * it is, in the unit of the reported losses.  All bounds it ever states hold
+ * together with probability 1 - 1/T, if delays are of the kind the policy is
+ * for; before there is anything to say the bound is high - low.  Takes time of
+ * the order n_arms dim^2.  TARRY_BAD_ARGUMENT: the policy (or its setting
+ * constants) states no bounds, *arm is its best and *gap is NaN;
+ * TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
+TARRY_API tarry_status tarry_policy_certify(const tarry_policy *policy,
+                                            size_t *arm, double *gap);
+
 /* ---- saving ---------------------------------------------------------------*/
 
 /* Writes the complete state, arms included, to a file: first beside it, then

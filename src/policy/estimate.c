@@ -125,18 +125,20 @@ static double scale_of_plan(const tarry__phased *ph)
     return largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
 }
 
-tarry_status tarry__solution_open(const tarry__phased *ph, tarry__solution *s)
+size_t tarry__solution_size(size_t n, size_t psi)
+{
+    const size_t m = psi > n ? psi : n;
+    return m * n + 3 * n * n + 2 * n + tarry__factor_work(m, n) + n * psi +
+           2 * n + psi;
+}
+
+bool tarry__solution_find(const tarry__phased *ph, double *memory,
+                          tarry__solution *s)
 {
     const size_t n = ph->problem->dim, psi = ph->n_plan;
     const size_t m = psi > n ? psi : n;
     const size_t work_size = tarry__factor_work(m, n);
-    const size_t t_size = ph->rank + n + psi;
-    s->memory = tarry__alloc(m * n + 2 * n * n + n + work_size + n * n + n +
-                                 n * psi + t_size,
-                             sizeof *s->memory);
-    if (s->memory == NULL)
-        return TARRY_NO_MEMORY;
-    double *rows = s->memory, *work = rows + m * n;
+    double *rows = memory, *work = rows + m * n;
     s->W = work + 2 * n * n + n + work_size;
     s->theta = s->W + n * n;
     s->missing = s->theta + n;
@@ -148,15 +150,7 @@ tarry_status tarry__solution_open(const tarry__phased *ph, tarry__solution *s)
     if (ok)
         fill_solution(ph, s);
     tarry__blas_quiet_end();
-    if (!ok)
-        tarry__solution_clear(s);
-    return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
-}
-
-void tarry__solution_clear(tarry__solution *s)
-{
-    tarry__free(s->memory);
-    s->memory = NULL;
+    return ok;
 }
 
 tarry_status tarry__whitening(const tarry__phased *ph, double *W)
@@ -183,14 +177,18 @@ tarry_status tarry__estimate_linear(const tarry__phased *ph,
                                     tarry_estimate *estimates)
 {
     tarry__solution s;
-    const tarry_status status = tarry__solution_open(ph, &s);
-    if (status != TARRY_OK)
-        return status;
-    tarry__blas_quiet_begin();
-    tarry__bracket_all(ph, &s, estimates);
-    tarry__blas_quiet_end();
-    tarry__solution_clear(&s);
-    return TARRY_OK;
+    double *memory = tarry__alloc(
+        tarry__solution_size(ph->problem->dim, ph->n_plan), sizeof *memory);
+    if (memory == NULL)
+        return TARRY_NO_MEMORY;
+    const bool ok = tarry__solution_find(ph, memory, &s);
+    if (ok) {
+        tarry__blas_quiet_begin();
+        tarry__bracket_all(ph, &s, estimates);
+        tarry__blas_quiet_end();
+    }
+    tarry__free(memory);
+    return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 
 /* Without features: mu -/+ = (sum -/+ sigma) / N. */

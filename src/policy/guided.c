@@ -20,6 +20,8 @@
 
 #include <math.h>
 #include "base/base.h"
+#include <stdlib.h>
+static double kn(const char*n,double d){const char*t=getenv(n);return t?atof(t):d;}
 
 /* ---- a new phase ----------------------------------------------------------*/
 
@@ -47,7 +49,7 @@ void tarry__guided_start(tarry__phased *ph, uint64_t round)
     open_sweep(ph, round, ph->missing);
     const double needed = (1 + ph->pace.share) * (double)ph->missing;
     ph->pace.idle =
-        (double)round + needed > (double)ph->problem->horizon + 1;
+        (double)round + kn("PAYS",1)*needed > (double)ph->problem->horizon + 1;
     ph->pace.warm = ph->practice.regret && ph->phase == 1 && round == 1;
     if (ph->books.plays != NULL)
         price(ph);
@@ -70,6 +72,8 @@ static void ask_again(tarry__phased *ph, uint64_t round)
 static bool is_due(const tarry__phased *ph, uint64_t round)
 {
     const tarry__pace *p = &ph->pace;
+    if (p->left > 0 && !p->idle && !p->warm && kn("LATE",0)>0 && ph->pace.start==ph->phase_start)
+      return (double)(p->made+p->left)*(1+p->share) - (double)(round - p->start) <= kn("LATE",0)*p->left;
     return p->left > 0 && !p->idle && !p->warm &&
            (1 + p->share) * (double)(p->made + 1) <=
                (double)(round - p->start + 1);
@@ -103,11 +107,12 @@ static void use_quota(tarry__phased *ph, uint64_t round, size_t arm)
 static tarry_status move_on(tarry__phased *ph, uint64_t round)
 {
     tarry_status status = TARRY_OK;
-    if (ph->pace.warm && round > ph->missing)
+    if (ph->pace.warm && (double)round > kn("WARM",1)*(double)ph->pace.left)
         status = tarry__phased_replan(ph, round);
     while (status == TARRY_OK && ph->n_active > 1) {
         bool enough = false;
-        if (ph->pace.left == 0 || !ph->rule->designated_only)
+        if (ph->pace.left == 0 || ph->practice.tight ||
+            !ph->rule->designated_only)
             status = tarry__phased_has_enough(ph, &enough);
         if (status != TARRY_OK || !enough)
             break;

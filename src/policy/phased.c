@@ -54,6 +54,7 @@ typedef struct {
     tarry_plan_entry *plan;
     tarry__tally *tally;
     tarry_discrete *law;
+    double *room;
 } draft;
 
 static void clear_draft(draft *d)
@@ -63,6 +64,7 @@ static void clear_draft(draft *d)
     tarry__free(d->plan);
     tarry__free(d->tally);
     tarry_discrete_free(d->law);
+    tarry__free(d->room);
 }
 
 static tarry_status open_plan(draft *d, size_t n_plan)
@@ -120,21 +122,6 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
                : status;
 }
 
-static tarry_status remake_law_of(draft *d)
-{
-    double *weights = tarry__alloc(d->n_plan, sizeof *weights);
-    if (weights == NULL)
-        return TARRY_NO_MEMORY;
-    for (size_t i = 0; i < d->n_plan; i++)
-        weights[i] = d->plan[i].weight;
-    tarry_discrete_free(d->law);
-    d->law = NULL;
-    const tarry_status status =
-        tarry_discrete_create(weights, d->n_plan, &d->law);
-    tarry__free(weights);
-    return status;
-}
-
 /* The arms with N > 0 become the plan. */
 static tarry_status replan(draft *d, const double *N)
 {
@@ -154,7 +141,7 @@ static tarry_status replan(draft *d, const double *N)
         if (N[i] > 0)
             d->plan[count++] = (tarry_plan_entry){
                 .arm = d->active[i], .weight = N[i] / d->quota};
-    return remake_law_of(d);
+    return TARRY_OK;
 }
 
 /* design=regret; the quota is that of the near design, and stays if the other
@@ -177,6 +164,19 @@ static tarry_status plan_by_gaps(const tarry__phased *ph, draft *d)
         status = replan(d, N);
     tarry__free(N);
     return status;
+}
+
+/* Raises weights to 1/(4 psi), so that all arms are drawn soon.  What is added,
+ * at most 1/4, takes as large a share from the others, and g grows by no more. */
+static void balance(draft *d)
+{
+    const double floor = 0.25 / (double)d->n_plan;
+    double sum = 0;
+    for (size_t i = 0; i < d->n_plan; i++)
+        sum += fmax(d->plan[i].weight, floor);
+    for (size_t i = 0; i < d->n_plan; i++)
+        d->plan[i].weight = fmax(d->plan[i].weight, floor) / sum;
+    d->g *= sum;
 }
 
 static double tight_quota(const tarry__phased *ph, const draft *d)
@@ -211,7 +211,6 @@ static tarry_status plan_by_design(const tarry__phased *ph, draft *d)
             d->plan[i].arm = d->active[design->arm[i]];
             d->plan[i].weight = design->weight[i];
         }
-        status = tarry_discrete_create(design->weight, d->n_plan, &d->law);
     }
     tarry_design_free(design);
     tarry__free(warm);
@@ -262,6 +261,32 @@ static void set_targets(const tarry__phased *ph, draft *d)
     }
 }
 
+static tarry_status make_law(const tarry_plan_entry *plan, size_t n_plan,
+                             tarry_discrete **law)
+{
+    double *weights = tarry__alloc(n_plan, sizeof *weights);
+    if (weights == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t i = 0; i < n_plan; i++)
+        weights[i] = plan[i].weight;
+    const tarry_status status = tarry_discrete_create(weights, n_plan, law);
+    tarry__free(weights);
+    return status;
+}
+
+static bool is_drawn(const tarry__phased *ph)
+{
+    return ph->rule->drawn && !tarry__is_guided(ph);
+}
+
+static tarry_status open_room(const tarry__phased *ph, size_t n_plan,
+                              size_t n_active, double **room)
+{
+    *room = tarry__alloc(
+        tarry__tight_room(ph->problem->dim, n_plan, n_active), sizeof **room);
+    return *room != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+}
+
 /* Plans phase `ph->phase` for the draft's active arms.  One arm needs none. */
 static tarry_status plan_phase(const tarry__phased *ph, draft *d)
 {
@@ -274,9 +299,15 @@ static tarry_status plan_phase(const tarry__phased *ph, draft *d)
         return open_plan(d, 0);
     tarry_status status = ph->rule->linear ? plan_by_design(ph, d)
                                            : plan_all(d);
+    if (status == TARRY_OK && ph->practice.tight && is_drawn(ph))
+        balance(d);
     d->quota = tight_quota(ph, d);
     if (status == TARRY_OK && ph->practice.regret)
         status = plan_by_gaps(ph, d);
+    if (status == TARRY_OK && is_drawn(ph))
+        status = make_law(d->plan, d->n_plan, &d->law);
+    if (status == TARRY_OK && ph->practice.tight)
+        status = open_room(ph, d->n_plan, d->n_active, &d->room);
     if (status == TARRY_OK)
         set_targets(ph, d);
     return status;
@@ -288,7 +319,8 @@ static void adopt(tarry__phased *ph, draft *d, uint64_t round)
                  .entry_of = ph->entry_of,
                  .plan = ph->plan,
                  .tally = ph->tally,
-                 .law = ph->law};
+                 .law = ph->law,
+                 .room = ph->room};
     ph->n_active = d->n_active;
     ph->active = d->active;
     ph->entry_of = d->entry_of;
@@ -297,6 +329,7 @@ static void adopt(tarry__phased *ph, draft *d, uint64_t round)
     ph->plan = d->plan;
     ph->tally = d->tally;
     ph->law = d->law;
+    ph->room = d->room;
     ph->phase_start = round;
     ph->designated_end = UINT64_MAX;
     ph->cursor = ph->turn = 0;
@@ -308,7 +341,8 @@ static void adopt(tarry__phased *ph, draft *d, uint64_t round)
         ph->designated_end = round + plays;
     if (ph->phase == 1)
         ph->first_phase_rounds = plays;
-    ph->missing = ph->look_at = plays;
+    ph->missing = plays;
+    ph->look_at = plays / 4;
     tarry__guided_start(ph, round);
     clear_draft(&old);
 }
@@ -461,12 +495,15 @@ static tarry_status judge_tight(const tarry__phased *ph,
                                 tarry_estimate *estimates, draft *d,
                                 tarry__verdict *v)
 {
-    d->active = v->kept = tarry__alloc(ph->n_active, sizeof *d->active);
+    const tarry_status status = tarry__tight_judge(ph, estimates, v);
+    if (status != TARRY_OK)
+        return status;
+    d->n_active = v->n_kept;
+    d->active = tarry__alloc(v->n_kept, sizeof *d->active);
     if (d->active == NULL)
         return TARRY_NO_MEMORY;
-    const tarry_status status = tarry__tight_judge(ph, estimates, v);
-    d->n_active = v->n_kept;
-    return status;
+    memcpy(d->active, v->kept, v->n_kept * sizeof *d->active);
+    return TARRY_OK;
 }
 
 static bool is_active(const tarry__phased *ph, size_t arm)
@@ -568,10 +605,11 @@ static size_t waiting_arm(tarry__phased *ph)
     return arm;
 }
 
-/* Whether enough of the designated losses are there. */
+/* Whether what is missing no longer matters. */
 tarry_status tarry__phased_has_enough(tarry__phased *ph, bool *enough)
 {
-    if (ph->practice.tight && ph->rule->designated_only)
+    if (ph->practice.tight &&
+        (ph->rule->designated_only || tarry__is_guided(ph)))
         return tarry__tight_is_settled(ph, enough);
     *enough = ph->n_short == 0;
     return TARRY_OK;
@@ -648,7 +686,7 @@ tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
     if (!tarry__is_guided(ph))
         return use;
     tarry__guide_observe(&ph->guide, round, arm, loss);
-    return TARRY__USED;
+    return use == TARRY__IGNORED ? TARRY__USED : use;
 }
 
 const uint64_t *tarry__phased_phase(const void *state)
@@ -676,10 +714,11 @@ void tarry__phased_status(const void *state, tarry_policy_status *status)
 tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)
 {
     const tarry__phased *ph = state;
-    *arm = ph->n_active == 1 ? ph->active[0]
-           : ph->practice.tight ? ph->exploit : ph->best;
-    *gap = ph->n_active == 1 ? 0 : ph->practice.tight ? ph->certificate : 2;
-    if (ph->n_active == 1 || !ph->practice.tight)
+    if (!ph->practice.tight)
+        return TARRY_BAD_ARGUMENT;
+    *arm = ph->n_active == 1 ? ph->active[0] : ph->exploit;
+    *gap = ph->n_active == 1 ? 0 : ph->certificate;
+    if (ph->n_active == 1)
         return TARRY_OK;
     size_t other;
     double bound;
@@ -702,7 +741,8 @@ void tarry__phased_clear(void *state)
                  .entry_of = ph->entry_of,
                  .plan = ph->plan,
                  .tally = ph->tally,
-                 .law = ph->law};
+                 .law = ph->law,
+                 .room = ph->room};
     clear_draft(&all);
     tarry__free(ph->estimates);
 }
@@ -738,20 +778,11 @@ static bool is_sound(const tarry__phased *ph)
 /* The law to draw from follows from the plan. */
 static void remake_law(tarry__phased *ph, tarry__archive *a)
 {
-    if (!a->loading || a->status != TARRY_OK || !ph->rule->linear ||
+    if (!a->loading || a->status != TARRY_OK || !is_drawn(ph) ||
         ph->n_plan == 0)
         return;
-    double *weights = tarry__alloc(ph->n_plan, sizeof *weights);
-    if (weights == NULL) {
-        a->status = TARRY_NO_MEMORY;
-        return;
-    }
-    for (size_t i = 0; i < ph->n_plan; i++)
-        weights[i] = ph->plan[i].weight;
-    const tarry_status status =
-        tarry_discrete_create(weights, ph->n_plan, &ph->law);
+    const tarry_status status = make_law(ph->plan, ph->n_plan, &ph->law);
     a->status = status == TARRY_BAD_ARGUMENT ? TARRY_BAD_STATE : status;
-    tarry__free(weights);
 }
 
 static void archive_practice(tarry__phased *ph, tarry__archive *a)
@@ -798,6 +829,8 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
                          K);
     tarry__archive_array(a, &ph->estimates, &K, sizeof *ph->estimates, K);
     archive_practice(ph, a);
+    if (a->loading && a->status == TARRY_OK && ph->practice.tight)
+        a->status = open_room(ph, ph->n_plan, ph->n_active, &ph->room);
     tarry__archive_require(a, a->status == TARRY_OK &&
                                   n_tally == ph->n_plan &&
                                   n_entries == problem->n_arms &&

@@ -26,6 +26,7 @@ typedef struct tarry__phased tarry__phased;
 
 typedef struct {
     bool linear; /* arms have features: design; else each arm for itself */
+    bool drawn; /* plays are drawn from the design: no weight may be tiny */
     bool designated_only; /* only the first N(b) plays of b count */
     double cut; /* keep a iff lower(a) - min upper <= cut * eps */
     /* N of this phase, the design's smallest weight being given. */
@@ -74,6 +75,7 @@ struct tarry__phased {
     uint64_t first_phase_rounds;
     tarry_discrete *law; /* the design, to draw from; only where needed */
     /* tight constants only: */
+    double *room;         /* working memory of a phase */
     tarry__books books;
     size_t exploit;       /* the arm of the certificate: */
     double certificate;   /*   its gap is at most this */
@@ -145,15 +147,16 @@ double tarry__phased_quota(const tarry__phased *phased, double min_weight);
 /* What the counted losses say: theta, W with V^+ = W'W, and the columns
  * sigma(b) V^+ b of those b that miss losses; arms are scaled by `scale`. */
 typedef struct {
-    double *memory, *W, *theta, *missing, *t;
+    double *W, *theta, *missing, *t;
     double scale;
     size_t n_missing;
 } tarry__solution;
 
-/* TARRY_NO_MEMORY, TARRY_TARGET_NOT_MET (a factorisation failed). */
-tarry_status tarry__solution_open(const tarry__phased *phased,
-                                  tarry__solution *solution);
-void tarry__solution_clear(tarry__solution *solution);
+/* Doubles it needs for a plan of so many arms, and the solution in such a
+ * memory; false: a factorisation failed. */
+size_t tarry__solution_size(size_t dim, size_t n_plan);
+bool tarry__solution_find(const tarry__phased *phased, double *memory,
+                          tarry__solution *solution);
 
 /* W, rank by n, with (sum w(b) b b')^+ = W'W for the plan's weights. */
 tarry_status tarry__whitening(const tarry__phased *phased, double *W);
@@ -178,16 +181,21 @@ double tarry__tight_log(double n_arms, double horizon);
 /* What a phase says of its arms. */
 typedef struct {
     size_t n_kept;
-    uint32_t *kept;     /* room for all active arms */
+    uint32_t *kept;     /* in the working memory */
     size_t exploit;     /* the empirically best, and */
     double certificate; /*   a bound on its gap */
     bool settled;       /* no bracket that matters exceeds eps */
 } tarry__verdict;
 
-/* Judges the active arms and fills their estimates (NULL: none wanted). */
+/* Judges the active arms, in the phase's working memory, and fills their
+ * estimates (NULL: none wanted).  TARRY_TARGET_NOT_MET: a factorisation
+ * failed. */
 tarry_status tarry__tight_judge(const tarry__phased *phased,
                                 tarry_estimate *estimates,
                                 tarry__verdict *verdict);
+
+/* Doubles of working memory that it needs. */
+size_t tarry__tight_room(size_t dim, size_t n_plan, size_t n_active);
 
 /* Whether the missing losses of designated plays no longer matter.  Looks only
  * now and then: when their number has fallen by a tenth. */

@@ -18,7 +18,7 @@
 #include "random/rounds.h"
 
 static const tarry__phased_rule rule = {
-    .linear = true, .cut = 2, .quota = tarry__phased_quota};
+    .linear = true, .drawn = true, .cut = 2, .quota = tarry__phased_quota};
 
 /* The coins of some rounds, drawn together for speed; each is a function of
  * (seed, run, round), so they need not be saved. */

@@ -22,7 +22,13 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-static const double FLOOR = 0.125, SHARE = 0.75, CEILING = 4;
+#include <stdlib.h>
+static double kn(const char*n,double d){const char*t=getenv(n);return t?atof(t):d;}
+#define FLOOR kn("FLOOR",0.125)
+#define SHARE kn("SHARE",0.75)
+#define CEILING kn("CEILING",4)
+#define LOW kn("LOW",2)
+
 enum { STEPS = 60 };
 
 typedef struct {
@@ -83,7 +89,7 @@ static void fill_limits(const tarry__phased *ph, const double *means,
     for (size_t i = 0; i < o->m; i++) {
         const double gap =
             means[ph->active[i]] - means[ph->active[o->best]];
-        const double u = fmin(fmax(SHARE * gap, 2 * eps), CEILING * eps);
+        const double u = fmin(fmax(SHARE * gap, LOW * eps), CEILING * eps);
         o->cost[i] = gap + FLOOR * eps;
         o->limit[i] = u / sqrt(2 * L);
         for (size_t j = 0; j < o->r; j++)

@@ -116,30 +116,35 @@ static void judge(const tarry__phased *ph, const tarry__solution *s,
     }
 }
 
-static tarry_status judge_linear(const tarry__phased *ph,
-                                 tarry_estimate *estimates, tarry__verdict *v)
+/* The kept arms, a vector, the solution. */
+size_t tarry__tight_room(size_t dim, size_t n_plan, size_t n_active)
+{
+    return (n_active + 1) / 2 + dim + tarry__solution_size(dim, n_plan);
+}
+
+static bool judge_linear(const tarry__phased *ph, tarry_estimate *estimates,
+                         tarry__verdict *v, double *memory)
 {
     tarry__solution s;
-    double *x = tarry__alloc(ph->problem->dim, sizeof *x);
-    tarry_status status =
-        x != NULL ? tarry__solution_open(ph, &s) : TARRY_NO_MEMORY;
-    if (status == TARRY_OK) {
-        tarry__blas_quiet_begin();
-        judge(ph, &s, v, x);
-        if (estimates != NULL)
-            tarry__bracket_all(ph, &s, estimates);
-        tarry__blas_quiet_end();
-        tarry__solution_clear(&s);
-    }
-    tarry__free(x);
-    return status;
+    if (!tarry__solution_find(ph, memory + ph->problem->dim, &s))
+        return false;
+    tarry__blas_quiet_begin();
+    judge(ph, &s, v, memory);
+    if (estimates != NULL)
+        tarry__bracket_all(ph, &s, estimates);
+    tarry__blas_quiet_end();
+    return true;
 }
 
 tarry_status tarry__tight_judge(const tarry__phased *ph,
                                 tarry_estimate *estimates, tarry__verdict *v)
 {
+    v->kept = (uint32_t *)ph->room;
     if (ph->rule->linear)
-        return judge_linear(ph, estimates, v);
+        return judge_linear(ph, estimates, v,
+                            ph->room + (ph->n_active + 1) / 2)
+                   ? TARRY_OK
+                   : TARRY_TARGET_NOT_MET;
     judge(ph, NULL, v, NULL);
     if (estimates != NULL)
         tarry__estimate_mab(ph, estimates);
@@ -148,15 +153,11 @@ tarry_status tarry__tight_judge(const tarry__phased *ph,
 
 tarry_status tarry__tight_is_settled(tarry__phased *ph, bool *settled)
 {
+    tarry__verdict v;
     *settled = false;
     if (ph->missing > ph->look_at)
         return TARRY_OK;
-    tarry__verdict v = {
-        .kept = tarry__alloc(ph->n_active, sizeof *v.kept)};
-    if (v.kept == NULL)
-        return TARRY_NO_MEMORY;
     const tarry_status status = tarry__tight_judge(ph, NULL, &v);
-    tarry__free(v.kept);
     if (status != TARRY_OK)
         return status;
     *settled = v.settled;

@@ -284,6 +284,18 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static void mark_curve(game *g, size_t mark)
+{
+    tarry__outcome *o = g->outcome;
+    size_t arm = 0;
+    o->curve[mark] = g->regret;
+    o->certificate[mark] = NAN;
+    if (g->type->certify == NULL ||
+        g->type->certify(g->state, &arm, &o->certificate[mark]) != TARRY_OK)
+        return;
+    o->exploit_gap[mark] = g->gap[arm];
+}
+
 /* Blocks of luck start at multiples of their size, so that a round's luck does
  * not depend on where curves are recorded. */
 static tarry_status play_all(game *g)
@@ -300,7 +312,7 @@ static tarry_status play_all(game *g)
             last = least(last, trial->grid[mark]);
         status = play_rounds(g, t, last);
         if (mark < trial->n_grid && last == trial->grid[mark])
-            g->outcome->curve[mark++] = g->regret;
+            mark_curve(g, mark++);
         if (status == TARRY_OK && trial->tick != NULL &&
             trial->tick(trial->tick_context, last - t + 1))
             status = TARRY_CANCELLED;
