@@ -111,8 +111,7 @@ static tarry_status move_on(tarry__phased *ph, uint64_t round)
         status = tarry__phased_replan(ph, round);
     while (status == TARRY_OK && ph->n_active > 1) {
         bool enough = false;
-        if (ph->pace.left == 0 || ph->practice.tight ||
-            !ph->rule->designated_only)
+        if (ph->pace.left == 0)
             status = tarry__phased_has_enough(ph, &enough);
         if (status != TARRY_OK || !enough)
             break;

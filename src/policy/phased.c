@@ -254,6 +254,7 @@ static void set_targets(const tarry__phased *ph, draft *d)
     for (size_t i = 0; i < d->n_plan; i++) {
         tarry_plan_entry *e = &d->plan[i];
         e->target = ceiling(ph->rule->linear || tight ? N * e->weight : N);
+        e->target += e->target == 0; /* arms that are all zero have g = 0 */
         d->tally[i].needed = ceiling(share * (double)e->target);
         d->tally[i].left = e->target;
         d->tally[i].last = UINT64_MAX;
@@ -687,6 +688,15 @@ tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
         return use;
     tarry__guide_observe(&ph->guide, round, arm, loss);
     return use == TARRY__IGNORED ? TARRY__USED : use;
+}
+
+/* As a guide: it books the plays of others, and their losses, with its own. */
+void tarry__phased_played(void *state, uint64_t round, size_t arm)
+{
+    tarry__phased *ph = state;
+    tarry__phased_note(ph, arm);
+    if (tarry__is_guided(ph))
+        tarry__guide_played(&ph->guide, round, arm);
 }
 
 const uint64_t *tarry__phased_phase(const void *state)

@@ -133,6 +133,7 @@ tarry_status tarry__phased_choose_designated(void *state, uint64_t round,
                                              size_t *arm);
 tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
                                  double loss);
+void tarry__phased_played(void *state, uint64_t round, size_t arm);
 const uint64_t *tarry__phased_phase(const void *state);
 void tarry__phased_status(const void *state, tarry_policy_status *status);
 tarry_status tarry__phased_certify(const void *state, size_t *arm,

@@ -94,6 +94,7 @@ static void judge(const tarry__phased *ph, const tarry__solution *s,
     const double L = tarry__tight_log((double)ph->problem->n_arms,
                                       (double)ph->problem->horizon);
     const double factor = ph->practice.width * sqrt(2 * L);
+    const double enough = tarry__is_guided(ph) ? ph->epsilon / 4 : ph->epsilon;
     v->exploit = empirically_best(ph, s);
     v->n_kept = 0;
     v->certificate = 0;
@@ -112,7 +113,7 @@ static void judge(const tarry__phased *ph, const tarry__solution *s,
         v->kept[v->n_kept++] = (uint32_t)arm;
         v->certificate = fmax(v->certificate,
                               factor * j.width + j.bracket - j.middle);
-        v->settled = v->settled && j.bracket <= ph->epsilon;
+        v->settled = v->settled && j.bracket <= enough;
     }
 }
 
@@ -161,6 +162,7 @@ tarry_status tarry__tight_is_settled(tarry__phased *ph, bool *settled)
     if (status != TARRY_OK)
         return status;
     *settled = v.settled;
-    ph->look_at = ph->missing - (ph->missing + 9) / 10;
+    if (!v.settled) /* else the phase ends, perhaps in a second try */
+        ph->look_at = ph->missing - (ph->missing + 9) / 10;
     return TARRY_OK;
 }
