@@ -59,10 +59,10 @@ json_t *run_certificate_json(const tarry__results *r, size_t p, double *values)
     for (size_t i = 0; i < e->n_grid; i++) {
         const tarry__summary s = tarry__summarise(
             values, tarry__results_pick(r, p, bound_at, i, values));
-        const double gap = tarry__summarise(values, tarry__results_pick(
-                                                        r, p, gap_at, i,
-                                                        values))
-                               .mean;
+        const double gap =
+            tarry__summarise(values,
+                             tarry__results_pick(r, p, gap_at, i, values))
+                .mean;
         json_array_append_new(
             curve, json_pack("[I, f, f, f, f]", (json_int_t)e->grid[i], s.mean,
                              s.mean - s.ci95, s.mean + s.ci95, gap));

@@ -3,15 +3,15 @@
  * In coordinates z = W a the first design's V is the identity, so that the
  * unknown vector has length at most 1: its square is the design's mean of
  * <b, theta>^2 <= 1.  With M = I + sum of counts z z' and theta_hat = M^-1 sum
- * of losses z, the bound of Abbasi-Yadkori, Pal and Szepesvari (2011, Theorem 2)
- * is, at all times at once with probability 1 - delta,
+ * of losses z, the bound of Abbasi-Yadkori, Pal and Szepesvari (2011, Theorem
+ * 2) is, at all times at once with probability 1 - delta,
  *     |<theta_hat - theta, x>| <= beta |x|_{M^-1},
  *     beta = sqrt(2 log(1/delta) + log det M) + 1,
  * for noise of proxy 1.  Counts are those of losses that have arrived, in the
  * order of arrival, which is right if delays do not look at losses.  If they
- * may, counts are those of plays, in their order, and theta_hat lacks missing(c)
- * losses of arm c in [-1, 1], which can shift <theta_hat, x> by at most
- *     sum_c missing(c) |x' M^-1 z_c|.
+ * may, counts are those of plays, in their order, and theta_hat lacks
+ * missing(c) losses of arm c in [-1, 1], which can shift <theta_hat, x> by at
+ * most sum_c missing(c) |x' M^-1 z_c|.
  *
  * Arms without features: each has its own mean of n losses, off by at most
  *     sqrt(2 log(2 K n (n + 1) / delta) / n),
@@ -137,9 +137,8 @@ tarry_status tarry__books_fit(const tarry__books *b)
     const size_t r = b->rank, K = b->problem->n_arms;
     fit f;
     for (size_t k = 0; r == 0 && k < K; k++)
-        b->means[k] = b->arrivals[k] > 0
-                          ? b->sums[k] / (double)b->arrivals[k]
-                          : 0;
+        b->means[k] =
+            b->arrivals[k] > 0 ? b->sums[k] / (double)b->arrivals[k] : 0;
     if (r == 0)
         return TARRY_OK;
     tarry__blas_quiet_begin();
@@ -173,8 +172,8 @@ static double difference(const tarry__books *b, const fit *f, double beta,
     for (size_t i = 0; i < r; i++)
         f->u[i] = f->v[i] = b->Z[best * r + i] - b->Z[arm * r + i];
     tarry__lower_solve(f->L, r, f->u, 1);
-    double bound = tarry__dot(f->theta, f->v, r) +
-                   beta * sqrt(tarry__dot(f->u, f->u, r));
+    double bound =
+        tarry__dot(f->theta, f->v, r) + beta * sqrt(tarry__dot(f->u, f->u, r));
     if (complete) {
         tarry__cholesky_solve(f->L, r, f->v);
         bound += shift(b, f->v);
@@ -199,8 +198,7 @@ static void certify_linear(const tarry__books *b, const fit *f, double delta,
     *gap = 0;
     for (size_t i = 0; i < count; i++)
         if (among[i] != *arm)
-            *gap = fmax(*gap,
-                        difference(b, f, beta, complete, *arm, among[i]));
+            *gap = fmax(*gap, difference(b, f, beta, complete, *arm, among[i]));
 }
 
 /* A mean and how far it may be off. */
@@ -212,8 +210,8 @@ static double plain_mean(const tarry__books *b, double delta, bool complete,
     *off = 2;
     if (n == 0)
         return 0;
-    *off = sqrt(2 *
-                log(2 * (double)b->problem->n_arms * n * (n + 1) / delta) / n) +
+    *off = sqrt(2 * log(2 * (double)b->problem->n_arms * n * (n + 1) / delta) /
+                n) +
            missing / n;
     return b->sums[k] / n;
 }

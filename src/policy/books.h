@@ -12,9 +12,9 @@ typedef struct {
     const tarry__problem *problem;
     uint64_t *plays, *arrivals; /* per arm; NULL: no books */
     double *sums;
-    size_t rank; /* 0: arms without features */
-    double *W;   /* rank by n: the arms' coordinates are W a, and there */
-    double *Z;   /* the first design's V is 1; rank per arm */
+    size_t rank;   /* 0: arms without features */
+    double *W;     /* rank by n: the arms' coordinates are W a, and there */
+    double *Z;     /* the first design's V is 1; rank per arm */
     double *means; /* per arm: the estimates of tarry__books_fit */
     double *work;  /* rank * (rank + 3) */
 } tarry__books;

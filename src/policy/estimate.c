@@ -1,9 +1,8 @@
 /* estimate.c - what the counted losses of a phase say about the active arms.
  *
- * With N(b) planned losses of arm b, S(b) those counted, sigma(b) = N(b) - |S(b)|
- * missing, and V = sum N(b) b b',
- *   lower, upper (a) = a' V^+ sum_b b (sum S(b) -/+ sigma(b) sign(a' V^+ b))
- *                    = <theta, a> -/+ sum_b sigma(b) |a' V^+ b|:
+ * With N(b) planned losses of arm b, S(b) those counted, sigma(b) = N(b) -
+ * |S(b)| missing, and V = sum N(b) b b', lower, upper (a) = a' V^+ sum_b b (sum
+ * S(b) -/+ sigma(b) sign(a' V^+ b)) = <theta, a> -/+ sum_b sigma(b) |a' V^+ b|:
  * the missing losses are completed with -1 or +1, whichever is worse for a.
  * Algorithms 1 and 2 miss none, so there both are <theta, a>.
  *
@@ -120,8 +119,8 @@ static double scale_of_plan(const tarry__phased *ph)
     double largest = 0;
     for (size_t i = 0; i < ph->n_plan; i++)
         for (size_t j = 0; j < n; j++)
-            largest = fmax(largest,
-                           fabs(ph->problem->arms[ph->plan[i].arm * n + j]));
+            largest =
+                fmax(largest, fabs(ph->problem->arms[ph->plan[i].arm * n + j]));
     return largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
 }
 

@@ -5,8 +5,7 @@
 #include <string.h>
 #include "base/base.h"
 
-static tarry_status open_problem(tarry__guide *g,
-                                 const tarry__problem *problem)
+static tarry_status open_problem(tarry__guide *g, const tarry__problem *problem)
 {
     g->problem = tarry__alloc(1, sizeof *g->problem);
     g->state = tarry__zalloc(1, g->type->state_size);
@@ -84,9 +83,9 @@ void tarry__guide_narrow(tarry__guide *g, const uint32_t *active,
 {
     if (g->type == NULL)
         return;
-    const bool fewer = n_active < (g->problem->active != NULL
-                                       ? g->problem->n_active
-                                       : g->problem->n_arms);
+    const bool fewer =
+        n_active < (g->problem->active != NULL ? g->problem->n_active
+                                               : g->problem->n_arms);
     g->problem->active = active;
     g->problem->n_active = n_active;
     if (fewer && g->type->narrowed != NULL)
@@ -106,21 +105,23 @@ static bool is_active(const tarry__problem *p, size_t arm)
     return low < p->n_active && p->active[low] == arm;
 }
 
+void tarry__guide_played(tarry__guide *g, uint64_t round, size_t arm)
+{
+    if (g->type->played != NULL)
+        g->type->played(g->state, round, arm);
+}
+
 tarry_status tarry__guide_choose(tarry__guide *g, uint64_t round,
                                  size_t otherwise, size_t *arm)
 {
     const tarry_status status = g->type->choose(g->state, round, arm);
     if (status == TARRY_OK && g->type->narrowed == NULL &&
         g->problem->n_active < g->problem->n_arms &&
-        !is_active(g->problem, *arm))
+        !is_active(g->problem, *arm)) {
         *arm = otherwise;
+        tarry__guide_played(g, round, *arm);
+    }
     return status;
-}
-
-void tarry__guide_played(tarry__guide *g, uint64_t round, size_t arm)
-{
-    if (g->type->played != NULL)
-        g->type->played(g->state, round, arm);
 }
 
 void tarry__guide_observe(tarry__guide *g, uint64_t round, size_t arm,

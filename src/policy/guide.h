@@ -13,12 +13,12 @@ typedef struct {
 
 /* When plays are forced, see guided.c. */
 typedef struct {
-    double share;     /* c: at most so many plays of the guide per forced one */
-    uint32_t idle;    /* the phase cannot end within the horizon */
-    uint32_t warm;    /* the plan is still to come, at round `start` */
-    uint64_t start;   /* first round of this sweep */
-    uint64_t made;    /* plays of this sweep that had a quota */
-    uint64_t left;    /* quotas still open in it */
+    double share;   /* c: at most so many plays of the guide per forced one */
+    uint32_t idle;  /* the phase would end too late to be of use */
+    uint32_t warm;  /* the plan is still to come, at round `start` */
+    uint64_t start; /* first round of this sweep */
+    uint64_t made;  /* plays of this sweep that had a quota */
+    uint64_t left;  /* quotas still open in it */
 } tarry__pace;
 
 /* Opens the guide of a description in which / stands for : and , ("lints/v=2");

@@ -5,23 +5,24 @@
  * designated ones may be anybody's: the guide's, who learns from all losses and
  * chooses among the active arms.
  *
- * The first N(b) plays of arm b in a phase are its designated ones, whoever chose
- * them; that is decided at the play, before its loss exists.  A play is forced
- * when less than one in 1 + c had an open quota, and then it is of the arm that
- * looks best among those with one.  If delays do not look at losses (Algorithms
- * 1 and 2), the first N(b) losses of b to arrive count, and once all quotas are
- * played a sweep asks again for what is missing.  Where they may (3 and 4), the
- * losses of the designated plays count, and the guide plays while they are
- * waited for.
+ * The first N(b) plays of arm b in a phase are its designated ones, whoever
+ * chose them; that is decided at the play, before its loss exists.  A play is
+ * forced when less than one in 1 + c had an open quota, and then it is of the
+ * arm that looks best among those with one.  If delays do not look at losses
+ * (Algorithms 1 and 2), the first N(b) losses of b to arrive count, and once
+ * all quotas are played a sweep asks again for what is missing.  Where they may
+ * (3 and 4), the losses of the designated plays count, and the guide plays
+ * while they are waited for.
  *
- * A phase that cannot end within the horizon forces nothing: the guide plays
- * on. */
+ * A phase forces nothing if it may end only in the second half of what is left
+ * of the horizon: it would teach too late.  The guide plays on, and should it
+ * fill the quotas by itself, the phase ends all the same.
+ *
+ * With design=regret phase 1 starts with as many plays of the guide alone as
+ * its near design would make, so that there are gaps to go by. */
 #include "phased.h"
 
 #include <math.h>
-#include "base/base.h"
-#include <stdlib.h>
-static double kn(const char*n,double d){const char*t=getenv(n);return t?atof(t):d;}
 
 /* ---- a new phase ----------------------------------------------------------*/
 
@@ -49,7 +50,7 @@ void tarry__guided_start(tarry__phased *ph, uint64_t round)
     open_sweep(ph, round, ph->missing);
     const double needed = (1 + ph->pace.share) * (double)ph->missing;
     ph->pace.idle =
-        (double)round + kn("PAYS",1)*needed > (double)ph->problem->horizon + 1;
+        (double)round + 2 * needed > (double)ph->problem->horizon + 1;
     ph->pace.warm = ph->practice.regret && ph->phase == 1 && round == 1;
     if (ph->books.plays != NULL)
         price(ph);
@@ -72,8 +73,6 @@ static void ask_again(tarry__phased *ph, uint64_t round)
 static bool is_due(const tarry__phased *ph, uint64_t round)
 {
     const tarry__pace *p = &ph->pace;
-    if (p->left > 0 && !p->idle && !p->warm && kn("LATE",0)>0 && ph->pace.start==ph->phase_start)
-      return (double)(p->made+p->left)*(1+p->share) - (double)(round - p->start) <= kn("LATE",0)*p->left;
     return p->left > 0 && !p->idle && !p->warm &&
            (1 + p->share) * (double)(p->made + 1) <=
                (double)(round - p->start + 1);
@@ -107,7 +106,7 @@ static void use_quota(tarry__phased *ph, uint64_t round, size_t arm)
 static tarry_status move_on(tarry__phased *ph, uint64_t round)
 {
     tarry_status status = TARRY_OK;
-    if (ph->pace.warm && (double)round > kn("WARM",1)*(double)ph->pace.left)
+    if (ph->pace.warm && round > ph->pace.left)
         status = tarry__phased_replan(ph, round);
     while (status == TARRY_OK && ph->n_active > 1) {
         bool enough = false;

@@ -106,8 +106,7 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
                                  size_t n_warm, tarry_design **design)
 {
     tarry_design_options options = tarry_design_defaults();
-    options.rule =
-        ph->practice.tight ? TARRY_DESIGN_NEAR : TARRY_DESIGN_PAPER;
+    options.rule = ph->practice.tight ? TARRY_DESIGN_NEAR : TARRY_DESIGN_PAPER;
     options.rank_tolerance = ph->rank_tolerance;
     options.threads = 1;
     options.warm_arms = warm;
@@ -139,8 +138,8 @@ static tarry_status replan(draft *d, const double *N)
     count = 0;
     for (size_t i = 0; i < d->n_active; i++)
         if (N[i] > 0)
-            d->plan[count++] = (tarry_plan_entry){
-                .arm = d->active[i], .weight = N[i] / d->quota};
+            d->plan[count++] = (tarry_plan_entry){.arm = d->active[i],
+                                                  .weight = N[i] / d->quota};
     return TARRY_OK;
 }
 
@@ -158,8 +157,7 @@ static tarry_status plan_by_gaps(const tarry__phased *ph, draft *d)
     view.plan = d->plan;
     view.n_plan = d->n_plan;
     view.rank = d->rank;
-    tarry_status status =
-        tarry__regret_plan(&view, 2 * d->quota, N, &better);
+    tarry_status status = tarry__regret_plan(&view, 2 * d->quota, N, &better);
     if (status == TARRY_OK && better)
         status = replan(d, N);
     tarry__free(N);
@@ -167,7 +165,8 @@ static tarry_status plan_by_gaps(const tarry__phased *ph, draft *d)
 }
 
 /* Raises weights to 1/(4 psi), so that all arms are drawn soon.  What is added,
- * at most 1/4, takes as large a share from the others, and g grows by no more. */
+ * at most 1/4, takes as large a share from the others, and g grows by no more.
+ */
 static void balance(draft *d)
 {
     const double floor = 0.25 / (double)d->n_plan;
@@ -199,8 +198,8 @@ static tarry_status plan_by_design(const tarry__phased *ph, draft *d)
         for (size_t i = 0; i < d->n_active; i++)
             memcpy(rows + i * n, ph->problem->arms + d->active[i] * n,
                    n * sizeof *rows);
-        status = solve_design(ph, d, rows, warm, warm_arms(ph, d, warm),
-                              &design);
+        status =
+            solve_design(ph, d, rows, warm, warm_arms(ph, d, warm), &design);
     }
     if (status == TARRY_OK)
         status = open_plan(d, design->n_support);
@@ -283,8 +282,8 @@ static bool is_drawn(const tarry__phased *ph)
 static tarry_status open_room(const tarry__phased *ph, size_t n_plan,
                               size_t n_active, double **room)
 {
-    *room = tarry__alloc(
-        tarry__tight_room(ph->problem->dim, n_plan, n_active), sizeof **room);
+    *room = tarry__alloc(tarry__tight_room(ph->problem->dim, n_plan, n_active),
+                         sizeof **room);
     return *room != NULL ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
@@ -298,8 +297,8 @@ static tarry_status plan_phase(const tarry__phased *ph, draft *d)
     memset(d->entry_of, 0xff, K * sizeof *d->entry_of);
     if (d->n_active == 1)
         return open_plan(d, 0);
-    tarry_status status = ph->rule->linear ? plan_by_design(ph, d)
-                                           : plan_all(d);
+    tarry_status status =
+        ph->rule->linear ? plan_by_design(ph, d) : plan_all(d);
     if (status == TARRY_OK && ph->practice.tight && is_drawn(ph))
         balance(d);
     d->quota = tight_quota(ph, d);
@@ -380,8 +379,8 @@ static tarry_status read_practice(tarry__phased *ph, const tarry__spec *spec,
                            ph->rule->linear ? "constants=tight" : "features");
     if (tarry__spec_real(spec, "width", 0, 1e6, &ph->practice.width, error) !=
             TARRY_OK ||
-        tarry__spec_real(spec, "guide_share", 0, 1e9, &ph->pace.share,
-                         error) != TARRY_OK)
+        tarry__spec_real(spec, "guide_share", 0, 1e9, &ph->pace.share, error) !=
+            TARRY_OK)
         return TARRY_BAD_ARGUMENT;
     return tarry__guide_open(&ph->guide, ph->problem,
                              tarry__spec_text(spec, "guide"), error);
@@ -400,8 +399,7 @@ static tarry_status read_settings(tarry__phased *ph,
 /* Coordinates are those of the first design. */
 static tarry_status open_books(tarry__phased *ph)
 {
-    const size_t rank =
-        ph->rule->linear && ph->n_plan > 0 ? ph->rank : 0;
+    const size_t rank = ph->rule->linear && ph->n_plan > 0 ? ph->rank : 0;
     ph->certificate = ph->n_active > 1 ? 2 : 0;
     if (!ph->practice.tight && !tarry__is_guided(ph))
         return TARRY_OK;
@@ -662,7 +660,7 @@ static tarry__use count_loss(tarry__phased *ph, uint64_t round, size_t arm,
     if (round < ph->phase_start)
         return TARRY__OF_EARLIER_PHASE;
     const uint32_t i = ph->entry_of[arm];
-    if (i == TARRY__NO_ENTRY || round >= ph->designated_end ||
+    if (i == TARRY__NO_ENTRY || round >= ph->designated_end || ph->pace.warm ||
         (ph->rule->designated_only && round > ph->tally[i].last))
         return TARRY__IGNORED;
     tarry_plan_entry *e = &ph->plan[i];
@@ -762,8 +760,9 @@ void tarry__phased_clear(void *state)
 static bool is_sound(const tarry__phased *ph)
 {
     const size_t K = ph->problem->n_arms;
-    bool sound = ph->exploit < K && ph->pace.share >= 0 && ph->n_active > 0 && ph->n_active <= K && ph->phase > 0 &&
-                 ph->epsilon > 0 && ph->best < K && ph->cursor <= ph->n_plan &&
+    bool sound = ph->exploit < K && ph->pace.share >= 0 && ph->n_active > 0 &&
+                 ph->n_active <= K && ph->phase > 0 && ph->epsilon > 0 &&
+                 ph->best < K && ph->cursor <= ph->n_plan &&
                  (ph->n_estimates == 0 || ph->n_estimates == K) &&
                  (ph->turn < ph->n_plan || ph->turn == 0) &&
                  ph->rank <= ph->problem->dim &&
@@ -780,8 +779,8 @@ static bool is_sound(const tarry__phased *ph)
     }
     sound = sound && ph->n_short == n_short;
     for (size_t i = 0; sound && i < K; i++)
-        sound = ph->entry_of[i] == TARRY__NO_ENTRY ||
-                ph->entry_of[i] < ph->n_plan;
+        sound =
+            ph->entry_of[i] == TARRY__NO_ENTRY || ph->entry_of[i] < ph->n_plan;
     return sound;
 }
 
@@ -802,8 +801,8 @@ static void archive_practice(tarry__phased *ph, tarry__archive *a)
     if (has_books)
         tarry__books_archive(&ph->books, ph->problem, a);
     if (has_books && a->status == TARRY_OK)
-        tarry__guide_archive(&ph->guide, ph->problem, ph->active,
-                             ph->n_active, a);
+        tarry__guide_archive(&ph->guide, ph->problem, ph->active, ph->n_active,
+                             a);
     tarry__archive_require(a, has_books || !ph->practice.tight);
 }
 
@@ -835,14 +834,12 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_array(a, &ph->active, &ph->n_active, sizeof *ph->active, K);
     tarry__archive_array(a, &ph->plan, &ph->n_plan, sizeof *ph->plan, K);
     tarry__archive_array(a, &ph->tally, &n_tally, sizeof *ph->tally, K);
-    tarry__archive_array(a, &ph->entry_of, &n_entries, sizeof *ph->entry_of,
-                         K);
+    tarry__archive_array(a, &ph->entry_of, &n_entries, sizeof *ph->entry_of, K);
     tarry__archive_array(a, &ph->estimates, &K, sizeof *ph->estimates, K);
     archive_practice(ph, a);
     if (a->loading && a->status == TARRY_OK && ph->practice.tight)
         a->status = open_room(ph, ph->n_plan, ph->n_active, &ph->room);
-    tarry__archive_require(a, a->status == TARRY_OK &&
-                                  n_tally == ph->n_plan &&
+    tarry__archive_require(a, a->status == TARRY_OK && n_tally == ph->n_plan &&
                                   n_entries == problem->n_arms &&
                                   K == problem->n_arms && is_sound(ph));
     remake_law(ph, a);

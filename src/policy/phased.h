@@ -26,9 +26,9 @@ typedef struct tarry__phased tarry__phased;
 
 typedef struct {
     bool linear; /* arms have features: design; else each arm for itself */
-    bool drawn; /* plays are drawn from the design: no weight may be tiny */
+    bool drawn;  /* plays are drawn from the design: no weight may be tiny */
     bool designated_only; /* only the first N(b) plays of b count */
-    double cut; /* keep a iff lower(a) - min upper <= cut * eps */
+    double cut;           /* keep a iff lower(a) - min upper <= cut * eps */
     /* N of this phase, the design's smallest weight being given. */
     double (*quota)(const tarry__phased *phased, double min_weight);
     /* The share of N(b) that must have arrived; NULL for all. */
@@ -61,7 +61,7 @@ struct tarry__phased {
     uint64_t phase_start;    /* its first round */
     uint64_t designated_end; /* one past the last designated round */
     size_t n_active;
-    uint32_t *active; /* increasing */
+    uint32_t *active;    /* increasing */
     size_t n_plan, rank; /* rank of the design */
     tarry_plan_entry *plan;
     tarry__tally *tally;
@@ -75,13 +75,13 @@ struct tarry__phased {
     uint64_t first_phase_rounds;
     tarry_discrete *law; /* the design, to draw from; only where needed */
     /* tight constants only: */
-    double *room;         /* working memory of a phase */
+    double *room; /* working memory of a phase */
     tarry__books books;
-    size_t exploit;       /* the arm of the certificate: */
-    double certificate;   /*   its gap is at most this */
-    uint64_t missing;     /* losses of the plan that have not been counted */
-    uint64_t look_at;     /* of them, when brackets are looked at next */
-    tarry__guide guide;   /* guide.type is NULL without one */
+    size_t exploit;     /* the arm of the certificate: */
+    double certificate; /*   its gap is at most this */
+    uint64_t missing;   /* losses of the plan that have not been counted */
+    uint64_t look_at;   /* of them, when brackets are looked at next */
+    tarry__guide guide; /* guide.type is NULL without one */
     tarry__pace pace;
 };
 
@@ -136,8 +136,7 @@ tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
 void tarry__phased_played(void *state, uint64_t round, size_t arm);
 const uint64_t *tarry__phased_phase(const void *state);
 void tarry__phased_status(const void *state, tarry_policy_status *status);
-tarry_status tarry__phased_certify(const void *state, size_t *arm,
-                                   double *gap);
+tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap);
 void tarry__phased_archive(void *state, const tarry__policy_type *type,
                            const tarry__problem *problem, tarry__archive *a);
 void tarry__phased_clear(void *state);

@@ -1,20 +1,19 @@
 /* regret_design.c - design=regret: as few plays of bad arms as will do.
  *
  * With gaps d(a) estimated from all that has arrived and b the arm that looks
- * best, a phase needs not know every arm equally well: a - b may be off by about
- * d(a).  So it takes the N that minimises
- *     sum_a N(a) (d(a) + eps FLOOR)
+ * best, a phase needs not know every arm equally well: a - b may be off by
+ * about d(a).  So it takes the N that minimises sum_a N(a) (d(a) + eps FLOOR)
  * such that |a - b|^2 in the norm of V^+ is at most u(a)^2 / (2 L), where
- * u(a) = SHARE d(a), but from 2 eps, which the near design keeps in any case, to
- * CEILING eps, so that survivors' gaps stay of the order of eps even where the
- * estimates are wrong.
+ * u(a) = SHARE d(a), but from LEAST eps, which the near design keeps in any
+ * case, to MOST eps, so that survivors' gaps stay of the order of eps even
+ * where the estimates are wrong.
  *
  * With p(a) proportional to N(a) cost(a), points x = a / sqrt(cost(a)) and
  * y = (a - b) / u(a) this is min_p max_y y' V(p)^-1 y.  Both sides are moved by
- * factors: l(y) <- l(y) times y' V^-1 y, for the largest; p(x) <- p(x) times the
- * root of x' V^-1 A V^-1 x with A = sum l(y) y y', which for fixed l lowers the
- * trace of A V^-1 in every step (Yu 2010).  The result is then scaled so that
- * all constraints hold, exactly, whatever the steps have reached. */
+ * factors: l(y) <- l(y) times y' V^-1 y, for the largest; p(x) <- p(x) times
+ * the root of x' V^-1 A V^-1 x with A = sum l(y) y y', which for fixed l lowers
+ * the trace of A V^-1 in every step (Yu 2010).  The result is then scaled so
+ * that all constraints hold, exactly, whatever the steps have reached. */
 #include "phased.h"
 
 #include <math.h>
@@ -22,19 +21,13 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-#include <stdlib.h>
-static double kn(const char*n,double d){const char*t=getenv(n);return t?atof(t):d;}
-#define FLOOR kn("FLOOR",0.125)
-#define SHARE kn("SHARE",0.75)
-#define CEILING kn("CEILING",4)
-#define LOW kn("LOW",2)
-
+static const double FLOOR = 1.0 / 32, SHARE = 0.75, LEAST = 2, MOST = 4;
 enum { STEPS = 60 };
 
 typedef struct {
     size_t r, m; /* rank and active arms */
     double *memory;
-    double *Z, *Y, *T;    /* r by m each: arms, directions, scratch */
+    double *Z, *Y, *T;     /* r by m each: arms, directions, scratch */
     double *V, *A, *B, *C; /* r by r */
     double *cost, *limit, *p, *l, *q; /* per arm */
     size_t best;
@@ -43,9 +36,8 @@ typedef struct {
 static tarry_status open_problem(problem *o, size_t r, size_t m, size_t n)
 {
     *o = (problem){.r = r, .m = m};
-    o->memory =
-        tarry__zalloc(3 * r * m + 4 * r * r + 5 * m + n * (m + r),
-                      sizeof *o->memory);
+    o->memory = tarry__zalloc(3 * r * m + 4 * r * r + 5 * m + n * (m + r),
+                              sizeof *o->memory);
     if (o->memory == NULL)
         return TARRY_NO_MEMORY;
     o->Z = o->memory;
@@ -87,15 +79,13 @@ static void fill_limits(const tarry__phased *ph, const double *means,
         if (means[ph->active[i]] < means[ph->active[o->best]])
             o->best = i;
     for (size_t i = 0; i < o->m; i++) {
-        const double gap =
-            means[ph->active[i]] - means[ph->active[o->best]];
-        const double u = fmin(fmax(SHARE * gap, LOW * eps), CEILING * eps);
+        const double gap = means[ph->active[i]] - means[ph->active[o->best]];
+        const double u = fmin(fmax(SHARE * gap, LEAST * eps), MOST * eps);
         o->cost[i] = gap + FLOOR * eps;
         o->limit[i] = u / sqrt(2 * L);
         for (size_t j = 0; j < o->r; j++)
-            o->Y[i * o->r + j] = (o->Z[i * o->r + j] -
-                                  o->Z[o->best * o->r + j]) /
-                                 o->limit[i];
+            o->Y[i * o->r + j] =
+                (o->Z[i * o->r + j] - o->Z[o->best * o->r + j]) / o->limit[i];
     }
 }
 
@@ -177,8 +167,8 @@ static bool finish(problem *o, double *N)
     return isfinite(largest);
 }
 
-tarry_status tarry__regret_plan(const tarry__phased *ph, double most,
-                                double *N, bool *better)
+tarry_status tarry__regret_plan(const tarry__phased *ph, double most, double *N,
+                                bool *better)
 {
     problem o;
     double sum = 0;

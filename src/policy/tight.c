@@ -1,11 +1,11 @@
 /* tight.c - constants=tight: the phases of phased.h with exact widths.
  *
- * M = ceil(log2 T), L = log(K M T), losses in [-1, 1] have proxy R = 1.  Phase m
- * plans N = 2 R^2 g L / eps^2 losses by a near design with measured g; b is the
- * empirically best arm, and a is cut iff
- *     <theta, a - b> - sum_c sigma(c) |(a - b)' V^+ c| > R sqrt(2 L) |a - b|,
- * with sigma(c) missing losses of arm c and the norm of V^+.  Without features
- * the same holds with unit vectors for arms: N = 2 L / eps^2 of each.
+ * M = ceil(log2 T), L = log(K M T), losses in [-1, 1] have proxy R = 1.  Phase
+ * m plans N = 2 R^2 g L / eps^2 losses by a near design with measured g; b is
+ * the empirically best arm, and a is cut iff <theta, a - b> - sum_c sigma(c)
+ * |(a - b)' V^+ c| > R sqrt(2 L) |a - b|, with sigma(c) missing losses of arm c
+ * and the norm of V^+.  Without features the same holds with unit vectors for
+ * arms: N = 2 L / eps^2 of each.
  *
  * The same numbers bound the gap of b: it is at most the largest
  *     <theta, b - a> + sum_c sigma(c) |(a - b)' V^+ c| + R sqrt(2 L) |a - b|
@@ -40,11 +40,10 @@ static judgement compare_plain(const tarry__phased *ph, size_t a, size_t b)
     const size_t i = ph->entry_of[a], j = ph->entry_of[b];
     const double n = (double)tarry__phased_count(ph, i);
     const double m = (double)tarry__phased_count(ph, j);
-    return (judgement){
-        .middle = plain_mean(ph, a) - plain_mean(ph, b),
-        .bracket = (n - (double)ph->plan[i].observed) / n +
-                   (m - (double)ph->plan[j].observed) / m,
-        .width = sqrt(1 / n + 1 / m)};
+    return (judgement){.middle = plain_mean(ph, a) - plain_mean(ph, b),
+                       .bracket = (n - (double)ph->plan[i].observed) / n +
+                                  (m - (double)ph->plan[j].observed) / m,
+                       .width = sqrt(1 / n + 1 / m)};
 }
 
 /* `x` has room for n doubles. */
@@ -55,8 +54,8 @@ static judgement compare_linear(const tarry__phased *ph,
     const size_t n = ph->problem->dim;
     judgement j = {0, 0, 0};
     for (size_t i = 0; i < n; i++)
-        x[i] = s->scale * (ph->problem->arms[a * n + i] -
-                           ph->problem->arms[b * n + i]);
+        x[i] = s->scale *
+               (ph->problem->arms[a * n + i] - ph->problem->arms[b * n + i]);
     j.middle = tarry__dot(x, s->theta, n);
     tarry__times(s->W, ph->rank, n, x, s->t);
     j.width = sqrt(tarry__dot(s->t, s->t, ph->rank));
@@ -111,8 +110,8 @@ static void judge(const tarry__phased *ph, const tarry__solution *s,
         if (j.middle - j.bracket > factor * j.width)
             continue;
         v->kept[v->n_kept++] = (uint32_t)arm;
-        v->certificate = fmax(v->certificate,
-                              factor * j.width + j.bracket - j.middle);
+        v->certificate =
+            fmax(v->certificate, factor * j.width + j.bracket - j.middle);
         v->settled = v->settled && j.bracket <= enough;
     }
 }
@@ -142,8 +141,7 @@ tarry_status tarry__tight_judge(const tarry__phased *ph,
 {
     v->kept = (uint32_t *)ph->room;
     if (ph->rule->linear)
-        return judge_linear(ph, estimates, v,
-                            ph->room + (ph->n_active + 1) / 2)
+        return judge_linear(ph, estimates, v, ph->room + (ph->n_active + 1) / 2)
                    ? TARRY_OK
                    : TARRY_TARGET_NOT_MET;
     judge(ph, NULL, v, NULL);

@@ -201,7 +201,7 @@ static bool is_full(const tarry_policy *p)
     const tarry_policy_status s = status_of(p);
     bool full = s.n_plan > 0;
     for (size_t i = 0; i < s.n_plan; i++)
-        full = full && s.plan[i].observed == s.plan[i].target;
+        full = full && s.plan[i].observed >= s.plan[i].target;
     return full;
 }
 

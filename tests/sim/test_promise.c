@@ -53,8 +53,8 @@ static const world guided[] = {
      "rademacher", "none"},
     {"phased-loss-dependent:%s,guide=lints,guide_share=1,design=regret", CLOSE,
      "rademacher", "low-late:late=30"},
-    {"phased-loss-dependent:%s,guide=greedy,guide_share=1", PLANE,
-     "rademacher", "high-late:late=30"},
+    {"phased-loss-dependent:%s,guide=greedy,guide_share=1", PLANE, "rademacher",
+     "high-late:late=30"},
     {"phased-mab:%s,guide=lints,guide_share=1", CLOSE, "rademacher",
      "low-late:late=30"},
 };
