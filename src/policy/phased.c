@@ -108,6 +108,8 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
     tarry_design_options options = tarry_design_defaults();
     options.rule = ph->practice.tight ? TARRY_DESIGN_NEAR : TARRY_DESIGN_PAPER;
     options.rank_tolerance = ph->rank_tolerance;
+    if (ph->practice.tight) /* as many suffice (Caratheodory) */
+        options.max_support = ph->problem->dim * (ph->problem->dim + 1) / 2;
     options.threads = 1;
     options.warm_arms = warm;
     options.warm_count = n_warm;
@@ -243,6 +245,13 @@ static uint64_t ceiling(double x)
     return x < 0x1p60 ? (uint64_t)ceil(x) : 1ull << 60;
 }
 
+/* The promise counts on M / 2 phases, M = ceil(log2 T): more do not fit into
+ * the horizon, unless design=regret plans very few plays. */
+static bool is_beyond(const tarry__phased *ph)
+{
+    return (double)ph->phase > ceil(log2((double)ph->problem->horizon)) / 2;
+}
+
 /* N(b) = ceil(N w(b)), or N itself without a design, and what must arrive. */
 static void set_targets(const tarry__phased *ph, draft *d)
 {
@@ -254,6 +263,8 @@ static void set_targets(const tarry__phased *ph, draft *d)
         tarry_plan_entry *e = &d->plan[i];
         e->target = ceiling(ph->rule->linear || tight ? N * e->weight : N);
         e->target += e->target == 0; /* arms that are all zero have g = 0 */
+        if (tight && is_beyond(ph))
+            e->target = 1ull << 40; /* longer than any game */
         d->tally[i].needed = ceiling(share * (double)e->target);
         d->tally[i].left = e->target;
         d->tally[i].last = UINT64_MAX;

@@ -22,7 +22,7 @@
 #include "linalg/linalg.h"
 
 static const double FLOOR = 1.0 / 32, SHARE = 0.75, LEAST = 2, MOST = 4;
-enum { STEPS = 60 };
+enum { STEPS = 30 };
 
 typedef struct {
     size_t r, m; /* rank and active arms */

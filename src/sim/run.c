@@ -13,6 +13,7 @@
 #include "env/env.h"
 #include "policy/open_rounds.h"
 #include "policy/policy_type.h"
+#include "recommended.h"
 #include "wheel.h"
 
 enum { BLOCK = 256, ROUND_BITS = 40 };
@@ -64,6 +65,8 @@ tarry_status tarry__policy_check(const char *text, tarry_error *error)
 {
     tarry__spec spec;
     const tarry__policy_type *type;
+    if (strcmp(text, TARRY__RECOMMENDED) == 0)
+        return TARRY_OK;
     const tarry_status status = read_policy(text, &spec, &type, error);
     if (status == TARRY_OK)
         tarry__spec_clear(&spec);
@@ -74,8 +77,10 @@ static tarry_status open_policy(game *g, tarry_error *error)
 {
     const tarry__instance *instance = &g->world->instance;
     tarry__spec spec;
-    tarry_status status =
-        read_policy(g->trial->policy, &spec, &g->type, error);
+    const char *policy = strcmp(g->trial->policy, TARRY__RECOMMENDED) == 0
+                             ? tarry__recommended(tarry__world_model(g->world))
+                             : g->trial->policy;
+    tarry_status status = read_policy(policy, &spec, &g->type, error);
     if (status != TARRY_OK)
         return status;
     g->problem = (tarry__problem){.n_arms = instance->n_arms,
