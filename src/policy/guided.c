@@ -102,6 +102,13 @@ static void use_quota(tarry__phased *ph, uint64_t round, size_t arm)
         ph->tally[i].last = round;
 }
 
+/* Whether the plan's plays have been made, though some may be asked for
+ * again. */
+static bool all_played(const tarry__phased *ph)
+{
+    return ph->pace.left == 0 || ph->pace.start != ph->phase_start;
+}
+
 /* Ends phases that can end; opens sweeps. */
 static tarry_status move_on(tarry__phased *ph, uint64_t round)
 {
@@ -110,7 +117,7 @@ static tarry_status move_on(tarry__phased *ph, uint64_t round)
         status = tarry__phased_replan(ph, round);
     while (status == TARRY_OK && ph->n_active > 1) {
         bool enough = false;
-        if (ph->pace.left == 0)
+        if (all_played(ph))
             status = tarry__phased_has_enough(ph, &enough);
         if (status != TARRY_OK || !enough)
             break;
