@@ -71,7 +71,7 @@ static void check_quotas(const record *r)
 static void check_widths(const record *r)
 {
     const size_t K = r->game.n_arms, best = best_of(&r->game);
-    double P[MAX_FOLLOWED][MAX_FOLLOWED], mass[ARMS];
+    double P[MAX_FOLLOWED][MAX_FOLLOWED], mass[ARMS] = {0};
     for (size_t k = 0; k < K; k++)
         mass[k] = (double)r->target[k];
     inverse(r, mass, P);
@@ -118,7 +118,7 @@ static double mass_of(const record *r, size_t k)
 static void judge(const record *r, bool *kept, size_t *best, double *bound)
 {
     const size_t K = r->game.n_arms;
-    double P[MAX_FOLLOWED][MAX_FOLLOWED], mass[ARMS], mean[ARMS];
+    double P[MAX_FOLLOWED][MAX_FOLLOWED], mass[ARMS] = {0}, mean[ARMS];
     for (size_t k = 0; k < K; k++)
         mass[k] = mass_of(r, k);
     inverse(r, mass, P);
