@@ -82,8 +82,10 @@ void tarry__books_archive(tarry__books *b, const tarry__problem *problem,
     tarry__archive_require(a, n_plays == K && n_arrivals == K && n_sums == K &&
                                   b->rank <= problem->dim &&
                                   size == b->rank * problem->dim);
-    for (size_t k = 0; a->loading && a->status == TARRY_OK && k < K; k++)
+    for (size_t k = 0; a->loading && a->status == TARRY_OK && k < K; k++) {
         tarry__archive_require(a, b->arrivals[k] <= b->plays[k]);
+        b->learned += b->arrivals[k];
+    }
     if (a->loading && a->status == TARRY_OK)
         a->status = open_coordinates(b);
 }
@@ -122,14 +124,6 @@ static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
         f->log_det += 2 * log(f->L[i + i * r]);
     tarry__cholesky_solve(f->L, r, f->theta);
     return TARRY_OK;
-}
-
-bool tarry__books_have_losses(const tarry__books *b)
-{
-    for (size_t k = 0; b->arrivals != NULL && k < b->problem->n_arms; k++)
-        if (b->arrivals[k] > 0)
-            return true;
-    return false;
 }
 
 tarry_status tarry__books_fit(const tarry__books *b)

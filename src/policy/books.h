@@ -12,6 +12,7 @@ typedef struct {
     const tarry__problem *problem;
     uint64_t *plays, *arrivals; /* per arm; NULL: no books */
     double *sums;
+    uint64_t learned; /* arrivals in all */
     size_t rank;   /* 0: arms without features */
     double *W;     /* rank by n: the arms' coordinates are W a, and there */
     double *Z;     /* the first design's V is 1; rank per arm */
@@ -26,8 +27,6 @@ tarry_status tarry__books_open(tarry__books *books,
 void tarry__books_clear(tarry__books *books);
 void tarry__books_archive(tarry__books *books, const tarry__problem *problem,
                           tarry__archive *a);
-
-bool tarry__books_have_losses(const tarry__books *books);
 
 /* Estimates the losses of all arms from all that has arrived: books->means. */
 tarry_status tarry__books_fit(const tarry__books *books);

@@ -102,6 +102,15 @@ static void use_quota(tarry__phased *ph, uint64_t round, size_t arm)
         ph->tally[i].last = round;
 }
 
+/* After as many rounds as the near design has plays, if half as many losses are
+ * there; or when as many rounds are over as the phase may last. */
+static bool is_warm_enough(const tarry__phased *ph, uint64_t round)
+{
+    const tarry__pace *p = &ph->pace;
+    return (round > p->left && ph->books.learned >= p->left / 2) ||
+           (double)round > (1 + p->share) * (double)p->left;
+}
+
 /* Whether the plan's plays have been made, though some may be asked for
  * again. */
 static bool all_played(const tarry__phased *ph)
@@ -113,7 +122,7 @@ static bool all_played(const tarry__phased *ph)
 static tarry_status move_on(tarry__phased *ph, uint64_t round)
 {
     tarry_status status = TARRY_OK;
-    if (ph->pace.warm && round > ph->pace.left)
+    if (ph->pace.warm && is_warm_enough(ph, round))
         status = tarry__phased_replan(ph, round);
     while (status == TARRY_OK && ph->n_active > 1) {
         bool enough = false;

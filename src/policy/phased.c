@@ -692,6 +692,7 @@ tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
     if (ph->books.arrivals == NULL)
         return use;
     ph->books.arrivals[arm]++;
+    ph->books.learned++;
     ph->books.sums[arm] += loss;
     if (!tarry__is_guided(ph))
         return use;

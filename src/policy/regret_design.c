@@ -173,7 +173,7 @@ tarry_status tarry__regret_plan(const tarry__phased *ph, double most, double *N,
     problem o;
     double sum = 0;
     *better = false;
-    if (!tarry__books_have_losses(&ph->books) || ph->rank == 0)
+    if (ph->books.learned == 0 || ph->rank == 0)
         return TARRY_OK;
     tarry_status status =
         open_problem(&o, ph->rank, ph->n_active, ph->problem->dim);

@@ -14,7 +14,7 @@
  *     because it would end too late, and Q(1 - 1/(T N)) or, with an adversary,
  *     (1 + c) sigma (1 + log sigma).
  * N counts the rounding up of each N(b).  design=regret may need twice the N of
- * the near design, and phase 1 waits for as many rounds. */
+ * the near design, and phase 1 may wait for (1 + c) N rounds. */
 #include "bound_tight.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static double longest_guided(const tarry__question *q, tarry__delay_model model,
                              double eps, double N)
 {
     const double plays = planned(q, N);
-    const double warm = q->regret && eps == 0.5 ? N : 0;
+    const double warm = q->regret && eps == 0.5 ? (1 + q->share) * plays : 0;
     const bool waits = q->algorithm >= 3;
     double wait = INFINITY;
     if (q->world->adversary == NULL)
