@@ -57,7 +57,7 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
 
 /* Reports the loss of an earlier choice; any order will do, any time later.
  * TARRY_OK: taken in.  TARRY_LATE: of an earlier phase, counted and otherwise
- * ignored, as the algorithm says.  Refused, and the policy is as it was before
+ * ignored, as the algorithm says, but for its guide, if it has one.  Refused, and the policy is as it was before
  * the call: TARRY_UNKNOWN_ROUND (never chosen), TARRY_REPORTED_TWICE,
  * TARRY_BAD_LOSS (NaN, infinite or outside [low, high]). */
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,

@@ -124,6 +124,13 @@ tarry_status tarry__guide_choose(tarry__guide *g, uint64_t round,
     return status;
 }
 
+size_t tarry__guide_best(const tarry__guide *g, size_t otherwise)
+{
+    tarry_policy_status status = {0};
+    g->type->status(g->state, &status);
+    return is_active(g->problem, status.best) ? status.best : otherwise;
+}
+
 void tarry__guide_observe(tarry__guide *g, uint64_t round, size_t arm,
                           double loss)
 {

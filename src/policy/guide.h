@@ -36,6 +36,9 @@ void tarry__guide_narrow(tarry__guide *guide, const uint32_t *active,
 tarry_status tarry__guide_choose(tarry__guide *guide, uint64_t round,
                                  size_t otherwise, size_t *arm);
 
+/* The arm it would stay with, or `otherwise` as above. */
+size_t tarry__guide_best(const tarry__guide *guide, size_t otherwise);
+
 /* A play that was not its choice, and a loss, of whichever play. */
 void tarry__guide_played(tarry__guide *guide, uint64_t round, size_t arm);
 void tarry__guide_observe(tarry__guide *guide, uint64_t round, size_t arm,

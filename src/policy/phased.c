@@ -167,8 +167,7 @@ static tarry_status plan_by_gaps(const tarry__phased *ph, draft *d)
 }
 
 /* Raises weights to 1/(4 psi), so that all arms are drawn soon.  What is added,
- * at most 1/4, takes as large a share from the others, and g grows by no more.
- */
+ * at most 1/4, takes as large a share from the others; N grows as much. */
 static void balance(draft *d)
 {
     const double floor = 0.25 / (double)d->n_plan;
@@ -177,7 +176,7 @@ static void balance(draft *d)
         sum += fmax(d->plan[i].weight, floor);
     for (size_t i = 0; i < d->n_plan; i++)
         d->plan[i].weight = fmax(d->plan[i].weight, floor) / sum;
-    d->g *= sum;
+    d->quota *= sum;
 }
 
 static double tight_quota(const tarry__phased *ph, const draft *d)
@@ -310,11 +309,11 @@ static tarry_status plan_phase(const tarry__phased *ph, draft *d)
         return open_plan(d, 0);
     tarry_status status =
         ph->rule->linear ? plan_by_design(ph, d) : plan_all(d);
-    if (status == TARRY_OK && ph->practice.tight && is_drawn(ph))
-        balance(d);
     d->quota = tight_quota(ph, d);
     if (status == TARRY_OK && ph->practice.regret)
         status = plan_by_gaps(ph, d);
+    if (status == TARRY_OK && ph->practice.tight && is_drawn(ph))
+        balance(d);
     if (status == TARRY_OK && is_drawn(ph))
         status = make_law(d->plan, d->n_plan, &d->law);
     if (status == TARRY_OK && ph->practice.tight)
@@ -724,7 +723,9 @@ void tarry__phased_status(const void *state, tarry_policy_status *status)
     status->active = ph->active;
     status->n_plan = ph->n_plan;
     status->plan = ph->plan;
-    status->best = ph->best;
+    status->best = tarry__is_guided(ph) && ph->n_active > 1
+                       ? tarry__guide_best(&ph->guide, ph->best)
+                       : ph->best;
     status->first_phase_rounds = ph->first_phase_rounds;
     status->n_estimates = ph->n_estimates;
     status->estimates = ph->estimates;
