@@ -2,7 +2,7 @@
  *
  * With gaps d(a) estimated from all that has arrived and b the arm that looks
  * best, a phase needs not know every arm equally well: a - b may be off by
- * about d(a).  So it takes the N that minimises sum_a N(a) (d(a) + eps FLOOR)
+ * about d(a).  So it takes the N that minimises sum_a N(a) (d(a) + eps floor)
  * such that |a - b|^2 in the norm of V^+ is at most u(a)^2 / (2 L), where
  * u(a) = SHARE d(a), but from LEAST eps, which the near design keeps in any
  * case, to MOST eps, so that survivors' gaps stay of the order of eps even
@@ -70,7 +70,7 @@ static tarry_status fill_arms(const tarry__phased *ph, problem *o)
 }
 
 static void fill_limits(const tarry__phased *ph, const double *means,
-                        problem *o)
+                        double floor, problem *o)
 {
     const double L = tarry__tight_log((double)ph->problem->n_arms,
                                       (double)ph->problem->horizon);
@@ -81,7 +81,7 @@ static void fill_limits(const tarry__phased *ph, const double *means,
     for (size_t i = 0; i < o->m; i++) {
         const double gap = means[ph->active[i]] - means[ph->active[o->best]];
         const double u = fmin(fmax(SHARE * gap, LEAST * eps), MOST * eps);
-        o->cost[i] = gap + FLOOR * eps;
+        o->cost[i] = gap + floor * eps;
         o->limit[i] = u / sqrt(2 * L);
         for (size_t j = 0; j < o->r; j++)
             o->Y[i * o->r + j] =
@@ -167,11 +167,28 @@ static bool finish(problem *o, double *N)
     return isfinite(largest);
 }
 
+/* The N of the problem as it stands, and their sum; 0 if there are none. */
+static double solve(const tarry__phased *ph, problem *o, double *N)
+{
+    double sum = 0;
+    fill_start(ph, o);
+    double largest = evaluate(o);
+    for (int i = 0; i < STEPS && isfinite(largest) && largest > 0; i++) {
+        step(o, largest);
+        largest = evaluate(o);
+    }
+    if (finish(o, N))
+        for (size_t i = 0; i < o->m; i++)
+            sum += N[i];
+    return sum;
+}
+
+/* Where good arms are many and close the cheapest plan may be long: then plays
+ * are made dearer. */
 tarry_status tarry__regret_plan(const tarry__phased *ph, double most, double *N,
                                 bool *better)
 {
     problem o;
-    double sum = 0;
     *better = false;
     if (ph->books.learned == 0 || ph->rank == 0)
         return TARRY_OK;
@@ -183,18 +200,11 @@ tarry_status tarry__regret_plan(const tarry__phased *ph, double most, double *N,
     status = fill_arms(ph, &o);
     if (status == TARRY_OK)
         status = tarry__books_fit(&ph->books);
-    if (status == TARRY_OK) {
-        fill_limits(ph, ph->books.means, &o);
-        fill_start(ph, &o);
-        double largest = evaluate(&o);
-        for (int i = 0; i < STEPS && isfinite(largest) && largest > 0; i++) {
-            step(&o, largest);
-            largest = evaluate(&o);
-        }
-        *better = finish(&o, N);
-        for (size_t i = 0; *better && i < o.m; i++)
-            sum += N[i];
-        *better = *better && sum > 0 && sum <= most;
+    for (double floor = FLOOR; status == TARRY_OK && !*better && floor <= 2;
+         floor *= 4) {
+        fill_limits(ph, ph->books.means, floor, &o);
+        const double sum = solve(ph, &o, N);
+        *better = sum > 0 && sum <= most;
     }
     tarry__blas_quiet_end();
     tarry__free(o.memory);
