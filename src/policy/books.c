@@ -29,7 +29,8 @@ static tarry_status open_coordinates(tarry__books *b)
     b->Z = tarry__alloc(K * b->rank, sizeof *b->Z);
     b->means = tarry__zalloc(K, sizeof *b->means);
     b->work = tarry__alloc(b->rank * (b->rank + 3), sizeof *b->work);
-    if (b->Z == NULL || b->means == NULL || b->work == NULL)
+    b->late = tarry__alloc(K, sizeof *b->late);
+    if (b->Z == NULL || b->means == NULL || b->work == NULL || b->late == NULL)
         return TARRY_NO_MEMORY;
     if (b->rank == 0)
         return TARRY_OK;
@@ -65,6 +66,7 @@ void tarry__books_clear(tarry__books *b)
     tarry__free(b->Z);
     tarry__free(b->means);
     tarry__free(b->work);
+    tarry__free(b->late);
 }
 
 void tarry__books_archive(tarry__books *b, const tarry__problem *problem,
@@ -96,6 +98,7 @@ void tarry__books_archive(tarry__books *b, const tarry__problem *problem,
 typedef struct {
     double *L, *theta, *u, *v;
     double log_det;
+    size_t n_late; /* arms that miss losses, in books->late */
 } fit;
 
 static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
@@ -119,6 +122,10 @@ static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
     }
     if (!tarry__cholesky(f->L, r))
         return TARRY_TARGET_NOT_MET;
+    f->n_late = 0;
+    for (size_t k = 0; k < K; k++)
+        if (b->plays[k] > b->arrivals[k])
+            b->late[f->n_late++] = (uint32_t)k;
     f->log_det = 0;
     for (size_t i = 0; i < r; i++)
         f->log_det += 2 * log(f->L[i + i * r]);
@@ -146,14 +153,13 @@ tarry_status tarry__books_fit(const tarry__books *b)
 /* ---- the certificate ------------------------------------------------------*/
 
 /* What missing losses can do in the direction of M^-1 x, which is in f->v. */
-static double shift(const tarry__books *b, const double *v)
+static double shift(const tarry__books *b, const fit *f)
 {
     double sum = 0;
-    for (size_t k = 0; k < b->problem->n_arms; k++) {
-        const uint64_t missing = b->plays[k] - b->arrivals[k];
-        if (missing > 0)
-            sum += (double)missing *
-                   fabs(tarry__dot(b->Z + k * b->rank, v, b->rank));
+    for (size_t i = 0; i < f->n_late; i++) {
+        const size_t k = b->late[i];
+        sum += (double)(b->plays[k] - b->arrivals[k]) *
+               fabs(tarry__dot(b->Z + k * b->rank, f->v, b->rank));
     }
     return sum;
 }
@@ -170,7 +176,7 @@ static double difference(const tarry__books *b, const fit *f, double beta,
         tarry__dot(f->theta, f->v, r) + beta * sqrt(tarry__dot(f->u, f->u, r));
     if (complete) {
         tarry__cholesky_solve(f->L, r, f->v);
-        bound += shift(b, f->v);
+        bound += shift(b, f);
     }
     return bound;
 }

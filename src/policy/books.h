@@ -18,6 +18,7 @@ typedef struct {
     double *Z;     /* the first design's V is 1; rank per arm */
     double *means; /* per arm: the estimates of tarry__books_fit */
     double *work;  /* rank * (rank + 3) */
+    uint32_t *late; /* room for all arms: those that miss losses */
 } tarry__books;
 
 /* Opens empty books; W (rank by n) is copied; rank 0 for none. */

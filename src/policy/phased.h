@@ -126,6 +126,9 @@ uint64_t tarry__phased_count(const tarry__phased *phased, size_t i);
 /* These fit tarry__policy_type, whose `rule` is a tarry__phased_rule. */
 extern const tarry__setting tarry__phased_settings[];
 extern const tarry__setting tarry__phased_paper_settings[]; /* for rivals */
+/* Reads either list of settings; opens the guide. */
+tarry_status tarry__phased_read(tarry__phased *phased, const tarry__spec *spec,
+                                tarry_error *error);
 tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
                                 const tarry__problem *problem,
                                 const tarry__spec *spec, tarry_error *error);

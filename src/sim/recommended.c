@@ -1,7 +1,8 @@
-/* recommended.c - see recommended.h.  The paper's algorithm for the delay model,
- * with tight constants and guided by Thompson sampling.  Where delays do not look
- * at losses it is bolder than one would dare alone, since the phases catch what
- * it gets wrong.  docs/regret-lab.md has the measurements behind the settings. */
+/* recommended.c - see recommended.h.  The paper's algorithm for the delay
+ * model, with tight constants and guided by Thompson sampling.  Where delays do
+ * not look at losses that is bolder than one would dare alone, since the phases
+ * catch what it gets wrong.  docs/regret-lab.md has the measurements behind the
+ * settings. */
 #include "recommended.h"
 
 #define BOLD ":constants=tight,guide=lints/v=0.7,guide_share=99,design=regret"
