@@ -11,10 +11,10 @@
  *     Algorithm 2, N + sigma (1 + log sigma);
  *     Algorithms 3 and 4, N + Q(1 - eps / (68 sqrt g)), or Q(1 - eps / 48);
  *     with a guide, 2 (1 + c) N, the 2 for a phase that is left to the guide
- *     because it would end too late, and Q(1 - 1/(T N)) or, with an adversary,
- *     (1 + c) sigma (1 + log sigma).
- * N counts the rounding up of each N(b).  design=regret may need twice the N of
- * the near design, and phase 1 may wait for (1 + c) N rounds. */
+ *     because it would end too late, and Q(1 - 1/(T N)), which costs 2 for the
+ *     case that a delay is longer, or, with an adversary, (1 + c) sigma (1 +
+ * log sigma). N counts the rounding up of each N(b).  design=regret may need
+ * twice the N of the near design, and phase 1 may wait for (1 + c) N rounds. */
 #include "bound_tight.h"
 
 #include <math.h>
@@ -40,6 +40,13 @@ static bool is_by_chance(tarry__delay_model model)
     return model == TARRY__STOCHASTIC || model == TARRY__STOCHASTIC_BY_ARM;
 }
 
+/* The probability at which a delay is not waited for: 1/(T N), if 1 less that
+ * is a number below 1. */
+static double tail(const tarry__question *q, double plays)
+{
+    return fmax(1 / (q->T * plays), 0x1p-50);
+}
+
 static double longest_guided(const tarry__question *q, tarry__delay_model model,
                              double eps, double N)
 {
@@ -49,7 +56,7 @@ static double longest_guided(const tarry__question *q, tarry__delay_model model,
     double wait = INFINITY;
     if (q->world->adversary == NULL)
         wait = is_by_chance(model) || waits
-                   ? tarry__largest_quantile(q->world, 1 - 1 / (q->T * plays))
+                   ? tarry__largest_quantile(q->world, 1 - tail(q, plays))
                    : INFINITY;
     else if (!waits)
         wait = (1 + q->share) * tarry__sweeps(tarry__sigma(q));
@@ -92,6 +99,10 @@ void tarry__bound_tight(const tarry__question *q, tarry__delay_model model,
                          : longest_alone(q, model, b, p->epsilon, p->quota);
         const double rounds = fmin(p->longest, rest);
         b->upper += gap_of(q, p->epsilon) * rounds;
+        if (q->guided && rounds > 0) { /* a delay may be longer after all */
+            const double plays = planned(q, p->quota);
+            b->upper += 2 * q->T * plays * tail(q, plays);
+        }
         rest -= rounds;
     }
     if (q->guided || q->algorithm == 2) {

@@ -750,7 +750,7 @@ static void many_arms(const char *name)
 static void two_hundred_thousand_arms_can_be_played(void **state)
 {
     (void)state;
-    for_each_policy(many_arms);
+    for_each_listed(many_arms);
 }
 
 /* The rivals have no phases to check there; they play, and that is all. */
