@@ -369,6 +369,42 @@ static void phases_last_as_long_as_the_share_says(void **state)
     }
 }
 
+static bool is_among(const tarry_policy_status *s, size_t arm)
+{
+    for (size_t i = 0; i < s->n_active; i++)
+        if (s->active[i] == arm)
+            return true;
+    return false;
+}
+
+/* So many that linucb looks at some only now and then. */
+static void guides_of_many_arms_keep_to_the_active_ones(void **state)
+{
+    (void)state;
+    static const char *const guides[] = {"linucb", "lints", "greedy", "uniform",
+                                         "otf-linucb"};
+    for (size_t i = 0; i < sizeof guides / sizeof *guides; i++) {
+        game g = make_game(700, 2, 2);
+        const tarry_policy_params params = params_of(&g, 20000);
+        char text[100];
+        snprintf(text, sizeof text,
+                 "phased-adversarial:constants=tight,guide=%s,guide_share=2",
+                 guides[i]);
+        tarry_policy *p = make_policy(text, &params);
+        for (int t = 0; t < 6000; t++) {
+            const choice c = choose(p);
+            const tarry_policy_status s = status_of(p);
+            assert_true(is_among(&s, c.arm));
+            tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+        }
+        print_message("    %s: %d left\n", guides[i],
+                      (int)status_of(p).n_active);
+        assert_true(status_of(p).n_active < 600);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
 static void odd_settings_are_refused(void **state)
 {
     (void)state;
@@ -433,6 +469,7 @@ int main(void)
         cmocka_unit_test(phases_of_flat_arms_are_as_written),
         cmocka_unit_test(a_guide_that_nobody_disturbs_plays_as_alone),
         cmocka_unit_test(phases_last_as_long_as_the_share_says),
+        cmocka_unit_test(guides_of_many_arms_keep_to_the_active_ones),
         cmocka_unit_test(odd_settings_are_refused),
         cmocka_unit_test(certificates_are_in_the_unit_of_losses),
     };
