@@ -57,7 +57,7 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
 
 /* Reports the loss of an earlier choice; any order will do, any time later.
  * TARRY_OK: taken in.  TARRY_LATE: of an earlier phase, counted and otherwise
- * ignored, as the algorithm says.  Refused, and the policy is as it was before
+ * ignored, as the algorithm says, but for its guide, if it has one.  Refused, and the policy is as it was before
  * the call: TARRY_UNKNOWN_ROUND (never chosen), TARRY_REPORTED_TWICE,
  * TARRY_BAD_LOSS (NaN, infinite or outside [low, high]). */
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
@@ -112,6 +112,16 @@ typedef struct {
 
 TARRY_API void tarry_policy_get_status(const tarry_policy *policy,
                                        tarry_policy_status *status);
+
+/* The arm it would exploit now, and a bound on how much worse than the best arm
+ * it is, in the unit of the reported losses.  All bounds it ever states hold
+ * together with probability 1 - 1/T, if delays are of the kind the policy is
+ * for; before there is anything to say the bound is high - low.  Takes time of
+ * the order n_arms dim^2.  TARRY_BAD_ARGUMENT: the policy (or its setting
+ * constants) states no bounds, *arm is its best and *gap is NaN;
+ * TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
+TARRY_API tarry_status tarry_policy_certify(const tarry_policy *policy,
+                                            size_t *arm, double *gap);
 
 /* ---- saving ---------------------------------------------------------------*/
 

@@ -279,11 +279,22 @@ static json_t *best_json(const tarry_policy_status *s)
     return s->best_known ? json_integer((json_int_t)s->best) : json_null();
 }
 
+/* What it would exploit and its bound on that arm's gap, or null. */
+static void add_certificate(const tarry_policy *policy, json_t *json)
+{
+    size_t arm;
+    double gap;
+    tarry_policy_certify(policy, &arm, &gap);
+    json_object_set_new(json, "exploit", json_integer((json_int_t)arm));
+    json_object_set_new(json, "certificate",
+                        isnan(gap) ? json_null() : json_real(gap));
+}
+
 static json_t *status_json(const session *s)
 {
     tarry_policy_status t;
     tarry_policy_get_status(s->policy, &t);
-    return json_pack(
+    json_t *json = json_pack(
         "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
         "s:I, s:b, s:o, s:o}",
         "policy", t.name, "round", (json_int_t)t.round, "horizon",
@@ -296,6 +307,8 @@ static json_t *status_json(const session *s)
         (json_int_t)t.first_phase_rounds, "horizon_too_short",
         t.first_phase_rounds > t.horizon, "plan", plan_json(&t), "estimates",
         estimates_json(&t));
+    add_certificate(s->policy, json);
+    return json;
 }
 
 /* ---- lines ----------------------------------------------------------------*/

@@ -42,8 +42,9 @@ static int parse(int argc, char **argv)
     tarry__experiment *e = &a->plan.experiment;
     const cli_option options[] = {
         {"policy", CLI_ACTION, (void *)add_policy, "SPEC",
-         "a policy, or all, linear or mab; may be repeated (default: the "
-         "paper's four)"},
+         "a policy, or all, linear or mab, or recommended: the best certified\n"
+         "one for the world's delays; may be repeated (default: the paper's\n"
+         "four)"},
         {"instance", CLI_TEXT, &e->instance, "SPEC",
          "arms and theta (default sphere: 100 arms in 10 dimensions)"},
         {"loss", CLI_TEXT, &e->loss, "SPEC",

@@ -56,6 +56,12 @@ int run_print_json(const run_batch *batch, bool partial);
 int run_write_csv(const run_batch *batch, const char *path);
 int run_write_curves(const run_batch *batch, const char *path);
 
+/* The bounds policy p states on the gap of the arm it would exploit: their mean
+ * with its interval over time and the mean gap, and how often they held; null
+ * if it states none.  `values` has room for a number per run. */
+json_t *run_certificate_json(const tarry__results *results, size_t p,
+                             double *values);
+
 /* Worlds by policies: regret over that of the world's best policy. */
 int run_print_worlds(const run_batch *batch, double seconds);
 

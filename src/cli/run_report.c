@@ -299,8 +299,12 @@ static json_t *ran_json(const tarry__results *r, size_t p, size_t best,
 static json_t *policy_json(const tarry__results *r, size_t p, size_t best,
                            double *values)
 {
-    if (r->refused[p].text[0] == '\0')
-        return ran_json(r, p, best, values);
+    if (r->refused[p].text[0] == '\0') {
+        json_t *ran = ran_json(r, p, best, values);
+        json_object_set_new(ran, "certificate",
+                            run_certificate_json(r, p, values));
+        return ran;
+    }
     return json_pack("{s:s, s:s}", "name", r->experiment->policy[p], "error",
                      r->refused[p].text);
 }

@@ -15,7 +15,7 @@
 #include "base/base.h"
 
 static const char MAGIC[8] = "tarrysav";
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 typedef struct {
     char magic[8];

@@ -38,8 +38,9 @@ static inline void tarry__coins_of(tarry__coins *c,
 /* An arm, all alike; u < 1 but K u may round up to K. */
 static inline size_t tarry__coin_arm(const tarry__problem *problem, double u)
 {
-    const size_t arm = (size_t)(u * (double)problem->n_arms);
-    return arm < problem->n_arms ? arm : problem->n_arms - 1;
+    const size_t count = tarry__n_choices(problem);
+    const size_t i = (size_t)(u * (double)count);
+    return tarry__choice(problem, i < count ? i : count - 1);
 }
 
 #endif

@@ -1,9 +1,8 @@
 /* estimate.c - what the counted losses of a phase say about the active arms.
  *
- * With N(b) planned losses of arm b, S(b) those counted, sigma(b) = N(b) - |S(b)|
- * missing, and V = sum N(b) b b',
- *   lower, upper (a) = a' V^+ sum_b b (sum S(b) -/+ sigma(b) sign(a' V^+ b))
- *                    = <theta, a> -/+ sum_b sigma(b) |a' V^+ b|:
+ * With N(b) planned losses of arm b, S(b) those counted, sigma(b) = N(b) -
+ * |S(b)| missing, and V = sum N(b) b b', lower, upper (a) = a' V^+ sum_b b (sum
+ * S(b) -/+ sigma(b) sign(a' V^+ b)) = <theta, a> -/+ sum_b sigma(b) |a' V^+ b|:
  * the missing losses are completed with -1 or +1, whichever is worse for a.
  * Algorithms 1 and 2 miss none, so there both are <theta, a>.
  *
@@ -19,18 +18,29 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-/* The rows sqrt(N(b)) b as columns-major m by n, zeros below. */
-static void fill_rows(const tarry__phased *ph, double scale, double *rows,
-                      size_t m)
+/* The rows sqrt(mass(b)) b as columns-major m by n, zeros below. */
+static void fill_rows(const tarry__phased *ph, double scale,
+                      double (*mass)(const tarry__phased *, size_t),
+                      double *rows, size_t m)
 {
     const size_t n = ph->problem->dim;
     memset(rows, 0, m * n * sizeof *rows);
     for (size_t i = 0; i < ph->n_plan; i++) {
         const double *b = ph->problem->arms + ph->plan[i].arm * n;
-        const double root = scale * sqrt((double)ph->plan[i].target);
+        const double root = scale * sqrt(mass(ph, i));
         for (size_t j = 0; j < n; j++)
             rows[i + j * m] = root * b[j];
     }
+}
+
+static double by_count(const tarry__phased *ph, size_t i)
+{
+    return (double)tarry__phased_count(ph, i);
+}
+
+static double by_weight(const tarry__phased *ph, size_t i)
+{
+    return ph->plan[i].weight;
 }
 
 /* W, rank by n; `rows` and `work` are scratch. */
@@ -61,47 +71,42 @@ static void times_inverse(const tarry__phased *ph, const double *W,
 }
 
 /* theta (n), and the columns sigma(b) V^+ b of those b that miss losses. */
-static size_t fill_solution(const tarry__phased *ph, const double *W,
-                            double scale, double *theta, double *missing,
-                            double *t)
+static void fill_solution(const tarry__phased *ph, tarry__solution *s)
 {
     const size_t n = ph->problem->dim;
-    double *y = t + ph->rank;
-    size_t n_missing = 0;
+    double *y = s->t + ph->rank;
     memset(y, 0, n * sizeof *y);
     for (size_t i = 0; i < ph->n_plan; i++) {
         const double *b = ph->problem->arms + ph->plan[i].arm * n;
         for (size_t j = 0; j < n; j++)
-            y[j] += scale * b[j] * ph->tally[i].sum;
+            y[j] += s->scale * b[j] * ph->tally[i].sum;
     }
-    times_inverse(ph, W, y, t, theta);
+    times_inverse(ph, s->W, y, s->t, s->theta);
+    s->n_missing = 0;
     for (size_t i = 0; i < ph->n_plan; i++) {
         const double *b = ph->problem->arms + ph->plan[i].arm * n;
         const double sigma =
-            (double)(ph->plan[i].target - ph->plan[i].observed);
+            (double)(tarry__phased_count(ph, i) - ph->plan[i].observed);
         if (sigma == 0)
             continue;
         for (size_t j = 0; j < n; j++)
-            y[j] = sigma * scale * b[j];
-        times_inverse(ph, W, y, t, missing + n * n_missing++);
+            y[j] = sigma * s->scale * b[j];
+        times_inverse(ph, s->W, y, s->t, s->missing + n * s->n_missing++);
     }
-    return n_missing;
 }
 
-static void bracket_all(const tarry__phased *ph, double scale,
-                        const double *theta, const double *missing,
-                        size_t n_missing, double *t,
+void tarry__bracket_all(const tarry__phased *ph, const tarry__solution *s,
                         tarry_estimate *estimates)
 {
     const size_t n = ph->problem->dim;
     for (size_t i = 0; i < ph->n_active; i++) {
         const double *a = ph->problem->arms + ph->active[i] * n;
-        const double middle = scale * tarry__dot(a, theta, n);
+        const double middle = s->scale * tarry__dot(a, s->theta, n);
         double width = 0;
-        if (n_missing > 0)
-            tarry__transposed_times(missing, n, n_missing, a, t);
-        for (size_t j = 0; j < n_missing; j++)
-            width += scale * fabs(t[j]);
+        if (s->n_missing > 0)
+            tarry__transposed_times(s->missing, n, s->n_missing, a, s->t);
+        for (size_t j = 0; j < s->n_missing; j++)
+            width += s->scale * fabs(s->t[j]);
         estimates[ph->active[i]] =
             (tarry_estimate){middle - width, middle + width};
     }
@@ -114,36 +119,73 @@ static double scale_of_plan(const tarry__phased *ph)
     double largest = 0;
     for (size_t i = 0; i < ph->n_plan; i++)
         for (size_t j = 0; j < n; j++)
-            largest = fmax(largest,
-                           fabs(ph->problem->arms[ph->plan[i].arm * n + j]));
+            largest =
+                fmax(largest, fabs(ph->problem->arms[ph->plan[i].arm * n + j]));
     return largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
+}
+
+size_t tarry__solution_size(size_t n, size_t psi)
+{
+    const size_t m = psi > n ? psi : n;
+    return m * n + 3 * n * n + 2 * n + tarry__factor_work(m, n) + n * psi +
+           2 * n + psi;
+}
+
+bool tarry__solution_find(const tarry__phased *ph, double *memory,
+                          tarry__solution *s)
+{
+    const size_t n = ph->problem->dim, psi = ph->n_plan;
+    const size_t m = psi > n ? psi : n;
+    const size_t work_size = tarry__factor_work(m, n);
+    double *rows = memory, *work = rows + m * n;
+    s->W = work + 2 * n * n + n + work_size;
+    s->theta = s->W + n * n;
+    s->missing = s->theta + n;
+    s->t = s->missing + n * psi;
+    s->scale = scale_of_plan(ph);
+    tarry__blas_quiet_begin();
+    fill_rows(ph, s->scale, by_count, rows, m);
+    const bool ok = fill_W(ph, rows, m, s->W, work, work_size);
+    if (ok)
+        fill_solution(ph, s);
+    tarry__blas_quiet_end();
+    return ok;
+}
+
+tarry_status tarry__whitening(const tarry__phased *ph, double *W)
+{
+    const size_t n = ph->problem->dim, psi = ph->n_plan;
+    const size_t m = psi > n ? psi : n;
+    const size_t work_size = tarry__factor_work(m, n);
+    double *rows =
+        tarry__alloc(m * n + 2 * n * n + n + work_size, sizeof *rows);
+    if (rows == NULL)
+        return TARRY_NO_MEMORY;
+    const double scale = scale_of_plan(ph);
+    tarry__blas_quiet_begin();
+    fill_rows(ph, scale, by_weight, rows, m);
+    const bool ok = fill_W(ph, rows, m, W, rows + m * n, work_size);
+    tarry__blas_quiet_end();
+    for (size_t i = 0; ok && i < ph->rank * n; i++)
+        W[i] *= scale;
+    tarry__free(rows);
+    return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 
 tarry_status tarry__estimate_linear(const tarry__phased *ph,
                                     tarry_estimate *estimates)
 {
-    const size_t n = ph->problem->dim, psi = ph->n_plan;
-    const size_t m = psi > n ? psi : n;
-    const size_t work_size = tarry__factor_work(m, n);
-    const size_t t_size = ph->rank + n + psi;
-    double *memory = tarry__alloc(m * n + 2 * n * n + n + work_size + n * n +
-                                      n + n * psi + t_size,
-                                  sizeof *memory);
+    tarry__solution s;
+    double *memory = tarry__alloc(
+        tarry__solution_size(ph->problem->dim, ph->n_plan), sizeof *memory);
     if (memory == NULL)
         return TARRY_NO_MEMORY;
-    double *rows = memory, *work = rows + m * n;
-    double *W = work + 2 * n * n + n + work_size, *theta = W + n * n;
-    double *missing = theta + n, *t = missing + n * psi;
-    const double scale = scale_of_plan(ph);
-    tarry__blas_quiet_begin();
-    fill_rows(ph, scale, rows, m);
-    const bool ok = fill_W(ph, rows, m, W, work, work_size);
+    const bool ok = tarry__solution_find(ph, memory, &s);
     if (ok) {
-        const size_t n_missing =
-            fill_solution(ph, W, scale, theta, missing, t);
-        bracket_all(ph, scale, theta, missing, n_missing, t, estimates);
+        tarry__blas_quiet_begin();
+        tarry__bracket_all(ph, &s, estimates);
+        tarry__blas_quiet_end();
     }
-    tarry__blas_quiet_end();
     tarry__free(memory);
     return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }

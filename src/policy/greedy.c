@@ -27,6 +27,14 @@ static const tarry__setting settings[] = {
     {NULL, NULL, NULL},
 };
 
+static void narrowed(void *state)
+{
+    greedy *s = state;
+    s->settled = false;
+    tarry__tiles_fill(s->tiles, s->problem->arms, s->problem->dim,
+                      s->problem->active, 0, tarry__n_choices(s->problem));
+}
+
 static tarry_status open_memory(greedy *s, const tarry__problem *problem)
 {
     const size_t n = problem->dim, K = problem->n_arms;
@@ -35,7 +43,7 @@ static tarry_status open_memory(greedy *s, const tarry__problem *problem)
         tarry__alloc(tarry__n_tiles(K) * TARRY__TILE * n, sizeof *s->tiles);
     if (s->tiles == NULL)
         return TARRY_NO_MEMORY;
-    tarry__tiles_fill(s->tiles, problem->arms, n, NULL, 0, K);
+    narrowed(s);
     return TARRY_OK;
 }
 
@@ -66,9 +74,10 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     }
     if (!s->settled) {
         double value;
-        s->best = s->ridge.kernels->lowest(
-            s->tiles, tarry__n_tiles(s->problem->n_arms), s->ridge.n,
+        const size_t place = s->ridge.kernels->lowest(
+            s->tiles, tarry__n_tiles(tarry__n_choices(s->problem)), s->ridge.n,
             s->ridge.theta, &value);
+        s->best = tarry__choice(s->problem, place);
         s->settled = true;
     }
     *arm = s->best;
@@ -120,4 +129,5 @@ const tarry__policy_type tarry__greedy = {
     .status = status,
     .archive = archive,
     .clear = clear,
+    .narrowed = narrowed,
 };

@@ -46,4 +46,5 @@ const tarry__policy_type tarry__lints = {
     .status = tarry__sampler_status,
     .archive = tarry__sampler_archive,
     .clear = tarry__sampler_clear,
+    .narrowed = tarry__sampler_narrowed,
 };

@@ -49,4 +49,5 @@ const tarry__policy_type tarry__linucb = {
     .status = tarry__ucb_status,
     .archive = tarry__ucb_archive,
     .clear = tarry__ucb_clear,
+    .narrowed = tarry__ucb_narrowed,
 };

@@ -27,16 +27,22 @@ static const tarry__setting settings[] = {
     {NULL, NULL, NULL},
 };
 
+static void played(void *state, uint64_t round, size_t arm)
+{
+    inflated *s = state;
+    (void)round;
+    tarry__ucb_count(&s->ucb, arm);
+    s->outstanding++;
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     inflated *s = state;
     const double width =
         tarry__ucb_radius(&s->ucb) + sqrt((double)s->outstanding);
-    (void)round;
     *arm = tarry__optimist_choose(&s->ucb.optimist, &s->ucb.ridge,
                                   s->ucb.alpha * width);
-    tarry__ucb_count(&s->ucb, *arm);
-    s->outstanding++;
+    played(s, round, *arm);
     return TARRY_OK;
 }
 
@@ -70,4 +76,6 @@ const tarry__policy_type tarry__linucb_inflated = {
     .status = tarry__ucb_status,
     .archive = archive,
     .clear = tarry__ucb_clear,
+    .played = played,
+    .narrowed = tarry__ucb_narrowed,
 };

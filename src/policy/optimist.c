@@ -1,6 +1,7 @@
 /* optimist.c - see optimist.h. */
 #include "optimist.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
@@ -49,18 +50,24 @@ static tarry_status open_memory(tarry__optimist *o,
 tarry_status tarry__optimist_init(tarry__optimist *o,
                                   const tarry__problem *problem)
 {
-    const size_t K = problem->n_arms;
     const tarry_status status = open_memory(o, problem);
-    if (status != TARRY_OK)
-        return status;
+    if (status == TARRY_OK)
+        tarry__optimist_narrow(o);
+    return status;
+}
+
+/* All are hot, or none yet. */
+void tarry__optimist_narrow(tarry__optimist *o)
+{
+    const tarry__problem *problem = o->problem;
     o->stale = true;
-    if (is_lazy(problem))
-        return TARRY_OK;
-    for (size_t k = 0; k < K; k++)
-        o->hot[k] = (uint32_t)k;
-    o->n_hot = K;
-    tarry__tiles_fill(o->tiles, problem->arms, problem->dim, o->hot, 0, K);
-    return TARRY_OK;
+    o->settled = false;
+    o->n_changes = 0;
+    o->n_hot = is_lazy(problem) ? 0 : tarry__n_choices(problem);
+    for (size_t i = 0; i < o->n_hot; i++)
+        o->hot[i] = (uint32_t)tarry__choice(problem, i);
+    tarry__tiles_fill(o->tiles, problem->arms, problem->dim, o->hot, 0,
+                      o->n_hot);
 }
 
 void tarry__optimist_clear(tarry__optimist *o)
@@ -178,7 +185,7 @@ static void warm(tarry__optimist *o, const tarry__ridge *ridge, double width,
             o->m0[k] = INFINITY;
         }
     if (o->n_hot == 0) /* numbers have overflown: anything goes */
-        o->hot[o->n_hot++] = 0;
+        o->hot[o->n_hot++] = (uint32_t)tarry__choice(o->problem, 0);
     o->work += 0.2 * (double)K;
     if (o->n_hot == from)
         return;
@@ -194,7 +201,12 @@ static void start_again(tarry__optimist *o, const tarry__ridge *ridge,
     const size_t K = o->problem->n_arms;
     double least = INFINITY;
     memcpy(o->theta0, ridge->theta, ridge->n * sizeof *o->theta0);
-    for (size_t k = 0; k < K; k++) {
+    for (size_t k = 0; k < K; k++) { /* never hot, if not to be chosen */
+        o->m0[k] = DBL_MAX;
+        o->r0[k] = 0;
+    }
+    for (size_t i = 0; i < tarry__n_choices(o->problem); i++) {
+        const size_t k = tarry__choice(o->problem, i);
         const double *a = arm_at(o, k);
         o->m0[k] = tarry__dot(a, ridge->theta, ridge->n);
         o->r0[k] = sqrt(tarry__ridge_variance(ridge, a));
@@ -270,7 +282,7 @@ static bool is_sound(const tarry__optimist *o)
 {
     size_t n_hot = 0;
     if (o->m0 == NULL)
-        return o->n_hot == o->problem->n_arms;
+        return o->n_hot == tarry__n_choices(o->problem);
     for (size_t k = 0; k < o->problem->n_arms; k++)
         n_hot += !(o->m0[k] < INFINITY); /* NaN is nobody's */
     return n_hot == o->n_hot;

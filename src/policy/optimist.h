@@ -44,6 +44,9 @@ void tarry__optimist_clear(tarry__optimist *o);
 void tarry__optimist_archive(tarry__optimist *o, const tarry__problem *problem,
                              const tarry__ridge *ridge, tarry__archive *a);
 
+/* problem->active has lost some arms. */
+void tarry__optimist_narrow(tarry__optimist *o);
+
 /* The ridge has changed so. */
 void tarry__optimist_note(tarry__optimist *o, const tarry__ridge *ridge,
                           tarry__ridge_change change);

@@ -46,15 +46,22 @@ static const double *arm_at(const otf *s, size_t arm)
     return s->sampler.problem->arms + arm * s->sampler.problem->dim;
 }
 
+static void played(void *state, uint64_t round, size_t arm)
+{
+    otf *s = state;
+    const double q =
+        tarry__ridge_variance(&s->sampler.ridge, arm_at(s, arm));
+    tarry__ridge_count(&s->sampler.ridge, arm_at(s, arm));
+    /* once a is in V, its squared norm is q / (1 + q) */
+    tarry__window_add(&s->window, round, q / (1 + q) / (1 + s->window.sum));
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     otf *s = state;
     *arm = tarry__sampler_draw(&s->sampler, round,
                                s->sampler.v * sqrt(1 + s->window.sum));
-    const double q = tarry__ridge_variance(&s->sampler.ridge, arm_at(s, *arm));
-    tarry__ridge_count(&s->sampler.ridge, arm_at(s, *arm));
-    /* once a is in V, its squared norm is q / (1 + q) */
-    tarry__window_add(&s->window, round, q / (1 + q) / (1 + s->window.sum));
+    played(s, round, *arm);
     return TARRY_OK;
 }
 
@@ -95,4 +102,6 @@ const tarry__policy_type tarry__otf_lints = {
     .status = tarry__sampler_status,
     .archive = archive,
     .clear = clear,
+    .played = played,
+    .narrowed = tarry__sampler_narrowed,
 };

@@ -66,19 +66,26 @@ static tarry_status init(void *state, const tarry__policy_type *type,
                : status;
 }
 
+static void played(void *state, uint64_t round, size_t arm)
+{
+    otf *s = state;
+    tarry__ucb *ucb = &s->ucb;
+    const double q = tarry__ridge_variance(
+        &ucb->ridge, ucb->problem->arms + arm * ucb->problem->dim);
+    tarry__ucb_count(ucb, arm);
+    /* once a is in V, its squared norm is q / (1 + q) */
+    tarry__window_add(&s->window, round,
+                      ucb->optimist.squared ? q : sqrt(q / (1 + q)));
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     otf *s = state;
     tarry__ucb *ucb = &s->ucb;
     const double width = tarry__ucb_radius(ucb) + s->window.sum;
-    *arm =
-        tarry__optimist_choose(&ucb->optimist, &ucb->ridge, ucb->alpha * width);
-    const double q = tarry__ridge_variance(
-        &ucb->ridge, ucb->problem->arms + *arm * ucb->problem->dim);
-    tarry__ucb_count(ucb, *arm);
-    /* once a is in V, its squared norm is q / (1 + q) */
-    tarry__window_add(&s->window, round,
-                      ucb->optimist.squared ? q : sqrt(q / (1 + q)));
+    *arm = tarry__optimist_choose(&ucb->optimist, &ucb->ridge,
+                                  ucb->alpha * width);
+    played(s, round, *arm);
     return TARRY_OK;
 }
 
@@ -119,4 +126,6 @@ const tarry__policy_type tarry__otf_linucb = {
     .status = tarry__ucb_status,
     .archive = archive,
     .clear = clear,
+    .played = played,
+    .narrowed = tarry__ucb_narrowed,
 };

@@ -7,13 +7,6 @@
 #include "base/base.h"
 #include "tarry/design.h"
 
-const tarry__setting tarry__phased_settings[] = {
-    {"constants", "paper", "paper: the constants of the paper's proofs"},
-    {"rank_tolerance", "1e-11",
-     "singular values of the active arms below this share count as 0"},
-    {NULL, NULL, NULL},
-};
-
 double tarry__log_kt(const tarry__phased *ph)
 {
     return log((double)ph->problem->n_arms * (double)ph->problem->horizon);
@@ -31,10 +24,12 @@ double tarry__phased_quota(const tarry__phased *ph, double min_weight)
 /* What a phase change computes. */
 typedef struct {
     size_t n_active, n_plan, rank;
+    double g, quota; /* of the design; with tight constants, N */
     uint32_t *active, *entry_of;
     tarry_plan_entry *plan;
     tarry__tally *tally;
     tarry_discrete *law;
+    double *room;
 } draft;
 
 static void clear_draft(draft *d)
@@ -44,6 +39,7 @@ static void clear_draft(draft *d)
     tarry__free(d->plan);
     tarry__free(d->tally);
     tarry_discrete_free(d->law);
+    tarry__free(d->room);
 }
 
 static tarry_status open_plan(draft *d, size_t n_plan)
@@ -85,8 +81,10 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
                                  size_t n_warm, tarry_design **design)
 {
     tarry_design_options options = tarry_design_defaults();
-    options.rule = TARRY_DESIGN_PAPER;
+    options.rule = ph->practice.tight ? TARRY_DESIGN_NEAR : TARRY_DESIGN_PAPER;
     options.rank_tolerance = ph->rank_tolerance;
+    if (ph->practice.tight) /* as many suffice (Caratheodory) */
+        options.max_support = ph->problem->dim * (ph->problem->dim + 1) / 2;
     options.threads = 1;
     options.warm_arms = warm;
     options.warm_count = n_warm;
@@ -94,8 +92,74 @@ static tarry_status solve_design(const tarry__phased *ph, const draft *d,
         rows, d->n_active, ph->problem->dim, &options, design);
     if (status != TARRY_TARGET_NOT_MET || *design == NULL)
         return status;
-    /* what the proofs need is g <= 4r; the solver aims lower */
-    return (*design)->g <= 4 * (double)(*design)->rank ? TARRY_OK : status;
+    /* the proofs need g <= 4r or, tight, any; the solver aims lower */
+    return ph->practice.tight || (*design)->g <= 4 * (double)(*design)->rank
+               ? TARRY_OK
+               : status;
+}
+
+/* The arms with N > 0 become the plan. */
+static tarry_status replan(draft *d, const double *N)
+{
+    size_t count = 0;
+    tarry__free(d->plan);
+    tarry__free(d->tally);
+    for (size_t i = 0; i < d->n_active; i++)
+        count += N[i] > 0;
+    const tarry_status status = open_plan(d, count);
+    if (status != TARRY_OK)
+        return status;
+    d->quota = 0;
+    for (size_t i = 0; i < d->n_active; i++)
+        d->quota += N[i];
+    count = 0;
+    for (size_t i = 0; i < d->n_active; i++)
+        if (N[i] > 0)
+            d->plan[count++] = (tarry_plan_entry){.arm = d->active[i],
+                                                  .weight = N[i] / d->quota};
+    return TARRY_OK;
+}
+
+/* design=regret; the quota is that of the near design, and stays if the other
+ * needs more than twice as much. */
+static tarry_status plan_by_gaps(const tarry__phased *ph, draft *d)
+{
+    tarry__phased view = *ph; /* only to be read */
+    bool better;
+    double *N = tarry__alloc(d->n_active, sizeof *N);
+    if (N == NULL)
+        return TARRY_NO_MEMORY;
+    view.active = d->active;
+    view.n_active = d->n_active;
+    view.plan = d->plan;
+    view.n_plan = d->n_plan;
+    view.rank = d->rank;
+    tarry_status status = tarry__regret_plan(&view, 2 * d->quota, N, &better);
+    if (status == TARRY_OK && better)
+        status = replan(d, N);
+    tarry__free(N);
+    return status;
+}
+
+/* Raises weights to 1/(4 psi), so that all arms are drawn soon.  What is added,
+ * at most 1/4, takes as large a share from the others; N grows as much. */
+static void balance(draft *d)
+{
+    const double floor = 0.25 / (double)d->n_plan;
+    double sum = 0;
+    for (size_t i = 0; i < d->n_plan; i++)
+        sum += fmax(d->plan[i].weight, floor);
+    for (size_t i = 0; i < d->n_plan; i++)
+        d->plan[i].weight = fmax(d->plan[i].weight, floor) / sum;
+    d->quota *= sum;
+}
+
+static double tight_quota(const tarry__phased *ph, const draft *d)
+{
+    return 2 * d->g *
+           tarry__tight_log((double)ph->problem->n_arms,
+                            (double)ph->problem->horizon) /
+           (ph->epsilon * ph->epsilon);
 }
 
 /* The plan's arms and weights from a design over the active arms. */
@@ -110,18 +174,18 @@ static tarry_status plan_by_design(const tarry__phased *ph, draft *d)
         for (size_t i = 0; i < d->n_active; i++)
             memcpy(rows + i * n, ph->problem->arms + d->active[i] * n,
                    n * sizeof *rows);
-        status = solve_design(ph, d, rows, warm, warm_arms(ph, d, warm),
-                              &design);
+        status =
+            solve_design(ph, d, rows, warm, warm_arms(ph, d, warm), &design);
     }
     if (status == TARRY_OK)
         status = open_plan(d, design->n_support);
     if (status == TARRY_OK) {
         d->rank = design->rank;
+        d->g = design->g;
         for (size_t i = 0; i < d->n_plan; i++) {
             d->plan[i].arm = d->active[design->arm[i]];
             d->plan[i].weight = design->weight[i];
         }
-        status = tarry_discrete_create(design->weight, d->n_plan, &d->law);
     }
     tarry_design_free(design);
     tarry__free(warm);
@@ -133,6 +197,7 @@ static tarry_status plan_by_design(const tarry__phased *ph, draft *d)
 static tarry_status plan_all(draft *d)
 {
     const tarry_status status = open_plan(d, d->n_active);
+    d->g = (double)d->n_active;
     for (size_t i = 0; status == TARRY_OK && i < d->n_plan; i++) {
         d->plan[i].arm = d->active[i];
         d->plan[i].weight = 1 / (double)d->n_active;
@@ -154,18 +219,57 @@ static uint64_t ceiling(double x)
     return x < 0x1p60 ? (uint64_t)ceil(x) : 1ull << 60;
 }
 
+/* The promise counts on M / 2 phases, M = ceil(log2 T): more do not fit into
+ * the horizon, unless design=regret plans very few plays. */
+static bool is_beyond(const tarry__phased *ph)
+{
+    return (double)ph->phase > ceil(log2((double)ph->problem->horizon)) / 2;
+}
+
 /* N(b) = ceil(N w(b)), or N itself without a design, and what must arrive. */
 static void set_targets(const tarry__phased *ph, draft *d)
 {
-    const double N = ph->rule->quota(ph, smallest_weight(d));
-    const double share = ph->rule->share != NULL ? ph->rule->share(ph) : 1;
+    const bool tight = ph->practice.tight;
+    const double N = tight ? d->quota : ph->rule->quota(ph, smallest_weight(d));
+    const double share =
+        ph->rule->share != NULL && !tight ? ph->rule->share(ph) : 1;
     for (size_t i = 0; i < d->n_plan; i++) {
         tarry_plan_entry *e = &d->plan[i];
-        e->target = ceiling(ph->rule->linear ? N * e->weight : N);
+        e->target = ceiling(ph->rule->linear || tight ? N * e->weight : N);
+        e->target += e->target == 0; /* arms that are all zero have g = 0 */
+        if (tight && is_beyond(ph))
+            e->target = 1ull << 40; /* longer than any game */
         d->tally[i].needed = ceiling(share * (double)e->target);
         d->tally[i].left = e->target;
+        d->tally[i].last = UINT64_MAX;
         d->entry_of[e->arm] = (uint32_t)i;
     }
+}
+
+static tarry_status make_law(const tarry_plan_entry *plan, size_t n_plan,
+                             tarry_discrete **law)
+{
+    double *weights = tarry__alloc(n_plan, sizeof *weights);
+    if (weights == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t i = 0; i < n_plan; i++)
+        weights[i] = plan[i].weight;
+    const tarry_status status = tarry_discrete_create(weights, n_plan, law);
+    tarry__free(weights);
+    return status;
+}
+
+static bool is_drawn(const tarry__phased *ph)
+{
+    return ph->rule->drawn && !tarry__is_guided(ph);
+}
+
+static tarry_status open_room(const tarry__phased *ph, size_t n_plan,
+                              size_t n_active, double **room)
+{
+    *room = tarry__alloc(tarry__tight_room(ph->problem->dim, n_plan, n_active),
+                         sizeof **room);
+    return *room != NULL ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
 /* Plans phase `ph->phase` for the draft's active arms.  One arm needs none. */
@@ -178,8 +282,17 @@ static tarry_status plan_phase(const tarry__phased *ph, draft *d)
     memset(d->entry_of, 0xff, K * sizeof *d->entry_of);
     if (d->n_active == 1)
         return open_plan(d, 0);
-    const tarry_status status = ph->rule->linear ? plan_by_design(ph, d)
-                                                 : plan_all(d);
+    tarry_status status =
+        ph->rule->linear ? plan_by_design(ph, d) : plan_all(d);
+    d->quota = tight_quota(ph, d);
+    if (status == TARRY_OK && ph->practice.regret)
+        status = plan_by_gaps(ph, d);
+    if (status == TARRY_OK && ph->practice.tight && is_drawn(ph))
+        balance(d);
+    if (status == TARRY_OK && is_drawn(ph))
+        status = make_law(d->plan, d->n_plan, &d->law);
+    if (status == TARRY_OK && ph->practice.tight)
+        status = open_room(ph, d->n_plan, d->n_active, &d->room);
     if (status == TARRY_OK)
         set_targets(ph, d);
     return status;
@@ -191,7 +304,8 @@ static void adopt(tarry__phased *ph, draft *d, uint64_t round)
                  .entry_of = ph->entry_of,
                  .plan = ph->plan,
                  .tally = ph->tally,
-                 .law = ph->law};
+                 .law = ph->law,
+                 .room = ph->room};
     ph->n_active = d->n_active;
     ph->active = d->active;
     ph->entry_of = d->entry_of;
@@ -200,6 +314,7 @@ static void adopt(tarry__phased *ph, draft *d, uint64_t round)
     ph->plan = d->plan;
     ph->tally = d->tally;
     ph->law = d->law;
+    ph->room = d->room;
     ph->phase_start = round;
     ph->designated_end = UINT64_MAX;
     ph->cursor = ph->turn = 0;
@@ -207,11 +322,31 @@ static void adopt(tarry__phased *ph, draft *d, uint64_t round)
     uint64_t plays = 0;
     for (size_t i = 0; i < ph->n_plan; i++)
         plays += ph->plan[i].target;
-    if (ph->rule->designated_only)
+    if (ph->rule->designated_only && !tarry__is_guided(ph))
         ph->designated_end = round + plays;
     if (ph->phase == 1)
         ph->first_phase_rounds = plays;
+    ph->missing = plays;
+    ph->look_at = plays / 4;
+    tarry__guided_start(ph, round);
     clear_draft(&old);
+}
+
+/* Coordinates are those of the first design. */
+static tarry_status open_books(tarry__phased *ph)
+{
+    const size_t rank = ph->rule->linear && ph->n_plan > 0 ? ph->rank : 0;
+    ph->certificate = ph->n_active > 1 ? 2 : 0;
+    if (!ph->practice.tight && !tarry__is_guided(ph))
+        return TARRY_OK;
+    double *W = tarry__alloc(rank * ph->problem->dim, sizeof *W);
+    if (W == NULL)
+        return TARRY_NO_MEMORY;
+    tarry_status status = rank > 0 ? tarry__whitening(ph, W) : TARRY_OK;
+    if (status == TARRY_OK)
+        status = tarry__books_open(&ph->books, ph->problem, rank, W);
+    tarry__free(W);
+    return status;
 }
 
 tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
@@ -224,18 +359,13 @@ tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
     ph->rule = type->rule;
     ph->phase = 1;
     ph->epsilon = 0.5;
-    const char *constants = tarry__spec_text(spec, "constants");
-    if (strcmp(constants, "paper") != 0)
-        return tarry__fail(error, TARRY_BAD_ARGUMENT,
-                           "%s: constants must be paper: '%s'", spec->name,
-                           constants);
-    if (tarry__spec_real(spec, "rank_tolerance", 1e-15, 0.1,
-                         &ph->rank_tolerance, error) != TARRY_OK)
-        return TARRY_BAD_ARGUMENT;
+    tarry_status status = tarry__phased_read(ph, spec, error);
+    if (status != TARRY_OK)
+        return status;
     draft d = {.n_active = K, .active = tarry__alloc(K, sizeof *d.active)};
     ph->estimates = tarry__zalloc(K, sizeof *ph->estimates);
-    tarry_status status =
-        d.active && ph->estimates ? TARRY_OK : TARRY_NO_MEMORY;
+    if (d.active == NULL || ph->estimates == NULL)
+        status = TARRY_NO_MEMORY;
     for (size_t i = 0; status == TARRY_OK && i < K; i++)
         d.active[i] = (uint32_t)i;
     if (status == TARRY_OK)
@@ -244,6 +374,8 @@ tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
         adopt(ph, &d, 1);
     else
         clear_draft(&d);
+    if (status == TARRY_OK && type->settings == tarry__phased_settings)
+        status = open_books(ph);
     if (status == TARRY_TARGET_NOT_MET)
         tarry__fail(error, status, "no design with g <= 4r was found");
     return status;
@@ -282,40 +414,106 @@ static size_t smallest_estimate(const tarry__phased *ph)
     return best;
 }
 
-tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
+/* By the paper: estimates, then the cut. */
+static tarry_status judge_paper(const tarry__phased *ph,
+                                tarry_estimate *estimates, draft *d)
 {
-    const size_t K = ph->problem->n_arms;
-    draft d = {0};
-    tarry_estimate *estimates = tarry__alloc(K, sizeof *estimates);
-    if (estimates == NULL)
-        return TARRY_NO_MEMORY;
-    memcpy(estimates, ph->estimates, K * sizeof *estimates);
     tarry_status status = TARRY_OK;
     if (ph->rule->linear)
         status = tarry__estimate_linear(ph, estimates);
     else
         tarry__estimate_mab(ph, estimates);
-    if (status == TARRY_OK)
-        status = cut_arms(ph, estimates, &d);
+    return status == TARRY_OK ? cut_arms(ph, estimates, d) : status;
+}
+
+static tarry_status judge_tight(const tarry__phased *ph,
+                                tarry_estimate *estimates, draft *d,
+                                tarry__verdict *v)
+{
+    const tarry_status status = tarry__tight_judge(ph, estimates, v);
+    if (status != TARRY_OK)
+        return status;
+    d->n_active = v->n_kept;
+    d->active = tarry__alloc(v->n_kept, sizeof *d->active);
+    if (d->active == NULL)
+        return TARRY_NO_MEMORY;
+    memcpy(d->active, v->kept, v->n_kept * sizeof *d->active);
+    return TARRY_OK;
+}
+
+static bool is_active(const tarry__phased *ph, size_t arm)
+{
+    for (size_t i = 0; i < ph->n_active; i++)
+        if (ph->active[i] == arm)
+            return true;
+    return false;
+}
+
+/* The arm to exploit changes when the new one's bound is better. */
+static void note_certificate(tarry__phased *ph, const tarry__verdict *v)
+{
+    if (ph->practice.tight &&
+        (v->certificate <= ph->certificate || !is_active(ph, ph->exploit))) {
+        ph->exploit = v->exploit;
+        ph->certificate = fmin(v->certificate, 2);
+    }
+}
+
+static void enter_next(tarry__phased *ph, tarry_estimate *estimates, draft *d,
+                       const tarry__verdict *v, uint64_t round)
+{
+    ph->phase++;
+    ph->epsilon /= 2;
+    tarry__free(ph->estimates);
+    ph->estimates = estimates;
+    ph->n_estimates = ph->problem->n_arms;
+    adopt(ph, d, round);
+    ph->best = smallest_estimate(ph);
+    note_certificate(ph, v);
+}
+
+tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
+{
+    const size_t K = ph->problem->n_arms;
+    draft d = {0};
+    tarry__verdict v = {0};
+    tarry_estimate *estimates = tarry__alloc(K, sizeof *estimates);
+    if (estimates == NULL)
+        return TARRY_NO_MEMORY;
+    memcpy(estimates, ph->estimates, K * sizeof *estimates);
+    tarry_status status = ph->practice.tight
+                              ? judge_tight(ph, estimates, &d, &v)
+                              : judge_paper(ph, estimates, &d);
     if (status == TARRY_OK) {
         tarry__phased next = *ph; /* only its numbers change here */
         next.phase++;
         next.epsilon /= 2;
         status = plan_phase(&next, &d);
     }
-    if (status != TARRY_OK) {
-        clear_draft(&d);
-        tarry__free(estimates);
-        return status;
+    if (status == TARRY_OK) {
+        enter_next(ph, estimates, &d, &v, round);
+        return TARRY_OK;
     }
-    ph->phase++;
-    ph->epsilon /= 2;
-    tarry__free(ph->estimates);
-    ph->estimates = estimates;
-    ph->n_estimates = K;
-    adopt(ph, &d, round);
-    ph->best = smallest_estimate(ph);
-    return TARRY_OK;
+    clear_draft(&d);
+    tarry__free(estimates);
+    return status;
+}
+
+/* The same phase anew, with what is known by now. */
+tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round)
+{
+    draft d = {.n_active = ph->n_active,
+               .active = tarry__alloc(ph->n_active, sizeof *d.active)};
+    tarry_status status = TARRY_NO_MEMORY;
+    if (d.active != NULL) {
+        memcpy(d.active, ph->active, ph->n_active * sizeof *d.active);
+        status = plan_phase(ph, &d);
+    }
+    if (status == TARRY_OK)
+        adopt(ph, &d, round);
+    else
+        clear_draft(&d);
+    return status;
 }
 
 /* ---- within a phase -------------------------------------------------------*/
@@ -342,43 +540,98 @@ static size_t waiting_arm(tarry__phased *ph)
     return arm;
 }
 
+/* Whether what is missing no longer matters. */
+tarry_status tarry__phased_has_enough(tarry__phased *ph, bool *enough)
+{
+    if (ph->practice.tight &&
+        (ph->rule->designated_only || tarry__is_guided(ph)))
+        return tarry__tight_is_settled(ph, enough);
+    *enough = ph->n_short == 0;
+    return TARRY_OK;
+}
+
 /* Algorithms 3 and 4: one sweep of designated plays, then wait. */
 tarry_status tarry__phased_choose_designated(void *state, uint64_t round,
                                              size_t *arm)
 {
     tarry__phased *ph = state;
+    bool enough;
+    if (tarry__is_guided(ph))
+        return tarry__guided_choose(ph, round, arm);
     while (ph->n_active > 1) {
         if (tarry__phased_sweep(ph, arm))
-            return TARRY_OK;
-        if (ph->n_short > 0) {
+            return tarry__phased_note(ph, *arm);
+        tarry_status status = tarry__phased_has_enough(ph, &enough);
+        if (status == TARRY_OK && !enough) {
             *arm = waiting_arm(ph);
-            return TARRY_OK;
+            return tarry__phased_note(ph, *arm);
         }
-        const tarry_status status = tarry__phased_advance(ph, round);
+        if (status == TARRY_OK)
+            status = tarry__phased_advance(ph, round);
         if (status != TARRY_OK)
             return status;
     }
     *arm = ph->active[0];
-    return TARRY_OK;
+    return tarry__phased_note(ph, *arm);
+}
+
+/* Without a guide, and if delays do not look at losses, all losses count: how
+ * many there are does not depend on what they are. */
+static bool counts_all(const tarry__phased *ph)
+{
+    return ph->practice.tight && !ph->rule->designated_only &&
+           !tarry__is_guided(ph);
+}
+
+uint64_t tarry__phased_count(const tarry__phased *ph, size_t i)
+{
+    return counts_all(ph) ? ph->plan[i].observed : ph->plan[i].target;
 }
 
 /* Counts the first N(b) losses of arm b, of designated plays where only those
  * count. */
+static tarry__use count_loss(tarry__phased *ph, uint64_t round, size_t arm,
+                             double loss)
+{
+    if (round < ph->phase_start)
+        return TARRY__OF_EARLIER_PHASE;
+    const uint32_t i = ph->entry_of[arm];
+    if (i == TARRY__NO_ENTRY || round >= ph->designated_end || ph->pace.warm ||
+        (ph->rule->designated_only && round > ph->tally[i].last))
+        return TARRY__IGNORED;
+    tarry_plan_entry *e = &ph->plan[i];
+    const bool full = e->observed >= e->target;
+    if (full && !counts_all(ph))
+        return TARRY__IGNORED;
+    ph->tally[i].sum += loss;
+    ph->missing -= !full;
+    ph->n_short -= ++e->observed == ph->tally[i].needed;
+    return TARRY__USED;
+}
+
 tarry__use tarry__phased_observe(void *state, uint64_t round, size_t arm,
                                  double loss)
 {
     tarry__phased *ph = state;
-    if (round < ph->phase_start)
-        return TARRY__OF_EARLIER_PHASE;
-    const uint32_t i = ph->entry_of[arm];
-    if (i == TARRY__NO_ENTRY || round >= ph->designated_end)
-        return TARRY__IGNORED;
-    tarry_plan_entry *e = &ph->plan[i];
-    if (e->observed == e->target)
-        return TARRY__IGNORED;
-    ph->tally[i].sum += loss;
-    ph->n_short -= ++e->observed == ph->tally[i].needed;
-    return TARRY__USED;
+    const tarry__use use = count_loss(ph, round, arm, loss);
+    if (ph->books.arrivals == NULL)
+        return use;
+    ph->books.arrivals[arm]++;
+    ph->books.learned++;
+    ph->books.sums[arm] += loss;
+    if (!tarry__is_guided(ph))
+        return use;
+    tarry__guide_observe(&ph->guide, round, arm, loss);
+    return use == TARRY__IGNORED ? TARRY__USED : use;
+}
+
+/* As a guide: it books the plays of others, and their losses, with its own. */
+void tarry__phased_played(void *state, uint64_t round, size_t arm)
+{
+    tarry__phased *ph = state;
+    tarry__phased_note(ph, arm);
+    if (tarry__is_guided(ph))
+        tarry__guide_played(&ph->guide, round, arm);
 }
 
 const uint64_t *tarry__phased_phase(const void *state)
@@ -396,20 +649,47 @@ void tarry__phased_status(const void *state, tarry_policy_status *status)
     status->active = ph->active;
     status->n_plan = ph->n_plan;
     status->plan = ph->plan;
-    status->best = ph->best;
+    status->best = tarry__is_guided(ph) && ph->n_active > 1
+                       ? tarry__guide_best(&ph->guide, ph->best)
+                       : ph->best;
     status->first_phase_rounds = ph->first_phase_rounds;
     status->n_estimates = ph->n_estimates;
     status->estimates = ph->estimates;
 }
 
+/* Half of 1/T is for the phases, half for all data together. */
+tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)
+{
+    const tarry__phased *ph = state;
+    if (!ph->practice.tight)
+        return TARRY_BAD_ARGUMENT;
+    *arm = ph->n_active == 1 ? ph->active[0] : ph->exploit;
+    *gap = ph->n_active == 1 ? 0 : ph->certificate;
+    if (ph->n_active == 1)
+        return TARRY_OK;
+    size_t other;
+    double bound;
+    const tarry_status status = tarry__books_certify(
+        &ph->books, 0.5 / (double)ph->problem->horizon,
+        ph->rule->designated_only, ph->active, ph->n_active, &other, &bound);
+    if (status == TARRY_OK && bound < *gap) {
+        *arm = other;
+        *gap = bound;
+    }
+    return status;
+}
+
 void tarry__phased_clear(void *state)
 {
     tarry__phased *ph = state;
+    tarry__guide_clear(&ph->guide);
+    tarry__books_clear(&ph->books);
     draft all = {.active = ph->active,
                  .entry_of = ph->entry_of,
                  .plan = ph->plan,
                  .tally = ph->tally,
-                 .law = ph->law};
+                 .law = ph->law,
+                 .room = ph->room};
     clear_draft(&all);
     tarry__free(ph->estimates);
 }
@@ -419,8 +699,9 @@ void tarry__phased_clear(void *state)
 static bool is_sound(const tarry__phased *ph)
 {
     const size_t K = ph->problem->n_arms;
-    bool sound = ph->n_active > 0 && ph->n_active <= K && ph->phase > 0 &&
-                 ph->epsilon > 0 && ph->best < K && ph->cursor <= ph->n_plan &&
+    bool sound = ph->exploit < K && ph->pace.share >= 0 && ph->n_active > 0 &&
+                 ph->n_active <= K && ph->phase > 0 && ph->epsilon > 0 &&
+                 ph->best < K && ph->cursor <= ph->n_plan &&
                  (ph->n_estimates == 0 || ph->n_estimates == K) &&
                  (ph->turn < ph->n_plan || ph->turn == 0) &&
                  ph->rank <= ph->problem->dim &&
@@ -430,34 +711,38 @@ static bool is_sound(const tarry__phased *ph)
     size_t n_short = 0;
     for (size_t i = 0; sound && i < ph->n_plan; i++) {
         const tarry_plan_entry *e = &ph->plan[i];
-        sound = e->arm < K && e->weight > 0 && e->observed <= e->target &&
+        sound = e->arm < K && e->weight > 0 &&
+                (e->observed <= e->target || counts_all(ph)) &&
                 ph->tally[i].needed <= e->target;
         n_short += e->observed < ph->tally[i].needed;
     }
     sound = sound && ph->n_short == n_short;
     for (size_t i = 0; sound && i < K; i++)
-        sound = ph->entry_of[i] == TARRY__NO_ENTRY ||
-                ph->entry_of[i] < ph->n_plan;
+        sound =
+            ph->entry_of[i] == TARRY__NO_ENTRY || ph->entry_of[i] < ph->n_plan;
     return sound;
 }
 
 /* The law to draw from follows from the plan. */
 static void remake_law(tarry__phased *ph, tarry__archive *a)
 {
-    if (!a->loading || a->status != TARRY_OK || !ph->rule->linear ||
+    if (!a->loading || a->status != TARRY_OK || !is_drawn(ph) ||
         ph->n_plan == 0)
         return;
-    double *weights = tarry__alloc(ph->n_plan, sizeof *weights);
-    if (weights == NULL) {
-        a->status = TARRY_NO_MEMORY;
-        return;
-    }
-    for (size_t i = 0; i < ph->n_plan; i++)
-        weights[i] = ph->plan[i].weight;
-    const tarry_status status =
-        tarry_discrete_create(weights, ph->n_plan, &ph->law);
+    const tarry_status status = make_law(ph->plan, ph->n_plan, &ph->law);
     a->status = status == TARRY_BAD_ARGUMENT ? TARRY_BAD_STATE : status;
-    tarry__free(weights);
+}
+
+static void archive_practice(tarry__phased *ph, tarry__archive *a)
+{
+    uint32_t has_books = ph->books.plays != NULL;
+    tarry__archive_field(a, has_books);
+    if (has_books)
+        tarry__books_archive(&ph->books, ph->problem, a);
+    if (has_books && a->status == TARRY_OK)
+        tarry__guide_archive(&ph->guide, ph->problem, ph->active, ph->n_active,
+                             a);
+    tarry__archive_require(a, has_books || !ph->practice.tight);
 }
 
 void tarry__phased_archive(void *state, const tarry__policy_type *type,
@@ -468,6 +753,12 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     ph->rule = type->rule;
     ph->problem = problem;
     tarry__archive_field(a, ph->rank_tolerance);
+    tarry__archive_field(a, ph->practice);
+    tarry__archive_field(a, ph->exploit);
+    tarry__archive_field(a, ph->certificate);
+    tarry__archive_field(a, ph->missing);
+    tarry__archive_field(a, ph->look_at);
+    tarry__archive_field(a, ph->pace);
     tarry__archive_field(a, ph->phase);
     tarry__archive_field(a, ph->epsilon);
     tarry__archive_field(a, ph->phase_start);
@@ -482,11 +773,12 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_array(a, &ph->active, &ph->n_active, sizeof *ph->active, K);
     tarry__archive_array(a, &ph->plan, &ph->n_plan, sizeof *ph->plan, K);
     tarry__archive_array(a, &ph->tally, &n_tally, sizeof *ph->tally, K);
-    tarry__archive_array(a, &ph->entry_of, &n_entries, sizeof *ph->entry_of,
-                         K);
+    tarry__archive_array(a, &ph->entry_of, &n_entries, sizeof *ph->entry_of, K);
     tarry__archive_array(a, &ph->estimates, &K, sizeof *ph->estimates, K);
-    tarry__archive_require(a, a->status == TARRY_OK &&
-                                  n_tally == ph->n_plan &&
+    archive_practice(ph, a);
+    if (a->loading && a->status == TARRY_OK && ph->practice.tight)
+        a->status = open_room(ph, ph->n_plan, ph->n_active, &ph->room);
+    tarry__archive_require(a, a->status == TARRY_OK && n_tally == ph->n_plan &&
                                   n_entries == problem->n_arms &&
                                   K == problem->n_arms && is_sound(ph));
     remake_law(ph, a);

@@ -17,17 +17,22 @@ static const tarry__phased_rule rule = {
 
 static void start_sweep(tarry__phased *ph)
 {
-    for (size_t i = 0; i < ph->n_plan; i++)
-        ph->tally[i].left = ph->plan[i].target - ph->plan[i].observed;
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const tarry_plan_entry *e = &ph->plan[i];
+        ph->tally[i].left =
+            e->observed < e->target ? e->target - e->observed : 0;
+    }
     ph->cursor = 0;
 }
 
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     tarry__phased *ph = state;
+    if (tarry__is_guided(ph))
+        return tarry__guided_choose(ph, round, arm);
     while (ph->n_active > 1) {
         if (tarry__phased_sweep(ph, arm))
-            return TARRY_OK;
+            return tarry__phased_note(ph, *arm);
         if (ph->n_short > 0) {
             start_sweep(ph);
             continue;
@@ -37,7 +42,7 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
             return status;
     }
     *arm = ph->active[0];
-    return TARRY_OK;
+    return tarry__phased_note(ph, *arm);
 }
 
 const tarry__policy_type tarry__phased_adversarial = {
@@ -54,4 +59,6 @@ const tarry__policy_type tarry__phased_adversarial = {
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,
     .clear = tarry__phased_clear,
+    .played = tarry__phased_played,
+    .certify = tarry__phased_certify,
 };

@@ -55,4 +55,6 @@ const tarry__policy_type tarry__phased_loss_dependent = {
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,
     .clear = tarry__phased_clear,
+    .played = tarry__phased_played,
+    .certify = tarry__phased_certify,
 };

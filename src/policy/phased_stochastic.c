@@ -18,7 +18,7 @@
 #include "random/rounds.h"
 
 static const tarry__phased_rule rule = {
-    .linear = true, .cut = 2, .quota = tarry__phased_quota};
+    .linear = true, .drawn = true, .cut = 2, .quota = tarry__phased_quota};
 
 /* The coins of some rounds, drawn together for speed; each is a function of
  * (seed, run, round), so they need not be saved. */
@@ -49,17 +49,16 @@ static size_t draw_entry(stochastic *s, uint64_t round)
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     tarry__phased *ph = state;
+    if (tarry__is_guided(ph))
+        return tarry__guided_choose(ph, round, arm);
     if (ph->n_short == 0 && ph->n_active > 1) {
         const tarry_status status = tarry__phased_advance(ph, round);
         if (status != TARRY_OK)
             return status;
     }
-    if (ph->n_active == 1) {
-        *arm = ph->active[0];
-        return TARRY_OK;
-    }
-    *arm = ph->plan[draw_entry(state, round)].arm;
-    return TARRY_OK;
+    *arm = ph->n_active == 1 ? ph->active[0]
+                             : ph->plan[draw_entry(state, round)].arm;
+    return tarry__phased_note(ph, *arm);
 }
 
 const tarry__policy_type tarry__phased_stochastic = {
@@ -76,4 +75,6 @@ const tarry__policy_type tarry__phased_stochastic = {
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,
     .clear = tarry__phased_clear,
+    .played = tarry__phased_played,
+    .certify = tarry__phased_certify,
 };

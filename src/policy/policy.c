@@ -279,6 +279,18 @@ void tarry_policy_get_status(const tarry_policy *p,
     status->best_known = knows_best(status);
 }
 
+tarry_status tarry_policy_certify(const tarry_policy *p, size_t *arm,
+                                  double *gap)
+{
+    *arm = best_arm(p);
+    *gap = NAN;
+    if (p->type->certify == NULL)
+        return TARRY_BAD_ARGUMENT;
+    const tarry_status status = p->type->certify(p->state, arm, gap);
+    *gap = status == TARRY_OK ? *gap * (p->high / 2 - p->low / 2) : NAN;
+    return status;
+}
+
 /* ---- save and restore -----------------------------------------------------*/
 
 static void archive_name(tarry__archive *a, char name[64])

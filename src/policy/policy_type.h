@@ -15,7 +15,20 @@ typedef struct {
     uint64_t horizon, seed;
     uint32_t run;
     const double *means; /* per arm; NULL outside simulations */
+    const uint32_t *active; /* increasing: the arms that may be chosen, for a */
+    size_t n_active;        /*   guide (guide.h); NULL: all */
 } tarry__problem;
+
+/* How many arms may be chosen, and the i-th of them. */
+static inline size_t tarry__n_choices(const tarry__problem *p)
+{
+    return p->active != NULL ? p->n_active : p->n_arms;
+}
+
+static inline size_t tarry__choice(const tarry__problem *p, size_t i)
+{
+    return p->active != NULL ? p->active[i] : i;
+}
 
 /* Streams of the policies' own coins (see random.h); worlds start at 16. */
 enum { TARRY__STREAM_POLICY = 0, TARRY__STREAM_NORMALS = 1 };
@@ -47,6 +60,14 @@ typedef struct tarry__policy_type {
     void (*archive)(void *state, const struct tarry__policy_type *type,
                     const tarry__problem *problem, tarry__archive *a);
     void (*clear)(void *state); /* also of a half-filled state */
+    /* Somebody else has chosen the arm of this round, in place of `choose`;
+     * NULL: it need not know. */
+    void (*played)(void *state, uint64_t round, size_t arm);
+    /* problem->active has lost some arms; NULL: it does not look there. */
+    void (*narrowed)(void *state);
+    /* The arm it would exploit, and a bound on its gap that holds with
+     * probability 1 - 1/T; NULL: it has none. */
+    tarry_status (*certify)(const void *state, size_t *arm, double *gap);
 } tarry__policy_type;
 
 /* All of them; NULL ends the list. */

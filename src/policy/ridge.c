@@ -217,9 +217,10 @@ double tarry__ridge_radius(const tarry__ridge *r, double delta)
 
 size_t tarry__ridge_best(const tarry__ridge *r, const tarry__problem *problem)
 {
-    size_t best = 0;
+    size_t best = tarry__choice(problem, 0);
     double least = INFINITY;
-    for (size_t k = 0; k < problem->n_arms; k++) {
+    for (size_t i = 0; i < tarry__n_choices(problem); i++) {
+        const size_t k = tarry__choice(problem, i);
         const double value =
             tarry__dot(problem->arms + k * r->n, r->theta, r->n);
         if (value < least) {

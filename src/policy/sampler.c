@@ -27,8 +27,8 @@ static tarry_status open_memory(tarry__sampler *s,
 {
     const size_t n = problem->dim, K = problem->n_arms;
     s->problem = problem;
-    s->n_tiles = tarry__n_tiles(K);
-    s->tiles = tarry__alloc(s->n_tiles * TARRY__TILE * n, sizeof *s->tiles);
+    s->tiles =
+        tarry__alloc(tarry__n_tiles(K) * TARRY__TILE * n, sizeof *s->tiles);
     s->normals =
         tarry__alloc(best_span(s) * 2 * half(s), sizeof *s->normals);
     s->z = tarry__zalloc(tarry__stride(n), sizeof *s->z);
@@ -36,8 +36,17 @@ static tarry_status open_memory(tarry__sampler *s,
     if (s->tiles == NULL || s->normals == NULL || s->z == NULL ||
         s->draw == NULL)
         return TARRY_NO_MEMORY;
-    tarry__tiles_fill(s->tiles, problem->arms, n, NULL, 0, K);
+    tarry__sampler_narrowed(s);
     return TARRY_OK;
+}
+
+void tarry__sampler_narrowed(void *state)
+{
+    tarry__sampler *s = state;
+    const size_t count = tarry__n_choices(s->problem);
+    s->n_tiles = tarry__n_tiles(count);
+    tarry__tiles_fill(s->tiles, s->problem->arms, s->problem->dim,
+                      s->problem->active, 0, count);
 }
 
 tarry_status tarry__sampler_init(void *state, const tarry__policy_type *type,
@@ -106,5 +115,7 @@ size_t tarry__sampler_draw(tarry__sampler *s, uint64_t round, double scale)
     s->ridge.kernels->times(s->ridge.S, n, s->z, s->draw);
     for (size_t i = 0; i < n; i++)
         s->draw[i] = s->ridge.theta[i] + scale * s->draw[i];
-    return s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value);
+    return tarry__choice(s->problem,
+                         s->ridge.kernels->lowest(s->tiles, s->n_tiles, n,
+                                                  s->draw, &value));
 }

@@ -26,6 +26,8 @@ void tarry__sampler_archive(void *state, const tarry__policy_type *type,
                             const tarry__problem *problem, tarry__archive *a);
 void tarry__sampler_clear(void *state);
 
+void tarry__sampler_narrowed(void *state);
+
 /* The arm with the smallest <a, theta_hat + scale S z>. */
 size_t tarry__sampler_draw(tarry__sampler *sampler, uint64_t round,
                            double scale);

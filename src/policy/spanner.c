@@ -230,7 +230,8 @@ static void fill_plan(tarry__phased *ph, const span *s, uint64_t round)
         const size_t arm = ph->active[s->taken[i]];
         ph->plan[i] = (tarry_plan_entry){
             .arm = arm, .weight = 1 / (double)ph->n_plan, .target = target};
-        ph->tally[i] = (tarry__tally){.needed = target, .left = target};
+        ph->tally[i] = (tarry__tally){
+            .needed = target, .left = target, .last = UINT64_MAX};
         ph->entry_of[arm] = (uint32_t)i;
     }
     ph->rank = s->rank;

@@ -43,6 +43,11 @@ void tarry__ucb_clear(void *state)
     tarry__optimist_clear(&s->optimist);
 }
 
+void tarry__ucb_narrowed(void *state)
+{
+    tarry__optimist_narrow(&((tarry__ucb *)state)->optimist);
+}
+
 double tarry__ucb_radius(const tarry__ucb *s)
 {
     return tarry__ridge_radius(&s->ridge, 1 / (double)s->problem->horizon);

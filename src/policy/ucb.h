@@ -26,6 +26,8 @@ void tarry__ucb_archive(void *state, const tarry__policy_type *type,
                         const tarry__problem *problem, tarry__archive *a);
 void tarry__ucb_clear(void *state);
 
+void tarry__ucb_narrowed(void *state);
+
 /* The valid radius with delta = 1/T, for noise of proxy 1 and |theta| <= 1. */
 double tarry__ucb_radius(const tarry__ucb *ucb);
 

@@ -61,6 +61,11 @@ static void clear(void *state)
     (void)state;
 }
 
+static void narrowed(void *state)
+{
+    (void)state; /* coins look at the arms themselves */
+}
+
 const tarry__policy_type tarry__uniform = {
     .name = "uniform",
     .source = "no learning",
@@ -73,4 +78,5 @@ const tarry__policy_type tarry__uniform = {
     .status = status,
     .archive = archive,
     .clear = clear,
+    .narrowed = narrowed,
 };

@@ -8,28 +8,22 @@
  *     alpha = 2, beta = 2 log(T)/w_min + sigma;
  * Algorithm 2:  alpha = 2, beta = sigma (1 + log sigma); with stochastic delays
  *     sigma <= 2 max_a E[d(a)] + 8 log T (Lemma "missing to delay mean");
- * Algorithm 3:  sum over phases of 24 eps (2 N_m + max_a Q(1 - eps/(3 sqrt n)));
- * Algorithm 4:  sum over phases of 16 eps (K N_m + max_a Q(1 - eps/3)), from
- *     Lemma "active action" of the MAB section.
- * w_min of later phases is not known beforehand; the design's promise is used:
- * 1/(2 psi) with psi = 16 + 4 n log log n.
+ * Algorithm 3:  sum over phases of 24 eps (2 N_m + max_a Q(1 - eps/(3 sqrt
+ * n))); Algorithm 4:  sum over phases of 16 eps (K N_m + max_a Q(1 - eps/3)),
+ * from Lemma "active action" of the MAB section. w_min of later phases is not
+ * known beforehand; the design's promise is used: 1/(2 psi) with psi = 16 + 4 n
+ * log log n.
  *
  * Lower bounds, from the proofs: with probability 1/2 the first dbar/q rounds
  * miss the best arm and cost at least 1 - q each; with probability 1/2 the
  * first D/20 rounds do, at 1/20 each.  A shorter game has fewer of them. */
-#include "bound.h"
+#include "bound_tight.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
 #include "policy/phased.h"
 #include "tarry/design.h"
-
-typedef struct {
-    const tarry__world *world;
-    double n, K, T, log_kt, promised_weight;
-    int algorithm; /* 1 to 4 */
-} setting;
 
 static double largest_mean(const tarry__world *w)
 {
@@ -39,8 +33,7 @@ static double largest_mean(const tarry__world *w)
     return largest;
 }
 
-/* max_a Q(q; a), infinite where feedback may never come. */
-static double largest_quantile(const tarry__world *w, double q)
+double tarry__largest_quantile(const tarry__world *w, double q)
 {
     double largest = 0;
     for (size_t a = 0; a < w->instance.n_arms; a++) {
@@ -50,9 +43,11 @@ static double largest_quantile(const tarry__world *w, double q)
     return largest;
 }
 
-static double quota(const setting *s, double eps, double min_weight)
+static double quota(const tarry__question *s, double eps, double min_weight)
 {
     const double wait = 24 * sqrt(s->n) * log(s->T) / (eps * min_weight);
+    if (s->tight)
+        return tarry__tight_quota(s, eps);
     if (s->algorithm == 4)
         return ceil(24 * s->log_kt / (eps * eps));
     const double N = 16 * s->n * s->log_kt / (eps * eps);
@@ -61,20 +56,20 @@ static double quota(const setting *s, double eps, double min_weight)
 
 /* ---- upper bounds ---------------------------------------------------------*/
 
-static double regret_of_phases(const setting *s, double alpha, double beta)
+static double regret_of_phases(const tarry__question *s, double alpha,
+                               double beta)
 {
     return 8 * beta + 32 * sqrt(alpha * s->n * s->T * s->log_kt) + 2;
 }
 
-static void stochastic(const setting *s, tarry__bound *b)
+static void stochastic(const tarry__question *s, tarry__bound *b)
 {
     b->upper_by = "Theorem (loss-independent stochastic delay), Algorithm 1";
     b->upper = INFINITY;
     for (int i = 1; i <= 200; i++) {
         const double q = i / 200.0;
-        const double beta =
-            2 / q * (log(s->T) + 1) / s->promised_weight +
-            largest_quantile(s->world, q);
+        const double beta = 2 / q * (log(s->T) + 1) / s->promised_weight +
+                            tarry__largest_quantile(s->world, q);
         const double regret = regret_of_phases(s, 4 / q, beta);
         if (regret < b->upper) {
             b->upper = regret;
@@ -85,30 +80,34 @@ static void stochastic(const setting *s, tarry__bound *b)
     }
 }
 
-static void by_alpha_beta(const setting *s, tarry__bound *b, double beta)
+static void by_alpha_beta(const tarry__question *s, tarry__bound *b,
+                          double beta)
 {
     b->alpha = 2;
     b->beta = beta;
     b->upper = regret_of_phases(s, 2, beta);
 }
 
-static double sweeps(double sigma)
+double tarry__sweeps(double sigma)
 {
     return sigma < 1 ? sigma : sigma * (1 + log(sigma));
 }
 
-static void adversarial(const setting *s, tarry__delay_model model,
+double tarry__sigma(const tarry__question *s)
+{
+    return s->world->adversary == NULL
+               ? 2 * largest_mean(s->world) + 8 * log(s->T)
+               : (double)tarry__adversary_budget(s->world->adversary);
+}
+
+static void adversarial(const tarry__question *s, tarry__delay_model model,
                         tarry__bound *b)
 {
-    const bool set_by_chance = s->world->adversary == NULL;
-    const double sigma =
-        set_by_chance
-            ? 2 * largest_mean(s->world) + 8 * log(s->T)
-            : (double)tarry__adversary_budget(s->world->adversary);
+    const double sigma = tarry__sigma(s);
     if (s->algorithm == 2) {
         b->upper_by = "Theorem (loss-independent adversarial delay), "
                       "Algorithm 2";
-        by_alpha_beta(s, b, sweeps(sigma));
+        by_alpha_beta(s, b, tarry__sweeps(sigma));
     } else if (model == TARRY__ADVERSARIAL) {
         b->upper_by = "Theorem (adversarial delay equal for all arms), "
                       "Algorithm 1";
@@ -117,7 +116,7 @@ static void adversarial(const setting *s, tarry__delay_model model,
 }
 
 /* Algorithms 3 and 4: phase by phase. */
-static void loss_dependent(const setting *s, tarry__bound *b)
+static void loss_dependent(const tarry__question *s, tarry__bound *b)
 {
     const double gap = s->algorithm == 3 ? 24 : 16;
     b->upper_by = s->algorithm == 3
@@ -128,8 +127,8 @@ static void loss_dependent(const setting *s, tarry__bound *b)
         b->upper += gap * b->phase[m].epsilon * b->phase[m].longest;
 }
 
-static double longest(const setting *s, const tarry__bound *b, double eps,
-                      double N)
+static double longest(const tarry__question *s, const tarry__bound *b,
+                      double eps, double N)
 {
     if (s->algorithm <= 2)
         return isfinite(b->upper) ? b->alpha * N + b->beta : INFINITY;
@@ -137,26 +136,26 @@ static double longest(const setting *s, const tarry__bound *b, double eps,
         return INFINITY;
     if (s->algorithm == 3)
         return 2 * N +
-               largest_quantile(s->world, 1 - eps / (3 * sqrt(s->n)));
-    return s->K * N + largest_quantile(s->world, 1 - eps / 3);
+               tarry__largest_quantile(s->world, 1 - eps / (3 * sqrt(s->n)));
+    return s->K * N + tarry__largest_quantile(s->world, 1 - eps / 3);
 }
 
 /* The phases that begin before the horizon if none is longer than planned. */
-static void list_phases(const setting *s, tarry__bound *b)
+static void list_phases(const tarry__question *s, tarry__bound *b)
 {
     double eps = 0.5, start = 0;
-    for (b->n_phases = 0;
-         b->n_phases < TARRY__BOUND_PHASES && start < s->T; eps /= 2) {
+    for (b->n_phases = 0; b->n_phases < TARRY__BOUND_PHASES && start < s->T;
+         eps /= 2) {
         const double weight =
             b->n_phases == 0 ? b->min_weight : s->promised_weight;
         const double N = quota(s, eps, weight);
         b->phase[b->n_phases++] =
             (tarry__bound_phase){eps, N, longest(s, b, eps, N)};
-        start += s->algorithm == 4 ? 2 * N : N;
+        start += s->algorithm == 4 && !s->tight ? 2 * N : N;
     }
 }
 
-static void find_upper(const setting *s, tarry__bound *b)
+static void find_upper(const tarry__question *s, tarry__bound *b)
 {
     static const char *const names[] = {
         [TARRY__STOCHASTIC] = "stochastic, equal for all arms",
@@ -166,8 +165,8 @@ static void find_upper(const setting *s, tarry__bound *b)
         [TARRY__LOSS_DEPENDENT] = "loss-dependent",
     };
     const tarry__delay_model model = tarry__world_model(s->world);
-    const bool by_chance = model == TARRY__STOCHASTIC ||
-                           model == TARRY__STOCHASTIC_BY_ARM;
+    const bool by_chance =
+        model == TARRY__STOCHASTIC || model == TARRY__STOCHASTIC_BY_ARM;
     b->model = names[model];
     b->upper = INFINITY;
     if (s->algorithm == 1 && by_chance)
@@ -175,23 +174,31 @@ static void find_upper(const setting *s, tarry__bound *b)
     else if (s->algorithm <= 2 && model != TARRY__LOSS_DEPENDENT)
         adversarial(s, model, b);
     list_phases(s, b);
+    if (s->tight && (b->upper_by != NULL || s->algorithm >= 3)) {
+        b->upper_by = "the paper's phases with exact widths "
+                      "(docs/algorithms.md)";
+        tarry__bound_tight(s, model, b);
+        return;
+    }
     if (s->algorithm >= 3 && (by_chance || model == TARRY__LOSS_DEPENDENT))
         loss_dependent(s, b);
 }
 
 /* ---- the design and the first phase ---------------------------------------*/
 
-static double first_phase(const setting *s, const tarry_design *d)
+static double first_phase(const tarry__question *s, const tarry_design *d)
 {
     const double N = quota(s, 0.5, d->min_weight);
     double sum = 0;
     for (size_t i = 0; i < d->n_support; i++)
         sum += ceil(N * d->weight[i]);
-    return s->algorithm == 4 ? s->K * N : sum;
+    if (s->algorithm == 4)
+        return s->tight ? s->K * ceil(N / s->K) : s->K * N;
+    return sum;
 }
 
 /* The smallest T whose first phase, which grows with log T, fits into it. */
-static double horizon_needed(setting s, const tarry_design *d)
+static double horizon_needed(tarry__question s, const tarry_design *d)
 {
     double low = 2, high = 1e15;
     while (high - low > 1) {
@@ -205,13 +212,13 @@ static double horizon_needed(setting s, const tarry_design *d)
     return high;
 }
 
-static tarry_status plan_first(setting *s, tarry__bound *b,
+static tarry_status plan_first(tarry__question *s, tarry__bound *b,
                                tarry_error *error)
 {
     const tarry__instance *in = &s->world->instance;
     tarry_design_options options = tarry_design_defaults();
     tarry_design *d;
-    options.rule = TARRY_DESIGN_PAPER;
+    options.rule = s->tight ? TARRY_DESIGN_NEAR : TARRY_DESIGN_PAPER;
     const tarry_status status =
         tarry_design_solve(in->arms, in->n_arms, in->dim, &options, &d);
     if (status != TARRY_OK) {
@@ -219,6 +226,7 @@ static tarry_status plan_first(setting *s, tarry__bound *b,
         return tarry__fail(error, status, "the design failed: %s",
                            tarry_status_text(status));
     }
+    s->rank = (double)d->rank;
     b->min_weight = d->min_weight;
     b->support = (double)d->n_support;
     b->first_phase = first_phase(s, d);
@@ -244,7 +252,7 @@ static tarry_status payoff_scale(const tarry__world *w, double *D,
     return status;
 }
 
-static tarry_status find_lower(const setting *s, tarry__bound *b,
+static tarry_status find_lower(const tarry__question *s, tarry__bound *b,
                                tarry_error *error)
 {
     const tarry__instance *in = &s->world->instance;
@@ -264,9 +272,27 @@ static tarry_status find_lower(const setting *s, tarry__bound *b,
     return status;
 }
 
-/* Which of the paper's four a description names; its settings must be right. */
-static tarry_status find_algorithm(const char *policy, int *algorithm,
-                                   tarry_error *error)
+static bool says(const tarry__spec *spec, const char *key, const char *value)
+{
+    return strcmp(tarry__spec_text(spec, key), value) == 0;
+}
+
+static tarry_status read_practice(const tarry__spec *spec, tarry__question *q,
+                                  tarry_error *error)
+{
+    q->tight = says(spec, "constants", "tight");
+    q->regret = says(spec, "design", "regret");
+    q->guided = !says(spec, "guide", "none");
+    if (!q->tight && q->guided)
+        return tarry__fail(error, TARRY_BAD_INPUT,
+                           "bounds with a guide are for constants=tight");
+    return tarry__spec_real(spec, "guide_share", 0, 1e9, &q->share, error);
+}
+
+/* Which of the paper's four a description names, and how; its settings must be
+ * right. */
+static tarry_status read_policy(const char *policy, tarry__question *q,
+                                tarry_error *error)
 {
     static const tarry__policy_type *const types[] = {
         &tarry__phased_stochastic, &tarry__phased_adversarial,
@@ -276,14 +302,15 @@ static tarry_status find_algorithm(const char *policy, int *algorithm,
     if (status != TARRY_OK)
         return status;
     const tarry__policy_type *type = tarry__policy_type_find(spec.name);
-    *algorithm = 0;
     for (int i = 0; i < 4; i++)
         if (type == types[i])
-            *algorithm = i + 1;
-    status = *algorithm > 0
+            q->algorithm = i + 1;
+    status = q->algorithm > 0
                  ? tarry__spec_check(&spec, type->settings, error)
                  : tarry__fail(error, TARRY_BAD_INPUT,
                                "no bound is known for policy '%s'", spec.name);
+    if (status == TARRY_OK)
+        status = read_practice(&spec, q, error);
     tarry__spec_clear(&spec);
     return status;
 }
@@ -295,17 +322,20 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
     const tarry__instance *in = &world->instance;
     const double n = (double)in->dim, K = (double)in->n_arms;
     const double loglog = n > 2 ? fmax(log(log(n)), 0) : 0;
-    setting s = {.world = world,
-                 .n = n,
-                 .K = K,
-                 .T = (double)horizon,
-                 .log_kt = log(K * (double)horizon),
-                 .promised_weight = 1 / (2 * floor(16 + 4 * n * loglog))};
+    tarry__question s = {.world = world,
+                         .n = n,
+                         .K = K,
+                         .T = (double)horizon,
+                         .log_kt = log(K * (double)horizon),
+                         .promised_weight =
+                             1 / (2 * floor(16 + 4 * n * loglog))};
     tarry_status status;
     memset(bound, 0, sizeof *bound);
-    if ((status = find_algorithm(policy, &s.algorithm, error)) ||
+    if ((status = read_policy(policy, &s, error)) ||
         (status = plan_first(&s, bound, error)))
         return status;
+    if (s.tight) /* weights are raised to 1/(5 psi), psi <= r (r + 1)/2 */
+        s.promised_weight = 0.4 / (s.rank * (s.rank + 1));
     find_upper(&s, bound);
     return find_lower(&s, bound, error);
 }

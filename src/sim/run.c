@@ -13,6 +13,7 @@
 #include "env/env.h"
 #include "policy/open_rounds.h"
 #include "policy/policy_type.h"
+#include "recommended.h"
 #include "wheel.h"
 
 enum { BLOCK = 256, ROUND_BITS = 40 };
@@ -65,6 +66,8 @@ tarry_status tarry__policy_check(const char *text, tarry_error *error)
 {
     tarry__spec spec;
     const tarry__policy_type *type;
+    if (strcmp(text, TARRY__RECOMMENDED) == 0)
+        return TARRY_OK;
     const tarry_status status = read_policy(text, &spec, &type, error);
     if (status == TARRY_OK)
         tarry__spec_clear(&spec);
@@ -75,8 +78,10 @@ static tarry_status open_policy(game *g, tarry_error *error)
 {
     const tarry__instance *instance = &g->world->instance;
     tarry__spec spec;
-    tarry_status status =
-        read_policy(g->trial->policy, &spec, &g->type, error);
+    const char *policy = strcmp(g->trial->policy, TARRY__RECOMMENDED) == 0
+                             ? tarry__recommended(tarry__world_model(g->world))
+                             : g->trial->policy;
+    tarry_status status = read_policy(policy, &spec, &g->type, error);
     if (status != TARRY_OK)
         return status;
     g->problem = (tarry__problem){.n_arms = instance->n_arms,
@@ -292,6 +297,18 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static void mark_curve(game *g, size_t mark)
+{
+    tarry__outcome *o = g->outcome;
+    size_t arm = 0;
+    o->curve[mark] = g->regret;
+    o->certificate[mark] = NAN;
+    if (g->type->certify == NULL ||
+        g->type->certify(g->state, &arm, &o->certificate[mark]) != TARRY_OK)
+        return;
+    o->exploit_gap[mark] = g->gap[arm];
+}
+
 /* Blocks of luck start at multiples of their size, so that a round's luck does
  * not depend on where curves are recorded. */
 static tarry_status play_all(game *g)
@@ -309,7 +326,7 @@ static tarry_status play_all(game *g)
             last = least(last, trial->grid[mark]);
         status = play_rounds(g, t, last);
         if (mark < trial->n_grid && last == trial->grid[mark] && !g->ended)
-            g->outcome->curve[mark++] = g->regret;
+            mark_curve(g, mark++);
         if (status == TARRY_OK && trial->tick != NULL &&
             trial->tick(trial->tick_context, last - t + 1))
             status = TARRY_CANCELLED;

@@ -58,6 +58,9 @@ typedef struct {
     uint64_t n_phases;            /* finished; the first MAX_PHASES are below */
     tarry__phase_log phase[TARRY__MAX_PHASES];
     double curve[TARRY__MAX_GRID]; /* regret after round grid[i] */
+    /* The policy's bound on the gap of the arm it would exploit after round
+     * grid[i]; NaN if it states none; and that gap. */
+    double certificate[TARRY__MAX_GRID], exploit_gap[TARRY__MAX_GRID];
 } tarry__outcome;
 
 /* TARRY_CANCELLED, TARRY_BAD_INPUT (a description), TARRY_NO_MEMORY, ... */

@@ -203,12 +203,27 @@ static inline tarry_policy_params params_of(const game *g, uint64_t horizon)
     return p;
 }
 
+/* Like tarry_policy_create, for NAME or NAME:key=value,... */
+static inline tarry_status try_policy(const char *text,
+                                      const tarry_policy_params *params,
+                                      tarry_policy **out, tarry_error *error)
+{
+    char name[64] = "";
+    const char *colon = strchr(text, ':');
+    tarry_policy_params p = *params;
+    if (colon == NULL)
+        return tarry_policy_create(text, params, out, error);
+    memcpy(name, text, (size_t)(colon - text));
+    p.settings = colon + 1;
+    return tarry_policy_create(name, &p, out, error);
+}
+
 static inline tarry_policy *make_policy(const char *name,
                                         const tarry_policy_params *params)
 {
     tarry_error error = {""};
     tarry_policy *p;
-    if (tarry_policy_create(name, params, &p, &error) != TARRY_OK)
+    if (try_policy(name, params, &p, &error) != TARRY_OK)
         fail_msg("%s: %s", name, error.text);
     return p;
 }

@@ -10,22 +10,52 @@
 enum { ROUNDS = 30000 };
 static const uint64_t HORIZON = 100000;
 
+/* The practical settings of the paper's four. */
+static const char *const practical[] = {
+    "phased-stochastic:constants=tight",
+    "phased-adversarial:constants=tight",
+    "phased-loss-dependent:constants=tight",
+    "phased-mab:constants=tight",
+    "phased-stochastic:guide=lints,guide_share=1",
+    "phased-stochastic:constants=tight,guide=lints,guide_share=3",
+    "phased-adversarial:constants=tight,guide=linucb,guide_share=3,"
+    "design=regret",
+    "phased-adversarial:constants=tight,guide=otf-linucb,guide_share=2",
+    "phased-loss-dependent:constants=tight,guide=lints/v=0.7,guide_share=3,"
+    "design=regret",
+    "phased-loss-dependent:constants=tight,guide=otf-lints,guide_share=2",
+    "phased-mab:constants=tight,guide=linucb-inflated,guide_share=3",
+    "phased-mab:guide=greedy,guide_share=1",
+};
+enum { N_PRACTICAL = sizeof practical / sizeof *practical };
+
+static void run_for(const char *name, void (*test)(const char *name))
+{
+    print_message("    %s\n", name);
+    test(name);
+}
+
 /* One test, run for every policy there is. */
+static void for_each_listed(void (*test)(const char *name))
+{
+    for (size_t i = 0; tarry_policy_name(i) != NULL; i++)
+        run_for(tarry_policy_name(i), test);
+}
+
 static void for_each_policy(void (*test)(const char *name))
 {
-    for (size_t i = 0; tarry_policy_name(i) != NULL; i++) {
-        print_message("    %s\n", tarry_policy_name(i));
-        test(tarry_policy_name(i));
-    }
+    for_each_listed(test);
+    for (size_t i = 0; i < N_PRACTICAL; i++)
+        run_for(practical[i], test);
 }
 
 /* One test, run for the paper's four, which lead the list. */
 static void for_each_phased(void (*test)(const char *name))
 {
-    for (size_t i = 0; i < 4; i++) {
-        print_message("    %s\n", tarry_policy_name(i));
-        test(tarry_policy_name(i));
-    }
+    for (size_t i = 0; i < 4; i++)
+        run_for(tarry_policy_name(i), test);
+    for (size_t i = 0; i < N_PRACTICAL; i++)
+        run_for(practical[i], test);
 }
 
 /* A policy with its game and its losses under way. */
@@ -171,7 +201,7 @@ static bool is_full(const tarry_policy *p)
     const tarry_policy_status s = status_of(p);
     bool full = s.n_plan > 0;
     for (size_t i = 0; i < s.n_plan; i++)
-        full = full && s.plan[i].observed == s.plan[i].target;
+        full = full && s.plan[i].observed >= s.plan[i].target;
     return full;
 }
 
@@ -479,7 +509,8 @@ static void short_horizon(const char *name)
 static void too_short_a_horizon_is_played_to_its_end(void **state)
 {
     (void)state;
-    for_each_phased(short_horizon);
+    for (size_t i = 0; i < 4; i++)
+        run_for(tarry_policy_name(i), short_horizon);
 }
 
 /* ---- what create refuses --------------------------------------------------*/
@@ -550,11 +581,11 @@ static void check_create_refused(const char *name,
 {
     tarry_error error = {""};
     tarry_policy *p = (tarry_policy *)&error;
-    const tarry_status status = tarry_policy_create(name, params, &p, &error);
+    const tarry_status status = try_policy(name, params, &p, &error);
     if (status != expected || p != NULL || !strstr(error.text, why))
         fail_msg("%s: '%s' for '%s'", tarry_status_name(status), error.text,
                  why);
-    assert_int_equal(tarry_policy_create(name, params, &p, NULL), expected);
+    assert_int_equal(try_policy(name, params, &p, NULL), expected);
 }
 
 static void create_refuses(const char *name)
@@ -574,7 +605,7 @@ static void create_refuses(const char *name)
 static void bad_parameters_are_refused_by_name(void **state)
 {
     (void)state;
-    for_each_policy(create_refuses);
+    for_each_listed(create_refuses);
 }
 
 static void settings_of_the_phased_policies_are_checked(void **state)
@@ -719,7 +750,7 @@ static void many_arms(const char *name)
 static void two_hundred_thousand_arms_can_be_played(void **state)
 {
     (void)state;
-    for_each_policy(many_arms);
+    for_each_listed(many_arms);
 }
 
 /* The rivals have no phases to check there; they play, and that is all. */
@@ -754,7 +785,7 @@ static void create_without_memory(const char *name)
         tarry_policy *p;
         tarry_error error = {""};
         tarry__fail_alloc(++k);
-        status = tarry_policy_create(name, &params, &p, &error);
+        status = try_policy(name, &params, &p, &error);
         assert_true((p == NULL) == (status != TARRY_OK));
         assert_string_equal(error.text, p == NULL ? "out of memory" : "");
         tarry_policy_free(p);
@@ -908,7 +939,7 @@ static void takes_no_memory(const char *name)
         play_on(&m);
         const uint64_t taken = tarry__fail_alloc(0);
         const tarry_policy_status after = status_of(m.policy);
-        if (before.phase == after.phase) {
+        if (before.phase_start == after.phase_start) {
             assert_int_equal(taken, before.open_bytes != after.open_bytes);
             quiet++;
         }

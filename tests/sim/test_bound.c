@@ -17,8 +17,8 @@ static tarry__bound ask(const question *q)
     tarry_status status = tarry__world_create(q->instance, q->loss, q->delay,
                                               2385, 0, &world, &error);
     if (status == TARRY_OK)
-        status = tarry__bound_evaluate(world, q->policy, q->horizon, &bound,
-                                       &error);
+        status =
+            tarry__bound_evaluate(world, q->policy, q->horizon, &bound, &error);
     if (status != TARRY_OK)
         fail_msg("%s, %s: %s", q->policy, q->delay, error.text);
     tarry__world_free(world);
@@ -49,8 +49,7 @@ static void a_plain_bandit_by_hand(void **state)
     CHECK_NEAR(b.q, 1, 0);
     CHECK_NEAR(b.alpha, 4, 0);
     CHECK_NEAR(b.beta, 2 * (log(1e5) + 1) * 42 + 70, 1e-6);
-    CHECK_NEAR(b.upper,
-               8 * b.beta + 32 * sqrt(4 * 4 * 1e5 * log_kt) + 2, 1e-6);
+    CHECK_NEAR(b.upper, 8 * b.beta + 32 * sqrt(4 * 4 * 1e5 * log_kt) + 2, 1e-6);
     CHECK_NEAR(b.phase[0].quota, 64 * 4 * log_kt, 1e-6);
     CHECK_NEAR(b.first_phase, 4 * ceil(64 * log_kt), 4);
 }
@@ -91,9 +90,8 @@ static void other_policies_are_refused(void **state)
         assert_int_equal(
             tarry__bound_evaluate(world, bad[i], 1000, &bound, NULL),
             TARRY_BAD_INPUT);
-    assert_int_equal(tarry__bound_evaluate(world,
-                                           "phased-mab:constants=paper", 1000,
-                                           &bound, NULL),
+    assert_int_equal(tarry__bound_evaluate(world, "phased-mab:constants=paper",
+                                           1000, &bound, NULL),
                      TARRY_OK);
     tarry__world_free(world);
 }
@@ -161,6 +159,28 @@ static void phases_grow_and_fill_the_horizon(void **state)
     }
 }
 
+/* n = K = 4, T = 1e5: L = log(4 * 17 * 1e5), near design with g = 4. */
+static void tight_constants_by_hand(void **state)
+{
+    (void)state;
+    const double L = log(4 * 17 * 1e5), N = 2 * 4.004 * L * 4;
+    question q = {"basis:arms=4", "rademacher", "hold-all:sigma=50",
+                  "phased-adversarial:constants=tight", 100000};
+    tarry__bound b = ask(&q);
+    const double held = 50 * (1 + log(50));
+    CHECK_NEAR(b.phase[0].quota, N, 1e-6);
+    CHECK_NEAR(b.first_phase, 4 * ceil(8 * L), 4);
+    CHECK_NEAR(b.phase[0].longest, N + 4 + held, 1e-6);
+    q.horizon = 1000; /* phase 1, and 64 rounds of phase 2 */
+    const double first = 2 * 4.004 * log(4 * 10 * 1e3) * 4 + 4 + held;
+    CHECK_NEAR(ask(&q).upper, 2 + 2 * first + 8 * 0.25 * (1000 - first), 1e-6);
+    q.policy = "phased-adversarial:constants=tight,guide=lints,guide_share=9";
+    q.horizon = 100000;
+    b = ask(&q);
+    CHECK_NEAR(b.phase[0].longest, 2 * 10 * (N + 4) + 10 * held, 1e-6);
+    CHECK_NEAR(b.alpha, 10, 0);
+}
+
 /* ---- runs keep to them ----------------------------------------------------*/
 
 static void run_keeps_to_it(const question *q)
@@ -206,6 +226,24 @@ static void measured_regret_and_phases_lie_below(void **state)
          "phased-loss-dependent", 200000},
         {"basis:arms=6,gap=1,fixed=1", "rademacher", "high-late:late=700",
          "phased-mab", 200000},
+        {sphere, "rademacher", "exponential:mean=500",
+         "phased-stochastic:constants=tight", 200000},
+        {sphere, "rademacher", "hold-rarest:sigma=900",
+         "phased-adversarial:constants=tight", 200000},
+        {sphere, "rademacher", "low-late:late=900",
+         "phased-loss-dependent:constants=tight", 200000},
+        {"basis:arms=6,gap=1,fixed=1", "rademacher", "high-late:late=700",
+         "phased-mab:constants=tight", 200000},
+        {sphere, "rademacher", "exponential:mean=500",
+         "phased-stochastic:constants=tight,guide=lints,guide_share=4", 200000},
+        {sphere, "rademacher", "hold-rarest:sigma=900",
+         "phased-adversarial:constants=tight,guide=lints,guide_share=4,"
+         "design=regret",
+         200000},
+        {sphere, "rademacher", "low-late:late=900",
+         "phased-loss-dependent:constants=tight,guide=uniform,guide_share=4,"
+         "design=regret",
+         200000},
     };
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
         run_keeps_to_it(&questions[i]);
@@ -220,6 +258,7 @@ int main(void)
         cmocka_unit_test(longer_delays_raise_them),
         cmocka_unit_test(longer_horizons_raise_them),
         cmocka_unit_test(phases_grow_and_fill_the_horizon),
+        cmocka_unit_test(tight_constants_by_hand),
         cmocka_unit_test(measured_regret_and_phases_lie_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

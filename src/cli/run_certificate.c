@@ -1,0 +1,73 @@
+/* run_certificate.c - the bounds that policies state on the gap of the arm they
+ * would exploit, over time, and whether they held. */
+#include <math.h>
+#include <stdlib.h>
+#include "run.h"
+
+static double bound_at(const tarry__outcome *o, size_t i)
+{
+    return o->certificate[i];
+}
+
+static double gap_at(const tarry__outcome *o, size_t i)
+{
+    return o->exploit_gap[i];
+}
+
+/* Rounding must not count as a failure. */
+static bool holds(const tarry__outcome *o, size_t i)
+{
+    return o->exploit_gap[i] <= o->certificate[i] + 1e-12;
+}
+
+static bool states_bounds(const tarry__results *r, size_t p)
+{
+    const size_t runs = r->experiment->runs;
+    for (size_t i = p * runs; i < (p + 1) * runs; i++)
+        if (r->finished[i])
+            return !isnan(r->outcome[i].certificate[0]);
+    return false;
+}
+
+/* Shares of points, and of runs with all their points, at which it held. */
+static void count_coverage(const tarry__results *r, size_t p, double *points,
+                           double *runs)
+{
+    const tarry__experiment *e = r->experiment;
+    size_t n_runs = 0, good_runs = 0, good_points = 0;
+    for (size_t i = p * e->runs; i < (p + 1) * e->runs; i++) {
+        size_t good = 0;
+        if (!r->finished[i])
+            continue;
+        for (size_t j = 0; j < e->n_grid; j++)
+            good += holds(&r->outcome[i], j);
+        n_runs++;
+        good_points += good;
+        good_runs += good == e->n_grid;
+    }
+    *points = (double)good_points / (double)(n_runs * e->n_grid);
+    *runs = (double)good_runs / (double)n_runs;
+}
+
+json_t *run_certificate_json(const tarry__results *r, size_t p, double *values)
+{
+    const tarry__experiment *e = r->experiment;
+    double points, runs;
+    if (!states_bounds(r, p))
+        return json_null();
+    json_t *curve = json_array();
+    for (size_t i = 0; i < e->n_grid; i++) {
+        const tarry__summary s = tarry__summarise(
+            values, tarry__results_pick(r, p, bound_at, i, values));
+        const double gap =
+            tarry__summarise(values,
+                             tarry__results_pick(r, p, gap_at, i, values))
+                .mean;
+        json_array_append_new(
+            curve, json_pack("[I, f, f, f, f]", (json_int_t)e->grid[i], s.mean,
+                             s.mean - s.ci95, s.mean + s.ci95, gap));
+    }
+    count_coverage(r, p, &points, &runs);
+    return json_pack("{s:f, s:f, s:o}", "points_held", points, "runs_held",
+                     runs, "curve", curve);
+}
