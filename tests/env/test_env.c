@@ -29,7 +29,7 @@ static void bad_descriptions_are_refused_by_name(void **state)
         {"sphere:scale=3", ok_loss, ok_delay, "could lose"},
         {"cube:dim=3,arms=9", ok_loss, ok_delay, "at most 2^dim = 8: '9'"},
         {"cube:dim=30,arms=0", ok_loss, ok_delay, "dim <= 24: '30'"},
-        {"basis:means=odd", ok_loss, ok_delay, "uniform or equal: 'odd'"},
+        {"basis:means=odd", ok_loss, ok_delay, "equal or geometric: 'odd'"},
         {"basis:best=0.8,gap=0.5,means=equal", ok_loss, ok_delay,
          "of mean 1.3 could lose 1.3, outside [-1, 1]"},
         {"file:arms=FOLDER/a.csv", ok_loss, ok_delay, "'theta' must be given"},
