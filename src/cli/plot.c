@@ -169,6 +169,33 @@ static bool is_chosen(const char *name)
     return a.n_policies == 0;
 }
 
+static void add_series(json_t *series, json_t *name, const char *kind,
+                       json_t *points)
+{
+    json_array_append_new(series,
+                          json_pack("{s:o, s:s, s:o}", "name", name, "kind",
+                                    kind, "points", points));
+}
+
+/* Bounds with their band, and the gaps they bound: [t, mean, low, high, gap]. */
+static void add_certificate(const char *name, const json_t *curve,
+                            json_t *series)
+{
+    json_t *bounds = json_array(), *gaps = json_array(), *p;
+    size_t i;
+    json_array_foreach(curve, i, p)
+    {
+        json_array_append_new(
+            bounds, json_pack("[O?, O?, O?, O?]", json_array_get(p, 0),
+                              json_array_get(p, 1), json_array_get(p, 2),
+                              json_array_get(p, 3)));
+        json_array_append_new(gaps, json_pack("[O?, O?]", json_array_get(p, 0),
+                                              json_array_get(p, 4)));
+    }
+    add_series(series, json_string(name), "band", bounds);
+    add_series(series, json_sprintf("%s: true gap", name), "line", gaps);
+}
+
 /* Every policy asked for must be there with a curve; of the others, those
  * that have one are drawn. */
 static int add_curves(const json_t *policies, json_t *series)
@@ -183,12 +210,14 @@ static int add_curves(const json_t *policies, json_t *series)
     {
         const char *name = text_at(policy, "name");
         json_t *curve = json_object_get(policy, key);
+        if (a.certificate)
+            curve = json_object_get(curve, "curve");
         if (!is_chosen(name))
             continue;
-        if (json_is_array(curve))
-            json_array_append_new(series,
-                                  json_pack("{s:s, s:s, s:O}", "name", name,
-                                            "kind", "band", "points", curve));
+        if (json_is_array(curve) && a.certificate)
+            add_certificate(name, curve, series);
+        else if (json_is_array(curve))
+            add_series(series, json_string(name), "band", json_incref(curve));
         else if (a.n_policies > 0)
             return cli_error(EXIT_USAGE, "%s: policy '%s' has no %s", a.input,
                              name, key);

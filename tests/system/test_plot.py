@@ -128,11 +128,12 @@ class Plot(LabTest):
         source = self.save(self.result)
         self.refused("plot", source, "--certificate", "--out",
                      self.path("c.svg"), says="no policy has a certificate")
-        self.result["policies"][0]["certificate"] = [[1, 2, 2, 2],
-                                                     [9, 1, 0.5, 1.5]]
-        self.addCleanup(self.result["policies"][0].pop, "certificate")
-        seen = texts(self.plot(self.save(self.result), "--certificate"))
+        result = run("--instance", "sphere:dim=2,arms=4", "--horizon", "2000",
+                     "--runs", "3", "--policy", "uniform", "--policy",
+                     "phased-stochastic:constants=tight")
+        seen = texts(self.plot(self.save(result), "--certificate"))
         self.assertIn("certified gap", seen)
+        self.assertIn("phased-stochastic:constants=tight: true gap", seen)
         self.assertNotIn("regret", seen)
         self.refused("plot", self.path("result.json"), "--certificate",
                      "--policy", "uniform", "--out", self.path("c.svg"),
