@@ -75,7 +75,7 @@ static void run(tarry__sheet *s)
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__drawing){
                "payoff-D", "Delay as payoff: what the longest delay costs",
-               "D, rounds", "regret",
+               "D, rounds", "regret; rounds to the first loss",
                "On the hard instance the best arm has delay 0 and yet every "
                "policy pays in proportion to D; a plain bandit need not.",
                false, false});
