@@ -26,6 +26,8 @@ static const subject subjects[] = {
 static void run(tarry__sheet *s)
 {
     const uint64_t horizon = (uint64_t)tarry__lab_pick(s->lab, 2048, 16384);
+    tarry__sweep limits = {.name = "at most, with 97.5 % confidence"};
+    tarry__sweep promise = {.name = "the promise: 1/T"};
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
         const subject *a = &subjects[i];
         const tarry__case c = {
@@ -47,7 +49,23 @@ static void run(tarry__sheet *s)
             ended, 1 / (double)horizon, a->relation);
         tarry__measure(s, NULL, (double)horizon, &c, NULL, tarry__regret,
                        "regret");
+        double low = 0, high = 1;
+        if (ended > 0)
+            tarry__probability_interval(lost, ended, &low, &high);
+        const double x = (double)i + 1;
+        limits.point[limits.n++] = (tarry__point){.x = x, .mean = high};
+        promise.point[promise.n++] =
+            (tarry__point){.x = x, .mean = 1 / (double)horizon};
     }
+    json_t *figure = tarry__sheet_figure(
+        s, &(tarry__drawing){
+               "best-kept", "How often the best arm may have been lost",
+               "check, in the order of the table", "probability",
+               "All checks but the last must lie below the line; the last is "
+               "Algorithm 1 with delays it is not made for.",
+               true, false});
+    tarry__draw_points(figure, &limits);
+    tarry__draw_line(figure, &promise);
 }
 
 const tarry__paper_row tarry__row_best_kept = {
