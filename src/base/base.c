@@ -90,6 +90,14 @@ tarry_status tarry__fail(tarry_error *error, tarry_status status,
     return status;
 }
 
+uint64_t tarry__digest(uint64_t digest, const void *bytes, size_t size)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < size; i++)
+        digest = (digest ^ b[i]) * 0x100000001b3u;
+    return digest;
+}
+
 double tarry__seconds(void)
 {
     struct timespec now;

@@ -178,25 +178,17 @@ size_t tarry__lab_grid(const tarry__case *c, uint64_t *grid)
     return count - skip;
 }
 
-static uint64_t digest(uint64_t h, const void *bytes, size_t size)
-{
-    const unsigned char *b = bytes;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ b[i]) * 0x100000001b3u; /* FNV-1a */
-    return h;
-}
-
 uint64_t tarry__lab_digest(const tarry__lab *lab)
 {
-    uint64_t h = digest(0xcbf29ce484222325u, &lab->seed, sizeof lab->seed);
+    uint64_t h = tarry__digest(TARRY__DIGEST, &lab->seed, sizeof lab->seed);
     for (size_t i = 0; i < lab->n_questions; i++) {
         const tarry__case *c = &lab->questions[i].c;
         const char *const words[] = {c->instance, c->loss, c->delay, c->policy};
         const uint64_t numbers[] = {c->horizon, c->runs, c->phases,
                                     c->brackets};
         for (size_t k = 0; k < 4; k++)
-            h = digest(h, words[k], strlen(words[k]) + 1);
-        h = digest(h, numbers, sizeof numbers);
+            h = tarry__digest(h, words[k], strlen(words[k]) + 1);
+        h = tarry__digest(h, numbers, sizeof numbers);
     }
     return h;
 }
@@ -205,8 +197,9 @@ uint64_t tarry__lab_digest(const tarry__lab *lab)
 
 /* Ends a trial after some phases and keeps what the first one estimated. */
 typedef struct {
-    uint64_t left;
-    size_t n_estimates; /* wanted: K; 0: none */
+    uint64_t left; /* phases; 0: all */
+    bool wanted;   /* the estimates of the first */
+    size_t n_estimates;
     tarry_estimate *estimate;
     double epsilon;
 } observer_of_phases;
@@ -214,7 +207,8 @@ typedef struct {
 static bool phase_ended(void *context, const tarry_policy_status *status)
 {
     observer_of_phases *o = context;
-    if (o->estimate == NULL && o->n_estimates == 1) {
+    if (o->wanted) {
+        o->wanted = false;
         o->n_estimates = status->n_estimates;
         o->estimate = tarry__alloc(status->n_estimates, sizeof *o->estimate);
         if (o->estimate != NULL)
@@ -230,7 +224,6 @@ static void keep(tarry__answer *a, const tarry__outcome *o)
     a->regret = o->regret;
     a->rounds = o->rounds;
     a->first_seen = o->first_seen;
-    a->sigma_max = o->sigma_max;
     a->n_phases = o->n_phases;
     a->best_kept = o->best_kept;
     if (o->n_phases > 0) {
@@ -247,7 +240,7 @@ static tarry_status compare_brackets(tarry__trial trial, tarry__outcome *o,
                                      tarry__answer *a, tarry_error *error)
 {
     static const double ROUNDING = 1e-9;
-    observer_of_phases seen = {1, 1, NULL, 0}, whole = {1, 1, NULL, 0};
+    observer_of_phases seen = {.left = 1, .wanted = true}, whole = seen;
     trial.phase_ended = phase_ended;
     trial.phase_context = &seen;
     tarry_status status = tarry__simulate(&trial, o, error);
@@ -256,7 +249,11 @@ static tarry_status compare_brackets(tarry__trial trial, tarry__outcome *o,
     trial.phase_context = &whole;
     if (status == TARRY_OK)
         status = tarry__simulate(&trial, o, error);
-    if (status == TARRY_OK && seen.estimate != NULL && whole.estimate != NULL) {
+    const bool ended = !seen.wanted && !whole.wanted;
+    if (status == TARRY_OK && ended &&
+        (seen.estimate == NULL || whole.estimate == NULL))
+        status = tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    if (status == TARRY_OK && ended) {
         a->arms = seen.n_estimates;
         for (size_t k = 0; k < seen.n_estimates; k++) {
             const double middle = whole.estimate[k].lower;

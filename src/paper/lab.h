@@ -24,7 +24,7 @@ typedef struct {
 /* Of one run, plain bytes. */
 typedef struct {
     double regret;
-    uint64_t rounds, first_seen, sigma_max;
+    uint64_t rounds, first_seen;
     uint64_t n_phases;
     uint64_t length, designated; /* rounds and planned losses of phase 1 */
     uint64_t best_kept;

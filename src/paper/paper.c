@@ -26,9 +26,11 @@ static const json_t *headline(const json_t *checks)
 {
     size_t i;
     json_t *check;
-    json_array_foreach(checks, i, check) if (!json_is_null(json_object_get(
-                                                 check,
-                                                 "verdict"))) return check;
+    json_array_foreach(checks, i, check)
+    {
+        if (!json_is_null(json_object_get(check, "verdict")))
+            return check;
+    }
     return NULL;
 }
 
@@ -40,10 +42,13 @@ static json_t *to_json(const tarry__paper_row *row, const tarry__sheet *s)
                                     "lower", row->lower, "prior", row->prior)
                         : json_null();
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:O?, s:O?, s:O?, s:s, s:s, s:O, s:O, s:O}",
+        "{s:s, s:s, s:s, s:s, s:o, s:s, s:O?, s:O?, s:O?, s:s, s:s, s:O, s:O, "
+        "s:O}",
         "id", row->id, "title", row->title, "group",
         row->upper != NULL ? "table" : "theorem", "claim", row->claim, "paper",
-        paper, "theory", json_object_get(first, "theory"), "measured",
+        paper, "headline",
+        first != NULL ? json_string_value(json_object_get(first, "text")) : "",
+        "theory", json_object_get(first, "theory"), "measured",
         json_object_get(first, "measured"), "ci95",
         json_object_get(first, "ci95"), "verdict",
         tarry__verdict_names[s->empty ? TARRY__UNRESOLVED : s->verdict],
