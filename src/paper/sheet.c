@@ -209,9 +209,9 @@ void tarry__check_mean(tarry__sheet *s, const char *name, tarry__point p,
                                promise(s->lab, limit, relation)));
 }
 
-void tarry__check_frequency(tarry__sheet *s, const char *name, uint64_t hits,
-                            uint64_t runs, double limit,
-                            tarry__relation relation)
+double tarry__check_frequency(tarry__sheet *s, const char *name, uint64_t hits,
+                              uint64_t runs, double limit,
+                              tarry__relation relation)
 {
     double low = 0, high = 1;
     if (runs > 0)
@@ -225,6 +225,7 @@ void tarry__check_frequency(tarry__sheet *s, const char *name, uint64_t hits,
                         "%s",
                         (uintmax_t)hits, (uintmax_t)runs, low, high,
                         promise(s->lab, limit, relation)));
+    return high;
 }
 
 /* ---- drawing --------------------------------------------------------------*/

@@ -61,10 +61,11 @@ void tarry__check_mean(tarry__sheet *sheet, const char *name,
                        tarry__point measured, double limit,
                        tarry__relation relation);
 
-/* How often something happened against a probability. */
-void tarry__check_frequency(tarry__sheet *sheet, const char *name,
-                            uint64_t hits, uint64_t runs, double limit,
-                            tarry__relation relation);
+/* How often something happened against a probability; answers the upper end of
+ * its interval. */
+double tarry__check_frequency(tarry__sheet *sheet, const char *name,
+                              uint64_t hits, uint64_t runs, double limit,
+                              tarry__relation relation);
 
 /* ---- drawing --------------------------------------------------------------*/
 

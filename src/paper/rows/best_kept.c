@@ -44,14 +44,11 @@ static void run(tarry__sheet *s)
             lost += runs[k].best_kept == 0;
             ended += runs[k].n_phases > 0;
         }
-        tarry__check_frequency(
+        const double high = tarry__check_frequency(
             s, tarry__lab_text(s->lab, "%s, %s", a->policy, a->delay), lost,
             ended, 1 / (double)horizon, a->relation);
         tarry__measure(s, NULL, (double)horizon, &c, NULL, tarry__regret,
                        "regret");
-        double low = 0, high = 1;
-        if (ended > 0)
-            tarry__probability_interval(lost, ended, &low, &high);
         const double x = (double)i + 1;
         limits.point[limits.n++] = (tarry__point){.x = x, .mean = high};
         promise.point[promise.n++] =
