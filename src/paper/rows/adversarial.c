@@ -14,6 +14,7 @@ static tarry__case base_of(tarry__lab *lab, double n)
         .horizon = 10000000,
         .runs = (uint64_t)tarry__lab_pick(lab, 20, 200),
         .phases = 1,
+        .cost = 0.003,
     };
 }
 

@@ -18,6 +18,7 @@ static tarry__case base_of(tarry__lab *lab)
         .horizon = 10000000,
         .runs = (uint64_t)tarry__lab_pick(lab, 40, 400),
         .phases = 1,
+        .cost = 0.003,
     };
 }
 

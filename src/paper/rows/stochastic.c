@@ -28,6 +28,7 @@ static void sweep_mean(tarry__sheet *s)
         .horizon = 10000000,
         .runs = (uint64_t)tarry__lab_pick(s->lab, 40, 400),
         .phases = 1,
+        .cost = 0.003,
     };
     for (double mean = 100; mean <= 3200; mean *= 2) {
         const char *delay = delay_of(s->lab, mean);
@@ -37,6 +38,7 @@ static void sweep_mean(tarry__sheet *s)
     }
     tarry__case long_base = one;
     long_base.phases = 0;
+    long_base.cost = 1;
     long_base.horizon = 100000;
     long_base.runs = (uint64_t)tarry__lab_pick(s->lab, 240, 2000);
     for (double mean = 1000; mean < 8100; mean *= sqrt(2)) {
@@ -96,6 +98,7 @@ static void sweep_dimension(tarry__sheet *s)
             .horizon = 10000000,
             .runs = (uint64_t)tarry__lab_pick(s->lab, 40, 200),
             .phases = 1,
+            .cost = 0.003,
         };
         const tarry__case c = tarry__with_delay(base, "exponential:mean=1000");
         tarry__measure(s, &ours, n, &c, &base, tarry__overhead,
