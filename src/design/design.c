@@ -22,6 +22,7 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 #include "solver.h"
+#include "span.h"
 
 enum { MAX_ROUNDS = 60, EXCHANGE_STEPS = 40 /* times r */ };
 static const double OUT_OF_SCALE = 1e4; /* variance / r that asks to whiten */
@@ -424,6 +425,40 @@ static tarry_status attempt(tarry__solver *s, tarry_design **out)
     return status == TARRY_OK ? solved : status;
 }
 
+/* At first the rank comes from a sample, then from all arms. */
+static tarry_status solve(const double *arms, size_t n_arms, size_t dim,
+                          const tarry_design_options *options,
+                          tarry_design **out)
+{
+    tarry_status status = TARRY_TARGET_NOT_MET;
+    for (int thorough = 0;
+         status == TARRY_TARGET_NOT_MET && *out == NULL && thorough < 2;
+         thorough++) {
+        tarry__solver solver;
+        status = open_solver(&solver, arms, n_arms, dim, options, thorough);
+        if (status == TARRY_OK)
+            status = attempt(&solver, out);
+        close_solver(&solver);
+    }
+    return status;
+}
+
+/* Fewer arms than dimensions: in as many dimensions as there are arms. */
+static tarry_status solve_squeezed(const double *arms, size_t n_arms,
+                                   size_t dim,
+                                   const tarry_design_options *options,
+                                   tarry_design **out)
+{
+    double *squeezed;
+    if (isnan(tarry__largest(arms, n_arms * dim)))
+        return TARRY_NOT_FINITE;
+    tarry_status status = tarry__span_squeeze(arms, n_arms, dim, &squeezed);
+    if (status == TARRY_OK)
+        status = solve(squeezed, n_arms, n_arms, options, out);
+    tarry__free(squeezed);
+    return status;
+}
+
 tarry_status tarry_design_solve(const double *arms, size_t n_arms, size_t dim,
                                 const tarry_design_options *options,
                                 tarry_design **out)
@@ -439,17 +474,10 @@ tarry_status tarry_design_solve(const double *arms, size_t n_arms, size_t dim,
         return TARRY_BAD_ARGUMENT;
     if (chosen.threads == 0)
         chosen.threads = omp_get_max_threads();
-    tarry_status status = TARRY_TARGET_NOT_MET;
     tarry__blas_quiet_begin();
-    for (int thorough = 0;
-         status == TARRY_TARGET_NOT_MET && *out == NULL && thorough < 2;
-         thorough++) {
-        tarry__solver solver;
-        status = open_solver(&solver, arms, n_arms, dim, &chosen, thorough);
-        if (status == TARRY_OK)
-            status = attempt(&solver, out);
-        close_solver(&solver);
-    }
+    const tarry_status status =
+        n_arms < dim ? solve_squeezed(arms, n_arms, dim, &chosen, out)
+                     : solve(arms, n_arms, dim, &chosen, out);
     tarry__blas_quiet_end();
     if (*out != NULL)
         (*out)->seconds = tarry__seconds() - start;

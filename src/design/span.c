@@ -105,8 +105,7 @@ static double largest_of_all(const double *arms, size_t count, int threads)
 }
 
 tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
-                         double tolerance, int threads, size_t *rank,
-                         double *T)
+                         double tolerance, int threads, size_t *rank, double *T)
 {
     *rank = 0;
     if (n_arms * n < SERIAL_NUMBERS || !tarry__blas_is_shared())
@@ -134,4 +133,27 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
     *rank = r;
     tarry__free(R);
     return status;
+}
+
+tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t n,
+                                 double **out)
+{
+    *out = NULL;
+    const double scale = tarry__unit_scale(tarry__largest(arms, n_arms * n));
+    const size_t work_size = tarry__factor_work(n, n_arms);
+    double *A = tarry__alloc(n_arms * n + work_size, sizeof *A);
+    double *squeezed = tarry__zalloc(n_arms * n_arms, sizeof *squeezed);
+    if (A == NULL || squeezed == NULL) {
+        tarry__free(A);
+        tarry__free(squeezed);
+        return TARRY_NO_MEMORY;
+    }
+    for (size_t i = 0; i < n_arms * n; i++)
+        A[i] = scale * arms[i];
+    tarry__qr(A, n, n_arms, A + n_arms * n, work_size);
+    for (size_t k = 0; k < n_arms; k++)
+        memcpy(squeezed + k * n_arms, A + k * n, (k + 1) * sizeof *A);
+    tarry__free(A);
+    *out = squeezed;
+    return TARRY_OK;
 }

@@ -104,8 +104,8 @@ static void invert(const double *L, size_t n, double *S)
         double *column = S + j * stride;
         column[j] = 1 / L[j * n + j];
         for (size_t i = j + 1; i < n; i++)
-            column[i] = -tarry__dot(L + i * n + j, column + j, i - j) /
-                        L[i * n + i];
+            column[i] =
+                -tarry__dot(L + i * n + j, column + j, i - j) / L[i * n + i];
     }
 }
 
@@ -126,11 +126,13 @@ static bool compute_afresh(tarry__ridge *r)
     return true;
 }
 
+/* At doublings, but not before they have brought what this costs: as much as
+ * about n / 8 terms. */
 static bool is_time(const tarry__ridge *r)
 {
     const uint64_t every = r->n < FRESH_EVERY / 4 ? FRESH_EVERY : 4 * r->n;
-    return r->since >= every ||
-           (r->added < every && (r->added & (r->added - 1)) == 0);
+    return r->since >= every || (r->added < every && r->added >= r->n / 8 &&
+                                 (r->added & (r->added - 1)) == 0);
 }
 
 /* ---- changes --------------------------------------------------------------*/
@@ -149,8 +151,8 @@ static tarry__ridge_change add_term(tarry__ridge *r, const double *a,
     r->kernels->transposed(r->S, n, a, r->p);
     r->kernels->times(r->S, n, r->p, r->u);
     const double s = 1 + tarry__dot(a, r->u, n), root = sqrt(s);
-    tarry__ridge_change change = {
-        .c = (loss - tarry__dot(a, r->theta, n)) / s, .d = 1 / s};
+    tarry__ridge_change change = {.c = (loss - tarry__dot(a, r->theta, n)) / s,
+                                  .d = 1 / s};
     r->kernels->shrink(r->S, n, 1 / (root * (root + 1)), r->u, r->p);
     tarry__rank_one(r->recent_V, n, 1, a);
     r->log_det += log(s);

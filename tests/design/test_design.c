@@ -209,6 +209,11 @@ static const kind kinds[] = {
     {"gauss, large", gauss, 30000, 12, 12},
     {"gauss, more arms than a chunk", gauss, 9001, 3, 3},
     {"fewer arms than dimensions", gauss, 5, 9, 5},
+    {"many fewer arms than dimensions", gauss, 40, 300, 40},
+    {"fewer arms than dimensions, tiny", tiny, 5, 9, 5},
+    {"fewer arms than dimensions, huge", huge, 5, 9, 5},
+    {"fewer arms than dimensions, flat", flat, 7, 20, 3},
+    {"fewer arms than dimensions, zeros", with_zeros, 12, 60, 6},
     {"as many arms as dimensions", gauss, 9, 9, 9},
     {"one arm", gauss, 1, 6, 1},
     {"one dimension", gauss, 500, 1, 1},
@@ -459,6 +464,10 @@ static void values_that_are_not_finite_are_refused(void **state)
             row(s, k)[i] = bad[i];
             assert_null(solve(s, NULL, TARRY_NOT_FINITE));
             free(s.data);
+            s = gauss(7, 9); /* fewer arms than dimensions */
+            row(s, k % 7)[i] = bad[i];
+            assert_null(solve(s, NULL, TARRY_NOT_FINITE));
+            free(s.data);
         }
 }
 
@@ -517,10 +526,11 @@ static void every_failed_allocation_is_survived(void **state)
 {
     (void)state;
     const kind cases[] = {{"gauss", gauss, 2000, 4, 4},
+                          {"fewer arms than dimensions", gauss, 6, 9, 6},
                           {"flat", flat, 800, 5, 3},
                           {"rare", rare_direction, 900, 4, 4},
                           {"sphere", sphere, 600, 4, 4}};
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int rule = 0; rule < 2; rule++) {
             set s = cases[i].make(cases[i].n_arms, cases[i].dim);
             tarry_design_options o = tarry_design_defaults();
