@@ -16,7 +16,7 @@
 #include "recommended.h"
 #include "wheel.h"
 
-enum { BLOCK = 256, ROUND_BITS = 40 };
+enum { BLOCK = 256, PAST = 32, ROUND_BITS = 40 };
 
 typedef struct {
     const tarry__trial *trial;
@@ -39,6 +39,8 @@ typedef struct {
     uint64_t outstanding; /* plays whose loss has not been seen */
     double sigma_sum, regret;
     double u[BLOCK], x[BLOCK];
+    uint64_t past; /* luck of rounds past .. past + PAST - 1; 0: none */
+    double past_u[PAST], past_x[PAST];
 } game;
 
 /* ---- opening --------------------------------------------------------------*/
@@ -234,8 +236,24 @@ static tarry_status deliver(game *g, uint64_t round, size_t arm, double u,
     return status == TARRY_OK ? see_due(g) : status;
 }
 
-/* An adversary: it sees the choice and the plan, and names the rounds whose
- * losses are seen now; these are drawn only then, as it must not know them. */
+/* The loss of a play that an adversary gives free.  Those that were held often
+ * come one after the other. */
+static double held_loss(game *g, uint64_t round, size_t arm)
+{
+    const uint64_t from = g->outcome->rounds / BLOCK * BLOCK;
+    if (round >= from)
+        return tarry__world_loss(g->world, arm, g->u[round - from],
+                                 g->x[round - from]);
+    if (g->past == 0 || round < g->past || round >= g->past + PAST) {
+        g->past = round;
+        tarry__world_prepare(g->world, round, PAST, g->past_u, g->past_x);
+    }
+    return tarry__world_loss(g->world, arm, g->past_u[round - g->past],
+                             g->past_x[round - g->past]);
+}
+
+/* An adversary: it sees the choice and the plan, not the loss, and names the
+ * rounds whose losses are seen now. */
 static tarry_status deliver_held(game *g, uint64_t round, size_t arm)
 {
     const tarry__view view = {.round = round,
@@ -244,20 +262,23 @@ static tarry_status deliver_held(game *g, uint64_t round, size_t arm)
                               .plan_arm = g->plan_arm,
                               .plan_weight = g->plan_weight};
     const uint64_t *released;
+    bool held = true; /* this very play */
     if (tarry__open_reserve(&g->held) != TARRY_OK)
         return TARRY_NO_MEMORY;
-    tarry__open_add(&g->held, round, (uint32_t)arm);
     const size_t count =
         tarry__adversary_play(g->world->adversary, &view, arm, &released);
     for (size_t i = 0; i < count; i++) {
-        uint32_t played = 0;
-        double loss;
-        uint64_t none;
-        tarry__open_find(&g->held, released[i], &played);
-        tarry__open_remove(&g->held, released[i]);
-        tarry__world_draw(g->world, released[i], played, &loss, &none);
-        see(g, released[i], played, loss);
+        uint32_t played = (uint32_t)arm;
+        if (released[i] == round) {
+            held = false;
+        } else {
+            tarry__open_find(&g->held, released[i], &played);
+            tarry__open_remove(&g->held, released[i]);
+        }
+        see(g, released[i], played, held_loss(g, released[i], played));
     }
+    if (held)
+        tarry__open_add(&g->held, round, (uint32_t)arm);
     return TARRY_OK;
 }
 
