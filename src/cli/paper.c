@@ -229,7 +229,7 @@ static void print_padded(const char *text, int width)
 
 static void print_row(const json_t *row)
 {
-    const char *bound = text_of(json_object_get(row, "paper"), "upper");
+    const char *bound = text_of(json_object_get(row, "paper"), "here");
     print_padded(text_of(row, "title"), 40);
     print_padded(bound != NULL ? bound : "", 23);
     print_padded(text_of(row, "verdict"), 14);

@@ -102,6 +102,8 @@ tarry__power tarry__fit_power(const tarry__sweep *s)
             product += dx * log(s->point[i].mean);
         }
     p.exponent = product / spread;
+    if (fabs(p.exponent) < 1e-12) /* rounding */
+        p.exponent = 0;
     p.scale = exp(sum_y / (double)p.used - p.exponent * middle);
     p.ci95 = fmax(error_of_runs(s, middle, spread),
                   error_of_residuals(s, &p, spread));

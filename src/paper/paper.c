@@ -37,15 +37,16 @@ static const json_t *headline(const json_t *checks)
 static json_t *to_json(const tarry__paper_row *row, const tarry__sheet *s)
 {
     const json_t *first = headline(s->checks);
-    json_t *paper = row->upper != NULL
-                        ? json_pack("{s:s, s:s, s:s}", "upper", row->upper,
-                                    "lower", row->lower, "prior", row->prior)
+    json_t *paper = row->here != NULL
+                        ? json_pack("{s:s?, s:s?, s:s, s:O}", "bandits",
+                                    row->bandits, "prior", row->prior, "here",
+                                    row->here, "seen", s->seen)
                         : json_null();
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:s, s:O?, s:O?, s:O?, s:s, s:s, s:O, s:O, "
         "s:O}",
         "id", row->id, "title", row->title, "group",
-        row->upper != NULL ? "table" : "theorem", "claim", row->claim, "paper",
+        row->here != NULL ? "table" : "theorem", "claim", row->claim, "paper",
         paper, "headline",
         first != NULL ? json_string_value(json_object_get(first, "text")) : "",
         "theory", json_object_get(first, "theory"), "measured",
@@ -64,9 +65,11 @@ json_t *tarry__paper_row_run(const tarry__paper_row *row, tarry__lab *lab,
                       .checks = json_array(),
                       .figures = json_array(),
                       .data = json_array(),
+                      .seen = json_object(),
                       .empty = true};
     json_t *json = NULL;
-    if (s.checks != NULL && s.figures != NULL && s.data != NULL) {
+    if (s.checks != NULL && s.figures != NULL && s.data != NULL &&
+        s.seen != NULL) {
         row->run(&s);
         if (s.failed == TARRY_OK)
             json = to_json(row, &s);
@@ -74,5 +77,6 @@ json_t *tarry__paper_row_run(const tarry__paper_row *row, tarry__lab *lab,
     json_decref(s.checks);
     json_decref(s.figures);
     json_decref(s.data);
+    json_decref(s.seen);
     return json;
 }

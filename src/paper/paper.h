@@ -8,8 +8,9 @@
 typedef struct {
     const char *id, *title;
     const char *claim;
-    const char *upper, *lower, *prior; /* the table's cells; all NULL if it is
-                                          not in the table */
+    const char *bandits, *prior, *here; /* the table's cells: plain bandits,
+                                           linear before, linear in the paper;
+                                           NULL: empty; here NULL: not in it */
     void (*run)(tarry__sheet *sheet);
 } tarry__paper_row;
 
@@ -21,6 +22,12 @@ extern const tarry__paper_row tarry__row_stochastic, tarry__row_by_arm,
     tarry__row_loss_dependent, tarry__row_payoff, tarry__row_lower_loss,
     tarry__row_growth, tarry__row_bounds, tarry__row_best_kept,
     tarry__row_design;
+
+/* For comparison: what delays of 2000 to 32000 rounds add to the regret of a
+ * policy for plain bandits; `delay` has a %.0f for them, `symbol` stands for
+ * them. */
+void tarry__row_add_bandits(tarry__sheet *sheet, const char *policy,
+                            const char *delay, const char *symbol);
 
 const tarry__paper_row *tarry__paper_find(const char *id);
 

@@ -134,6 +134,23 @@ tarry__point tarry__measure_least(tarry__sheet *s, tarry__sweep *sweep,
     return least;
 }
 
+tarry__bound tarry__bound_of(tarry__sheet *s, const tarry__case *c)
+{
+    tarry__bound bound = {.upper = 1, .lower = 1};
+    if (!tarry__lab_answers(s->lab))
+        return bound;
+    tarry__world *w;
+    bound.upper = bound.lower = NAN;
+    tarry_status status = tarry__world_create(
+        c->instance, c->loss, c->delay, tarry__lab_seed(s->lab), 0, &w, NULL);
+    if (status == TARRY_OK)
+        status = tarry__bound_evaluate(w, c->policy, c->horizon, &bound, NULL);
+    tarry__world_free(w);
+    if (status == TARRY_NO_MEMORY)
+        s->failed = status;
+    return bound;
+}
+
 /* ---- checking -------------------------------------------------------------*/
 
 /* The first of the worst checks decides. */
@@ -198,6 +215,19 @@ void tarry__check_power(tarry__sheet *s, const char *name,
                             TARRY__EXPONENT_MARGIN),
                tarry__lab_text(s->lab, "exponent %.3f ± %.3f, %s", p.exponent,
                                p.ci95, promise(s->lab, theory, relation)));
+}
+
+void tarry__show_power(tarry__sheet *s, const char *column, const char *symbol,
+                       const tarry__sweep *sweep)
+{
+    const tarry__power p = tarry__fit_power(sweep);
+    json_t *cell = json_object_get(s->seen, column);
+    if (cell == NULL)
+        json_object_set_new(s->seen, column, cell = json_array());
+    append(s, cell,
+           json_pack("{s:s, s:o, s:o}", "symbol", symbol, "exponent",
+                     number(p.used < 3 ? NAN : p.exponent), "ci95",
+                     number(without_rounding(p.ci95, p.exponent))));
 }
 
 void tarry__check_mean(tarry__sheet *s, const char *name, tarry__point p,

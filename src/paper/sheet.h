@@ -8,11 +8,13 @@
 #include <jansson.h>
 #include "paper/fit.h"
 #include "paper/lab.h"
+#include "sim/bound.h"
 
 typedef struct {
     tarry__lab *lab;
     const char *command; /* that makes this row again */
     json_t *checks, *figures, *data;
+    json_t *seen;           /* exponents by column of the table */
     tarry__verdict verdict; /* the worst of the checks */
     const char *because;    /* the check that decides */
     bool empty;             /* no check yet */
@@ -49,12 +51,21 @@ tarry__point tarry__measure_least(tarry__sheet *sheet, tarry__sweep *sweep,
 tarry__case tarry__with_delay(tarry__case c, const char *delay);
 tarry__case tarry__with_policy(tarry__case c, const char *policy);
 
+/* What `tarry bound` says of a case, for the instance of run 0; runs differ
+ * little in it.  Bounds are 1 while answers are not true. */
+tarry__bound tarry__bound_of(tarry__sheet *sheet, const tarry__case *c);
+
 /* ---- checking -------------------------------------------------------------*/
 
 /* The exponent of a sweep against the theory's. */
 void tarry__check_power(tarry__sheet *sheet, const char *name,
                         const tarry__sweep *sweep, double theory,
                         tarry__relation relation);
+
+/* Writes the exponent of a sweep into a cell of the table: `symbol`, what it is
+ * the exponent of, in column "bandits", "prior" or "here". */
+void tarry__show_power(tarry__sheet *sheet, const char *column,
+                       const char *symbol, const tarry__sweep *sweep);
 
 /* A mean against a limit. */
 void tarry__check_mean(tarry__sheet *sheet, const char *name,

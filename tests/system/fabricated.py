@@ -63,9 +63,13 @@ def row(identifier, title, verdict="supported", figures=(), **more):
         "seconds": 12.34, **more}
 
 
-def table_row(identifier, title, upper, lower, prior, **more):
+def table_row(identifier, title, here, bandits, prior, **more):
     return row(identifier, title, group="table",
-               paper={"upper": upper, "lower": lower, "prior": prior}, **more)
+               paper={"here": here, "bandits": bandits, "prior": prior,
+                      "seen": {"here": [{
+                          "symbol": here,
+                          "exponent": more.get("measured", 0.982),
+                          "ci95": more.get("ci95", 0.031)}]}}, **more)
 
 
 def results():

@@ -54,7 +54,7 @@ class Paper(LabTest):
         by_arm = results["rows"][0]
         self.assertEqual(by_arm["theory"], 1)
         self.assertLess(abs(by_arm["measured"] - 1), 0.15)
-        self.assertEqual(len(by_arm["data"]), 10)
+        self.assertEqual(len(by_arm["data"]), 15)
 
     def test_another_seed_is_another_experiment(self):
         first = self.make("--rows", "stochastic-by-arm")["rows"][0]

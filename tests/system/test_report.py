@@ -18,7 +18,7 @@ HOSTILE = ("<script>document.title='owned'</script>\"'&amp;<img src=x "
 def hostile(value):
     """The same results, but every text that is free is hostile."""
     free = {"title", "claim", "because", "name", "text", "note", "command",
-            "label", "upper", "lower", "prior", "version", "scale", "policy"}
+            "label", "here", "symbol", "bandits", "prior", "version", "scale", "policy"}
     if isinstance(value, dict):
         return {key: HOSTILE if key in free and isinstance(part, str)
                 else hostile(part) for key, part in value.items()}

@@ -39,8 +39,11 @@ static void run(tarry__sheet *s)
         add(s, &by_n, n, n, 3000);
     tarry__check_power(s, "overhead of a phase against sigma_max", &by_sigma, 1,
                        TARRY__EQUALS);
+    tarry__show_power(s, "here", "σ_max", &by_sigma);
     tarry__check_power(s, "overhead of a phase against n", &by_n, 0,
                        TARRY__EQUALS);
+    tarry__show_power(s, "here", "n", &by_n);
+    tarry__row_add_bandits(s, "se-delayed", "hold-newest:sigma=%.0f", "σ_max");
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__drawing){
                "adversarial-sigma",
@@ -64,8 +67,7 @@ const tarry__paper_row tarry__row_adversarial = {
     .id = "adversarial",
     .title = "Adversarial delays, equal for all arms",
     .claim = "Algorithm 1 pays an additive O(σ_max), whatever the dimension.",
-    .upper = "σ_max",
-    .lower = "σ_max (MAB)",
-    .prior = "none",
+    .bandits = "σ_max (Schlisselberg et al. 2025)",
+    .here = "σ_max",
     .run = run,
 };

@@ -43,8 +43,10 @@ static void run(tarry__sheet *s)
     }
     tarry__check_power(s, "Algorithm 2: overhead of a phase against sigma_max",
                        &sigma2, 1, TARRY__EQUALS);
+    tarry__show_power(s, "here", "σ_max", &sigma2);
     tarry__check_power(s, "Algorithm 2: overhead of a phase against n", &n2, 0,
                        TARRY__EQUALS);
+    tarry__show_power(s, "here", "n", &n2);
     tarry__check_power(s, "Algorithm 1: overhead of a phase against n", &n1, 1,
                        TARRY__AT_LEAST);
     json_t *figure = tarry__sheet_figure(
@@ -74,8 +76,6 @@ const tarry__paper_row tarry__row_adversarial_by_arm = {
     .title = "Adversarial delays, a delay per arm",
     .claim = "Algorithm 2 pays an additive O(σ_max log σ_max), whatever the "
              "dimension; Algorithm 1 would pay n times as much.",
-    .upper = "σ_max",
-    .lower = "σ_max (MAB)",
-    .prior = "none",
+    .here = "σ_max",
     .run = run,
 };

@@ -2,7 +2,6 @@
 #include "paper/paper.h"
 
 #include <math.h>
-#include "sim/bound.h"
 
 typedef struct {
     const char *policy, *instance, *delay;
@@ -24,21 +23,6 @@ static const world worlds[] = {
     {"phased-mab", "basis", "threshold:below=2000,above=100"},
 };
 
-/* The bound of run 0's instance; runs differ little in it. */
-static double bound_of(tarry__sheet *s, const tarry__case *c)
-{
-    tarry__world *w;
-    tarry__bound bound = {.upper = NAN};
-    tarry_status status = tarry__world_create(
-        c->instance, c->loss, c->delay, tarry__lab_seed(s->lab), 0, &w, NULL);
-    if (status == TARRY_OK)
-        status = tarry__bound_evaluate(w, c->policy, c->horizon, &bound, NULL);
-    tarry__world_free(w);
-    if (status == TARRY_NO_MEMORY)
-        s->failed = status;
-    return bound.upper;
-}
-
 static void run(tarry__sheet *s)
 {
     tarry__sweep all = {.name = "a policy in a world"};
@@ -52,7 +36,7 @@ static void run(tarry__sheet *s)
             .horizon = (uint64_t)tarry__lab_pick(s->lab, 1e6, 1e8),
             .runs = (uint64_t)tarry__lab_pick(s->lab, 8, 30),
         };
-        const double bound = tarry__lab_answers(s->lab) ? bound_of(s, &c) : 1;
+        const double bound = tarry__bound_of(s, &c).upper;
         const tarry__point p =
             tarry__measure(s, &all, bound, &c, NULL, tarry__regret, "regret");
         slack = fmin(slack, bound / (p.mean + p.ci95));
