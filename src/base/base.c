@@ -93,8 +93,13 @@ tarry_status tarry__fail(tarry_error *error, tarry_status status,
 uint64_t tarry__digest(uint64_t digest, const void *bytes, size_t size)
 {
     const unsigned char *b = bytes;
-    for (size_t i = 0; i < size; i++)
-        digest = (digest ^ b[i]) * 0x100000001b3u;
+    digest ^= size;
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, b + i, size - i < 8 ? size - i : 8);
+        digest = (digest ^ word) * 0x9e3779b97f4a7c15u;
+        digest ^= digest >> 29;
+    }
     return digest;
 }
 

@@ -90,24 +90,12 @@ void tarry__archive_require(tarry__archive *a, bool sound)
 
 /* ---- files ----------------------------------------------------------------*/
 
-/* Sums words under multiplication: every bit counts, and so does order. */
-static uint64_t checksum(const unsigned char *bytes, size_t size)
-{
-    uint64_t sum = 0x243f6a8885a308d3u ^ size;
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, size - i < 8 ? size - i : 8);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
-
 static bool write_all(FILE *file, const tarry__archive *a)
 {
     header h = {.version = VERSION,
                 .size = a->size,
-                .checksum = checksum(a->bytes, a->size)};
+                .checksum =
+                    tarry__digest(TARRY__DIGEST, a->bytes, a->size)};
     memcpy(h.magic, MAGIC, sizeof MAGIC);
     return fwrite(&h, sizeof h, 1, file) == 1 &&
            fwrite(a->bytes, 1, a->size, file) == a->size &&
@@ -166,7 +154,7 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
         return tarry__fail(error, TARRY_NO_MEMORY, "%s: out of memory", path);
     a->size = h.size;
     if (fread(a->bytes, 1, a->size, file) != a->size ||
-        checksum(a->bytes, a->size) != h.checksum)
+        tarry__digest(TARRY__DIGEST, a->bytes, a->size) != h.checksum)
         return tarry__fail(error, TARRY_BAD_STATE, "%s: the checksum is wrong",
                            path);
     return TARRY_OK;
