@@ -450,8 +450,6 @@ static tarry_status solve_squeezed(const double *arms, size_t n_arms,
                                    tarry_design **out)
 {
     double *squeezed;
-    if (isnan(tarry__largest(arms, n_arms * dim)))
-        return TARRY_NOT_FINITE;
     tarry_status status = tarry__span_squeeze(arms, n_arms, dim, &squeezed);
     if (status == TARRY_OK)
         status = solve(squeezed, n_arms, n_arms, options, out);

@@ -139,7 +139,10 @@ tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t n,
                                  double **out)
 {
     *out = NULL;
-    const double scale = tarry__unit_scale(tarry__largest(arms, n_arms * n));
+    const double largest = tarry__largest(arms, n_arms * n);
+    if (isnan(largest))
+        return TARRY_NOT_FINITE;
+    const double scale = tarry__unit_scale(largest);
     const size_t work_size = tarry__factor_work(n, n_arms);
     double *A = tarry__alloc(n_arms * n + work_size, sizeof *A);
     double *squeezed = tarry__zalloc(n_arms * n_arms, sizeof *squeezed);
