@@ -16,10 +16,10 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t dim,
                          double tolerance, int threads, size_t *rank,
                          double *T);
 
-/* Fewer arms than dimensions, written in n_arms dimensions: with A' = Q
- * R the k-th is column k of R, times a power of two.  Inner products, so
- * variances too, stay what they are.  *out, n_arms by n_arms, is for the caller
- * to free.  TARRY_NOT_FINITE as above. */
+/* Fewer arms than dimensions, written in n_arms dimensions: if Q R are the arms
+ * as columns, the k-th becomes column k of R, times a power of two.  Inner
+ * products, so variances too, stay what they are.  *out, n_arms by n_arms, is
+ * for the caller to free.  TARRY_NOT_FINITE as above. */
 tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t dim,
                                  double **out);
 

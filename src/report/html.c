@@ -110,7 +110,7 @@ void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95)
         fputs("–", out);
     } else if (!json_is_number(ci95)) {
         put_short(out, v);
-    } else if (half < 1e-3 || fmax(fabs(v), half) >= 1e6) {
+    } else if (half < 1e-4 || fmax(fabs(v), half) >= 1e6) {
         put_short(out, v);
         fputs(" ± ", out);
         put_short(out, half);

@@ -16,7 +16,7 @@ static tarry__case hard(tarry__lab *lab, double D)
         .delay = tarry__lab_text(lab, "payoff:D=%g", D),
         .policy = "uniform",
         .horizon = (uint64_t)(2 * D),
-        .runs = (uint64_t)tarry__lab_pick(lab, 8, 20),
+        .runs = (uint64_t)tarry__lab_pick(lab, 16, 20),
         .cost = 20000,
     };
 }

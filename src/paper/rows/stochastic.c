@@ -40,7 +40,7 @@ static void sweep_mean(tarry__sheet *s)
     long_base.phases = 0;
     long_base.cost = 1;
     long_base.horizon = 100000;
-    long_base.runs = (uint64_t)tarry__lab_pick(s->lab, 240, 2000);
+    long_base.runs = (uint64_t)tarry__lab_pick(s->lab, 480, 2000);
     for (double mean = 1000; mean < 8100; mean *= sqrt(2)) {
         const tarry__case c =
             tarry__with_delay(long_base, delay_of(s->lab, mean));
