@@ -16,7 +16,7 @@ static tarry__case hard(tarry__lab *lab, double D)
         .delay = tarry__lab_text(lab, "payoff:D=%g", D),
         .policy = "uniform",
         .horizon = (uint64_t)(2 * D),
-        .runs = (uint64_t)tarry__lab_pick(lab, 16, 20),
+        .runs = (uint64_t)tarry__lab_pick(lab, 12, 20),
         .cost = 20000,
     };
 }
@@ -43,7 +43,7 @@ static void run(tarry__sheet *s)
     tarry__sweep bound = {.name = "what the proof says: D/800"};
     const double largest = tarry__lab_pick(s->lab, 480, 1280);
     const char *const all = "smallest regret of all policies";
-    for (double D = largest / 8; D <= largest; D *= 2) {
+    for (double D = largest / 32; D <= largest; D *= 2) {
         tarry__case c = hard(s->lab, D);
         tarry__measure_least(s, &least, D, c);
         tarry__measure(s, &first, D, &c, NULL, tarry__first_loss,
