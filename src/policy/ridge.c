@@ -126,8 +126,8 @@ static bool compute_afresh(tarry__ridge *r)
     return true;
 }
 
-/* At doublings, but not before they have brought what this costs: as much as
- * about n / 8 terms. */
+/* At doublings, but not among the first n / 8 terms, which cost less than
+ * this. */
 static bool is_time(const tarry__ridge *r)
 {
     const uint64_t every = r->n < FRESH_EVERY / 4 ? FRESH_EVERY : 4 * r->n;
