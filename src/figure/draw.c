@@ -89,6 +89,13 @@ static void read_complaint(FILE *errors, char *line, size_t size)
     }
 }
 
+static tarry_status not_installed(tarry_error *error)
+{
+    return tarry__fail(error, TARRY_IO_ERROR,
+                       "gnuplot is not installed (Debian: gnuplot-nox); "
+                       "figures are drawn with it");
+}
+
 static tarry_status run_gnuplot(const channels *c, tarry_error *error)
 {
     pid_t child;
@@ -97,9 +104,7 @@ static tarry_status run_gnuplot(const channels *c, tarry_error *error)
     rewind(c->script); /* the child shares the place in the file */
     const int code = start(c, &child);
     if (code == ENOENT)
-        return tarry__fail(error, TARRY_IO_ERROR,
-                           "gnuplot is not installed (Debian: gnuplot-nox); "
-                           "figures are drawn with it");
+        return not_installed(error);
     if (code != 0)
         return tarry__fail(error, TARRY_IO_ERROR, "cannot start gnuplot: %s",
                            strerror(code));
@@ -109,6 +114,8 @@ static tarry_status run_gnuplot(const channels *c, tarry_error *error)
                                strerror(errno));
     if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
         return TARRY_OK;
+    if (WIFEXITED(result) && WEXITSTATUS(result) == 127) /* or so */
+        return not_installed(error);
     char complaint[200];
     read_complaint(c->errors, complaint, sizeof complaint);
     return tarry__fail(error, TARRY_IO_ERROR, "gnuplot failed: %s", complaint);
