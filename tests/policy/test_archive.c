@@ -212,19 +212,6 @@ static void another_version_is_refused_by_number(void **state)
     unlink(path);
 }
 
-/* As archive.c sums. */
-static uint64_t checksum(const unsigned char *data, size_t size)
-{
-    uint64_t sum = 0x243f6a8885a308d3u ^ size;
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, data + i, size - i < 8 ? size - i : 8);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
-
 /* Reads all there is to read, and plays a little. */
 static void try_out(tarry_policy *p)
 {
@@ -258,8 +245,8 @@ static void a_forged_file_does_no_harm(void **state)
         for (size_t i = HEADER_BYTES; i < b.size; i++) {
             const unsigned char old = b.data[i];
             b.data[i] = (unsigned char)test_bits(&seed);
-            const uint64_t sum =
-                checksum(b.data + HEADER_BYTES, b.size - HEADER_BYTES);
+            const uint64_t sum = tarry__digest(
+                TARRY__DIGEST, b.data + HEADER_BYTES, b.size - HEADER_BYTES);
             memcpy(b.data + CHECKSUM_AT, &sum, sizeof sum);
             write_bytes(path, b.data, b.size);
             tarry_policy *p;
