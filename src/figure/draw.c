@@ -114,8 +114,8 @@ static tarry_status run_gnuplot(const channels *c, tarry_error *error)
                                strerror(errno));
     if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
         return TARRY_OK;
-    if (WIFEXITED(result) && WEXITSTATUS(result) == 127) /* or so */
-        return not_installed(error);
+    if (WIFEXITED(result) && WEXITSTATUS(result) == 127)
+        return not_installed(error); /* posix_spawnp may tell it so */
     char complaint[200];
     read_complaint(c->errors, complaint, sizeof complaint);
     return tarry__fail(error, TARRY_IO_ERROR, "gnuplot failed: %s", complaint);
