@@ -31,7 +31,7 @@ static int parse(int argc, char **argv)
          "where the page goes; made if need be"},
         {"quick", CLI_FLAG, &a.quick, NULL, "minutes (the default)"},
         {"full", CLI_FLAG, &a.full, NULL,
-         "hours: more runs, longer horizons, larger dimensions"},
+         "an hour or two: more runs, longer horizons, larger dimensions"},
         {"rows", CLI_TEXT, &a.rows, "ID,ID,...",
          "only these claims (default all): stochastic, adversarial,\n"
          "stochastic-by-arm, adversarial-by-arm, loss-dependent, payoff,\n"
