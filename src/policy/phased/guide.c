@@ -153,7 +153,9 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
         return;
     if (a->loading) {
         g->type = tarry__policy_type_find(name);
-        tarry__archive_require(a, g->type != NULL && !g->type->needs_means);
+        tarry__archive_require(a, g->type != NULL && !g->type->needs_means &&
+                                      !g->type->plain &&
+                                      a->depth < TARRY__ARCHIVE_MOST_GUIDES);
         if (a->status == TARRY_OK)
             a->status = open_problem(g, problem);
         else
@@ -163,5 +165,7 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
         g->problem->active = active;
         g->problem->n_active = n_active;
     }
+    a->depth++;
     g->type->archive(g->state, g->type, g->problem, a);
+    a->depth--;
 }
