@@ -368,34 +368,7 @@ static void a_folder_in_the_way_is_an_io_error(void **state)
     const char *path = in_folder("record");
     assert_int_equal(mkdir(path, 0700), 0);
     check_cannot_save(path);
-    assert_false(is_there(in_folder("record.new")));
     assert_int_equal(rmdir(path), 0);
-}
-
-/* The file that is written first stands for a full disk here. */
-static void a_full_disk_leaves_the_old_file(void **state)
-{
-    (void)state;
-    const char *path = in_folder("record"), *beside = in_folder("record.new");
-    record in = {.small = 7}, out;
-    save_record(&in, path);
-    assert_int_equal(symlink("/dev/full", beside), 0);
-    check_cannot_save(path);
-    struct stat what;
-    assert_int_not_equal(lstat(beside, &what), 0); /* gone */
-    assert_int_equal(load_record(&out, path), TARRY_OK);
-    assert_int_equal(out.small, 7);
-    end_record(&out);
-    unlink(path);
-}
-
-static void a_full_disk_leaves_no_file(void **state)
-{
-    (void)state;
-    const char *path = in_folder("record"), *beside = in_folder("record.new");
-    assert_int_equal(symlink("/dev/full", beside), 0);
-    check_cannot_save(path);
-    assert_false(is_there(path)); /* and close_folder finds nothing else */
 }
 
 /* ---- memory ---------------------------------------------------------------*/
@@ -447,8 +420,6 @@ int main(void)
         cmocka_unit_test(a_missing_file_is_an_io_error),
         cmocka_unit_test(a_missing_folder_is_an_io_error),
         cmocka_unit_test(a_folder_in_the_way_is_an_io_error),
-        cmocka_unit_test(a_full_disk_leaves_the_old_file),
-        cmocka_unit_test(a_full_disk_leaves_no_file),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
