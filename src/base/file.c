@@ -185,23 +185,16 @@ static int synced(int fd)
     return 0;
 }
 
-static int sync_folder(const char *target)
+/* Its name is made of that of the file beside, which is no more. */
+static int sync_folder(tarry__file *f)
 {
-    char *folder = copy_of(target, folder_length(target), 1);
-    if (folder == NULL)
-        return ENOMEM;
-    if (folder[0] == '\0')
-        strcpy(folder, ".");
-    int code = 0;
+    strcpy(f->beside + folder_length(f->beside), ".");
     const int fd =
-        TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (fd >= 0) {
-        code = synced(fd);
-        close(fd);
-    } else if (errno != EACCES) { /* may be written, but not read */
-        code = errno;
-    }
-    tarry__base_free(folder);
+        TEMP_FAILURE_RETRY(open(f->beside, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd < 0)
+        return errno == EACCES ? 0 : errno; /* may be written, but not read */
+    const int code = synced(fd);
+    close(fd);
     return code;
 }
 
@@ -223,7 +216,7 @@ static int put_in_place(tarry__file *f, bool keep)
         discard(f);
         return code;
     }
-    return sync_folder(f->target);
+    return sync_folder(f);
 }
 
 tarry_status tarry__file_end(tarry__file *f, tarry_status status,

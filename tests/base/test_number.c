@@ -1,6 +1,6 @@
 /* Numbers must have the bits that strtod gives them.  Each text is read from
  * a block of exactly its size, so that a sanitizer sees any step beyond it. */
-#include "scratch.h"
+#include "arms/scratch.h"
 #include "base/number.h"
 
 #include <locale.h>
