@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "lab/experiment.h"
+#include "policy/policy_type.h"
 
 /* JSON has no infinities: what is not finite becomes null. */
 static json_t *number(double x)
@@ -132,7 +133,7 @@ tarry__fit_point tarry__sheet_measure_least(tarry__sheet *s,
     tarry__fit_point least = {.x = x};
     bool some = false;
     for (size_t i = 0; (c.policy = tarry_policy_name(i)) != NULL; i++) {
-        if (strcmp(c.policy, "oracle") == 0)
+        if (strcmp(c.policy, tarry__policy_recommended.name) == 0)
             continue;
         const tarry__fit_point p = tarry__sheet_measure(
             s, NULL, x, &c, NULL, tarry__sheet_regret, "regret");

@@ -699,16 +699,6 @@ void tarry__phased_clear(void *state)
 
 /* ---- saving ---------------------------------------------------------------*/
 
-/* The active arms, increasing. */
-static bool are_arms(const tarry__phased *ph)
-{
-    for (size_t i = 0; i < ph->n_active; i++)
-        if (ph->active[i] >= ph->problem->n_arms ||
-            (i > 0 && ph->active[i] <= ph->active[i - 1]))
-            return false;
-    return true;
-}
-
 static bool is_sound(const tarry__phased *ph)
 {
     const size_t K = ph->problem->n_arms;
@@ -719,6 +709,8 @@ static bool is_sound(const tarry__phased *ph)
                  (ph->turn < ph->n_plan || ph->turn == 0) &&
                  ph->rank <= ph->problem->dim &&
                  (ph->n_plan > 0 || ph->n_active == 1);
+    for (size_t i = 0; sound && i < ph->n_active; i++)
+        sound = ph->active[i] < K;
     size_t n_short = 0;
     for (size_t i = 0; sound && i < ph->n_plan; i++) {
         const tarry_plan_entry *e = &ph->plan[i];
@@ -787,12 +779,13 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_array(a, &ph->tally, &n_tally, sizeof *ph->tally, K);
     tarry__archive_array(a, &ph->entry_of, &n_entries, sizeof *ph->entry_of, K);
     tarry__archive_array(a, &ph->estimates, &K, sizeof *ph->estimates, K);
-    tarry__archive_require(a, are_arms(ph)); /* before the guide uses them */
-    archive_practice(ph, a);
-    if (a->loading && a->status == TARRY_OK && ph->practice.tight)
-        a->status = open_room(ph, ph->n_plan, ph->n_active, &ph->room);
+    /* checked before the guide, which relies on the active arms */
     tarry__archive_require(a, a->status == TARRY_OK && n_tally == ph->n_plan &&
                                   n_entries == problem->n_arms &&
                                   K == problem->n_arms && is_sound(ph));
+    if (a->status == TARRY_OK)
+        archive_practice(ph, a);
+    if (a->loading && a->status == TARRY_OK && ph->practice.tight)
+        a->status = open_room(ph, ph->n_plan, ph->n_active, &ph->room);
     remake_law(ph, a);
 }
