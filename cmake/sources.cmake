@@ -166,6 +166,7 @@ set(TARRY_PROGRAM
     src/cli/journal.c
     src/cli/list.c
     src/cli/main.c
+    src/cli/manual.c
     src/cli/options.c
     src/cli/paper.c
     src/cli/pipe.c
