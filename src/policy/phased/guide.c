@@ -54,14 +54,22 @@ static tarry_status open_by(tarry__guide *g,
                : status;
 }
 
+bool tarry__guide_is_named(const char *text)
+{
+    return *text != '\0' && strcmp(text, "none") != 0;
+}
+
+bool tarry__guide_is_open(const tarry__guide *g)
+{
+    return g->type != NULL;
+}
+
 tarry_status tarry__guide_open(tarry__guide *g,
                                const tarry__policy_problem *problem,
                                const char *text, tarry_error *error)
 {
     char description[512];
     tarry__spec spec;
-    if (*text == '\0' || strcmp(text, "none") == 0)
-        return TARRY_OK;
     as_spec(text, description, sizeof description);
     tarry_status status = tarry__spec_parse(description, &spec, error);
     if (status == TARRY_OK) {

@@ -1,4 +1,5 @@
-/* settings.c - what users can say about the phases. */
+/* settings.c - what users can say about the phases, and the rule and company
+ * that follow from it. */
 #include "policy/phased/phased.h"
 
 #include <string.h>
@@ -29,50 +30,85 @@ const tarry__spec_setting tarry__phased_paper_settings[] = {
     {NULL, NULL, NULL},
 };
 
-static tarry_status read_constants(tarry__phased *ph, const tarry__spec *spec,
-                                   tarry_error *error)
+static tarry_status read_real(const tarry__spec *spec, const char *key,
+                              double least, double most, double *value,
+                              tarry_error *error)
 {
-    const char *constants = tarry__spec_text(spec, "constants");
-    const bool may_be_tight = spec->settings == tarry__phased_settings;
-    ph->practice.tight = may_be_tight && strcmp(constants, "tight") == 0;
-    ph->practice.width = 1;
-    if (!ph->practice.tight && strcmp(constants, "paper") != 0)
-        return tarry__base_fail(
-            error, TARRY_BAD_ARGUMENT, "%s: constants must be paper%s: '%s'",
-            spec->name, may_be_tight ? " or tight" : "", constants);
-    return tarry__spec_real(spec, "rank_tolerance", 1e-15, 0.1,
-                            &ph->rank_tolerance, error) == TARRY_OK
+    return tarry__spec_real(spec, key, least, most, value, error) == TARRY_OK
                ? TARRY_OK
                : TARRY_BAD_ARGUMENT;
 }
 
-static tarry_status read_practice(tarry__phased *ph, const tarry__spec *spec,
-                                  tarry_error *error)
+/* One of two words, 0 or 1. */
+static tarry_status read_word(const tarry__spec *spec, const char *key,
+                              const char *zero, const char *one,
+                              uint32_t *value, tarry_error *error)
 {
-    const char *design = tarry__spec_text(spec, "design");
-    ph->practice.regret = strcmp(design, "regret") == 0;
-    if (!ph->practice.regret && strcmp(design, "near") != 0)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "%s: design must be near or regret: '%s'",
-                                spec->name, design);
-    if (ph->practice.regret && (!ph->practice.tight || !ph->rule->linear))
-        return tarry__base_fail(
-            error, TARRY_BAD_ARGUMENT, "%s: design=regret needs %s", spec->name,
-            ph->rule->linear ? "constants=tight" : "features");
-    if (tarry__spec_real(spec, "width", 0, 1e6, &ph->practice.width, error) !=
-            TARRY_OK ||
-        tarry__spec_real(spec, "guide_share", 0, 1e9, &ph->pace.share, error) !=
-            TARRY_OK)
-        return TARRY_BAD_ARGUMENT;
-    return tarry__guide_open(&ph->guide, ph->problem,
-                             tarry__spec_text(spec, "guide"), error);
+    const char *text = tarry__spec_text(spec, key);
+    *value = strcmp(text, one) == 0;
+    if (*value || strcmp(text, zero) == 0)
+        return TARRY_OK;
+    return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                            "%s: %s must be %s or %s: '%s'", spec->name, key,
+                            zero, one, text);
 }
 
-tarry_status tarry__phased_read(tarry__phased *ph, const tarry__spec *spec,
-                                tarry_error *error)
+tarry_status
+tarry__phased_read_tolerance(const tarry__phased_algorithm *algorithm,
+                             const tarry__spec *spec, tarry__phased_choices *c,
+                             tarry_error *error)
 {
-    const tarry_status status = read_constants(ph, spec, error);
-    return status == TARRY_OK && spec->settings == tarry__phased_settings
-               ? read_practice(ph, spec, error)
-               : status;
+    (void)algorithm;
+    *c = (tarry__phased_choices){.width = 1};
+    return read_real(spec, "rank_tolerance", 1e-15, 0.1, &c->tolerance, error);
+}
+
+tarry_status tarry__phased_read_paper(const tarry__phased_algorithm *algorithm,
+                                      const tarry__spec *spec,
+                                      tarry__phased_choices *c,
+                                      tarry_error *error)
+{
+    const char *constants = tarry__spec_text(spec, "constants");
+    if (strcmp(constants, "paper") != 0)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "%s: constants must be paper: '%s'", spec->name,
+                                constants);
+    return tarry__phased_read_tolerance(algorithm, spec, c, error);
+}
+
+tarry_status
+tarry__phased_read_practical(const tarry__phased_algorithm *algorithm,
+                             const tarry__spec *spec, tarry__phased_choices *c,
+                             tarry_error *error)
+{
+    tarry_status status =
+        tarry__phased_read_tolerance(algorithm, spec, c, error);
+    if (status == TARRY_OK)
+        status =
+            read_word(spec, "constants", "paper", "tight", &c->tight, error);
+    if (status == TARRY_OK)
+        status = read_word(spec, "design", "near", "regret", &c->regret, error);
+    if (status == TARRY_OK && c->regret && !(c->tight && algorithm->linear))
+        status = tarry__base_fail(
+            error, TARRY_BAD_ARGUMENT, "%s: design=regret needs %s", spec->name,
+            algorithm->linear ? "constants=tight" : "features");
+    if (status == TARRY_OK)
+        status = read_real(spec, "width", 0, 1e6, &c->width, error);
+    if (status == TARRY_OK)
+        status = read_real(spec, "guide_share", 0, 1e9, &c->share, error);
+    c->guided = tarry__guide_is_named(tarry__spec_text(spec, "guide"));
+    return status;
+}
+
+const tarry__phased_rule *
+tarry__phased_rule_of(const tarry__phased_algorithm *algorithm,
+                      const tarry__phased_choices *c)
+{
+    return algorithm->rule[c->tight][c->guided];
+}
+
+const tarry__phased_company *
+tarry__phased_company_of(const tarry__phased_choices *c)
+{
+    return c->guided ? &tarry__phased_guided : &tarry__phased_alone;
 }
