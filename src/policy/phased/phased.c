@@ -379,10 +379,7 @@ static bool is_sound_plan(const tarry__phased_plan *p, size_t K, size_t dim)
     size_t n_short = 0;
     for (size_t i = 0; sound && i < p->n_entries; i++) {
         const tarry_plan_entry *e = &p->entry[i];
-        sound = e->arm < K && e->weight > 0 &&
-                (e->observed <= e->target ||
-                 p->counting == TARRY__PHASED_COUNT_ALL) &&
-                p->tally[i].needed <= e->target;
+        sound = e->arm < K && e->weight > 0 && p->tally[i].needed <= e->target;
         n_short += e->observed < p->tally[i].needed;
     }
     for (size_t i = 0; sound && i < K; i++)
@@ -394,10 +391,21 @@ static bool is_sound_plan(const tarry__phased_plan *p, size_t K, size_t dim)
 static bool is_sound(const tarry__phased *ph)
 {
     const size_t K = ph->problem->n_arms;
-    return ph->exploit < K && ph->choices.share >= 0 && ph->phase > 0 &&
+    return ph->choices.tight <= 1 && ph->choices.regret <= 1 &&
+           ph->algorithm->rule[ph->choices.tight][0] != NULL &&
+           ph->exploit < K && ph->choices.share >= 0 && ph->phase > 0 &&
            ph->epsilon > 0 && ph->best < K &&
            (ph->n_estimates == 0 || ph->n_estimates == K) &&
            is_sound_plan(&ph->plan, K, ph->problem->dim);
+}
+
+/* Whether no entry has counted more than it may. */
+static bool is_within_targets(const tarry__phased_plan *p)
+{
+    bool within = true;
+    for (size_t i = 0; i < p->n_entries; i++)
+        within = within && p->entry[i].observed <= p->entry[i].target;
+    return within || p->counting == TARRY__PHASED_COUNT_ALL;
 }
 
 /* Version 2 kept plays to be made also where plays are drawn, and the last
@@ -420,6 +428,12 @@ static void derive(tarry__phased *ph, tarry__archive *a)
 {
     const tarry__phased_task task =
         tarry__phased_first_task(ph->problem, ph->algorithm, &ph->choices);
+    appoint(ph);
+    ph->plan.counting = ph->rule->counting;
+    tarry__archive_require(a, is_within_targets(&ph->plan) &&
+                                  ph->keeps_books == (ph->books.plays != NULL));
+    if (a->status != TARRY_OK)
+        return;
     if (a->version == 2)
         mend_version_2(ph, task.drawn);
     a->status = open_scratch(ph->rule, ph->problem->dim, &ph->plan);
@@ -481,6 +495,8 @@ static void archive_books(tarry__phased *ph, tarry__archive *a)
         tarry__guide_archive(&ph->guide, ph->problem, ph->plan.active,
                              ph->plan.n_active, a);
     ph->choices.guided = tarry__guide_is_open(&ph->guide);
+    tarry__archive_require(
+        a, tarry__phased_rule_of(ph->algorithm, &ph->choices) != NULL);
 }
 
 void tarry__phased_archive(void *state, const tarry__policy_type *type,
@@ -492,18 +508,10 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     ph->problem = problem;
     archive_numbers(ph, a);
     archive_arrays(ph, a);
-    archive_books(ph, a);
-    if (!a->loading || a->status != TARRY_OK)
-        return;
-    tarry__archive_require(
-        a, ph->choices.tight <= 1 &&
-               tarry__phased_rule_of(ph->algorithm, &ph->choices) != NULL);
-    if (a->status != TARRY_OK)
-        return;
-    appoint(ph);
-    ph->plan.counting = ph->rule->counting;
-    tarry__archive_require(a, is_sound(ph) &&
-                                  ph->keeps_books == (ph->books.plays != NULL));
+    /* checked before the guide, which relies on the active arms */
+    tarry__archive_require(a, a->status == TARRY_OK && is_sound(ph));
     if (a->status == TARRY_OK)
+        archive_books(ph, a);
+    if (a->loading && a->status == TARRY_OK)
         derive(ph, a);
 }

@@ -221,9 +221,8 @@ tarry_status tarry__phased_paper_judge(const tarry__phased *phased,
 
 /* ---- for tarry__policy_type -----------------------------------------------*/
 
-extern const tarry__spec_setting tarry__phased_settings[];
-extern const tarry__spec_setting
-    tarry__phased_paper_settings[]; /* for baselines */
+extern const tarry_setting tarry__phased_settings[];
+extern const tarry_setting tarry__phased_paper_settings[]; /* for baselines */
 
 tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
                                 const tarry__policy_problem *problem,

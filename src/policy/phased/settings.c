@@ -2,55 +2,44 @@
  * that follow from it. */
 #include "policy/phased/phased.h"
 
-#include <string.h>
 #include "base/base.h"
 
-const tarry__spec_setting tarry__phased_settings[] = {
-    {"constants", "paper",
-     "paper: those of the paper's proofs; tight: the same promise, exact "
-     "widths"},
-    {"rank_tolerance", "1e-11",
-     "singular values of the active arms below this share count as 0"},
-    {"guide", "none",
-     "a linear policy that chooses active arms between designated plays; its "
-     "settings follow after /"},
-    {"guide_share", "19", "plays of the guide per designated play"},
-    {"design", "near",
-     "with tight constants: near, or regret: fewer plays of arms that look "
-     "bad"},
-    {"width", "1",
-     "with tight constants: factor of the widths; below 1 the promise is void"},
-    {NULL, NULL, NULL},
+const tarry_setting tarry__phased_settings[] = {
+    TARRY__SPEC_CHOICE(
+        "constants", "paper", "paper|tight",
+        "paper: those of the paper's proofs; tight: the same promise, exact "
+        "widths"),
+    TARRY__SPEC_REAL(
+        "rank_tolerance", "1e-11", 1e-15, 0.1,
+        "singular values of the active arms below this share count as 0"),
+    TARRY__SPEC_TEXT("guide", "none",
+                     "a linear policy that chooses active arms between "
+                     "designated plays; its "
+                     "settings follow after /"),
+    TARRY__SPEC_REAL("guide_share", "19", 0, 1e9,
+                     "plays of the guide per designated play"),
+    TARRY__SPEC_CHOICE(
+        "design", "near", "near|regret",
+        "with tight constants: near, or regret: fewer plays of arms that look "
+        "bad"),
+    TARRY__SPEC_REAL("width", "1", 0, 1e6,
+                     "with tight constants: factor of the widths; below 1 the "
+                     "promise is void"),
+    TARRY__SPEC_END,
 };
 
-const tarry__spec_setting tarry__phased_paper_settings[] = {
-    {"constants", "paper", "paper: the constants of the paper's proofs"},
-    {"rank_tolerance", "1e-11",
-     "singular values of the active arms below this share count as 0"},
-    {NULL, NULL, NULL},
+const tarry_setting tarry__phased_paper_settings[] = {
+    TARRY__SPEC_CHOICE("constants", "paper", "paper",
+                       "paper: the constants of the paper's proofs"),
+    TARRY__SPEC_REAL(
+        "rank_tolerance", "1e-11", 1e-15, 0.1,
+        "singular values of the active arms below this share count as 0"),
+    TARRY__SPEC_END,
 };
 
-static tarry_status read_real(const tarry__spec *spec, const char *key,
-                              double least, double most, double *value,
-                              tarry_error *error)
+static tarry_status as_argument(tarry_status status)
 {
-    return tarry__spec_real(spec, key, least, most, value, error) == TARRY_OK
-               ? TARRY_OK
-               : TARRY_BAD_ARGUMENT;
-}
-
-/* One of two words, 0 or 1. */
-static tarry_status read_word(const tarry__spec *spec, const char *key,
-                              const char *zero, const char *one,
-                              uint32_t *value, tarry_error *error)
-{
-    const char *text = tarry__spec_text(spec, key);
-    *value = strcmp(text, one) == 0;
-    if (*value || strcmp(text, zero) == 0)
-        return TARRY_OK;
-    return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                            "%s: %s must be %s or %s: '%s'", spec->name, key,
-                            zero, one, text);
+    return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
 }
 
 tarry_status
@@ -60,7 +49,8 @@ tarry__phased_read_tolerance(const tarry__phased_algorithm *algorithm,
 {
     (void)algorithm;
     *c = (tarry__phased_choices){.width = 1};
-    return read_real(spec, "rank_tolerance", 1e-15, 0.1, &c->tolerance, error);
+    return as_argument(
+        tarry__spec_real(spec, "rank_tolerance", &c->tolerance, error));
 }
 
 tarry_status tarry__phased_read_paper(const tarry__phased_algorithm *algorithm,
@@ -68,12 +58,12 @@ tarry_status tarry__phased_read_paper(const tarry__phased_algorithm *algorithm,
                                       tarry__phased_choices *c,
                                       tarry_error *error)
 {
-    const char *constants = tarry__spec_text(spec, "constants");
-    if (strcmp(constants, "paper") != 0)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "%s: constants must be paper: '%s'", spec->name,
-                                constants);
-    return tarry__phased_read_tolerance(algorithm, spec, c, error);
+    unsigned paper;
+    const tarry_status status =
+        tarry__spec_choice(spec, "constants", &paper, error);
+    return status == TARRY_OK
+               ? tarry__phased_read_tolerance(algorithm, spec, c, error)
+               : as_argument(status);
 }
 
 tarry_status
@@ -84,20 +74,19 @@ tarry__phased_read_practical(const tarry__phased_algorithm *algorithm,
     tarry_status status =
         tarry__phased_read_tolerance(algorithm, spec, c, error);
     if (status == TARRY_OK)
-        status =
-            read_word(spec, "constants", "paper", "tight", &c->tight, error);
+        status = tarry__spec_choice(spec, "constants", &c->tight, error);
     if (status == TARRY_OK)
-        status = read_word(spec, "design", "near", "regret", &c->regret, error);
+        status = tarry__spec_choice(spec, "design", &c->regret, error);
     if (status == TARRY_OK && c->regret && !(c->tight && algorithm->linear))
         status = tarry__base_fail(
             error, TARRY_BAD_ARGUMENT, "%s: design=regret needs %s", spec->name,
             algorithm->linear ? "constants=tight" : "features");
     if (status == TARRY_OK)
-        status = read_real(spec, "width", 0, 1e6, &c->width, error);
+        status = tarry__spec_real(spec, "width", &c->width, error);
     if (status == TARRY_OK)
-        status = read_real(spec, "guide_share", 0, 1e9, &c->share, error);
+        status = tarry__spec_real(spec, "guide_share", &c->share, error);
     c->guided = tarry__guide_is_named(tarry__spec_text(spec, "guide"));
-    return status;
+    return as_argument(status);
 }
 
 const tarry__phased_rule *

@@ -258,10 +258,11 @@ static const tarry__phased_algorithm algorithm = {
     .read = tarry__phased_read_tolerance,
 };
 
-static const tarry__spec_setting settings[] = {
-    {"rank_tolerance", "1e-11",
-     "what is left of arms below this share of the longest counts as 0"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL(
+        "rank_tolerance", "1e-11", 1e-15, 0.1,
+        "what is left of arms below this share of the longest counts as 0"),
+    TARRY__SPEC_END,
 };
 
 const tarry__policy_type tarry__phased_spanner = {
