@@ -4,6 +4,8 @@
 # The library, first part: designs and policies.
 set(TARRY_CORE
     src/base/base.c
+    src/base/file.c
+    src/base/number.c
     src/base/spec.c
     src/base/status.c
     src/base/version.c
@@ -23,7 +25,6 @@ set(TARRY_CORE
     src/arms/arms.c
     src/arms/csv.c
     src/arms/npy.c
-    src/arms/number.c
     src/arms/source.c
     src/design/balance.c
     src/design/bounds.c
@@ -156,7 +157,6 @@ set(TARRY_PROGRAM
     src/paper/rows/stochastic.c
     src/paper/sheet.c
     src/figure/csv.c
-    src/figure/draft.c
     src/figure/draw.c
     src/figure/finish.c
     src/figure/read.c

@@ -1,12 +1,12 @@
 /* run.c - `tarry run`: policies side by side in a world. */
 #include "cli/run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/file.h"
 #include "cli/journal.h"
 #include "env/world.h"
 #include "lab/workers.h"
@@ -216,12 +216,10 @@ static int export_instance(const arguments *a)
 /* Whether a file can be written, known before hours of work. */
 static int check_writable(const char *path)
 {
-    FILE *file = path != NULL ? fopen(path, "a") : NULL;
-    if (path != NULL && file == NULL)
-        return cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
-    if (file != NULL)
-        fclose(file);
-    return EXIT_DONE;
+    tarry_error error;
+    return path == NULL || tarry__file_check(path, &error) == TARRY_OK
+               ? EXIT_DONE
+               : cli_error(EXIT_USAGE, "%s", error.text);
 }
 
 /* Rank 0 opens the files; what comes of it is for all ranks. */

@@ -163,7 +163,9 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
     if (a->loading) {
         g->type = tarry__policy_type_find(name);
         tarry__archive_require(a, g->type != NULL && !g->type->needs_means &&
-                                      g->type->stands_for == NULL);
+                                      !g->type->plain &&
+                                      g->type->stands_for == NULL &&
+                                      a->depth < TARRY__ARCHIVE_MOST_GUIDES);
         if (a->status == TARRY_OK)
             a->status = make_places(g, problem);
         else
@@ -173,5 +175,7 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
         g->problem->active = active;
         g->problem->n_active = n_active;
     }
+    a->depth++;
     g->type->archive(g->state, g->type, g->problem, a);
+    a->depth--;
 }
