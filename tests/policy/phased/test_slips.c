@@ -1,7 +1,7 @@
 /* Where the paper's text slips.  Each test computes what is printed beside what
  * the policies do, on an instance where the two differ, and so fails for a
- * policy that follows the printed text.  (Section 3 of the specification lists
- * the slips as (a) to (e).) */
+ * policy that follows the printed text.  (docs/algorithms.md
+ * lists the slips.) */
 #include "check.h"
 #include "policy/phased/phased.h"
 #include "tarry/design.h"
