@@ -138,6 +138,16 @@ set(TARRY_LAB
 
 # Only in the program: the paper, figures, reports, commands.
 set(TARRY_PROGRAM
+    src/store/heads.c
+    src/store/lock.c
+    src/store/memory.c
+    src/store/sqlite.c
+    src/store/sqlite_scan.c
+    src/store/sqlite_schema.c
+    src/store/sqlite_verify.c
+    src/store/store.c
+    src/store/texts.c
+    src/store/wal.c
     src/paper/fit.c
     src/paper/lab.c
     src/paper/lab_design.c
