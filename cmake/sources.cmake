@@ -138,6 +138,13 @@ set(TARRY_LAB
 
 # Only in the program: the paper, figures, reports, commands.
 set(TARRY_PROGRAM
+    src/session/age.c
+    src/session/events.c
+    src/session/lines.c
+    src/session/moves.c
+    src/session/names.c
+    src/session/session.c
+    src/session/status.c
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c

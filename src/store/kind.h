@@ -52,7 +52,8 @@ typedef struct {
                               void *context, tarry_error *error);
     tarry_status (*look)(void *state, uint64_t experiment,
                          tarry__event_kind kind, uint64_t round,
-                         tarry__event *event, bool *found, tarry_error *error);
+                         tarry__event *event, char *id, bool *found,
+                         tarry_error *error);
     tarry_status (*look_id)(void *state, const char *id, uint64_t *experiment,
                             uint64_t *round, bool *found, tarry_error *error);
     tarry_status (*round_at)(void *state, uint64_t experiment, int64_t at,

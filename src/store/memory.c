@@ -277,9 +277,26 @@ scan_arms(void *state, const tarry__store_heads *heads, uint64_t experiment,
     return TARRY_OK;
 }
 
+/* The text of a choice, by a search among those that have one. */
+static void copy_id(const log_of *l, size_t place, char *id)
+{
+    size_t low = 0, high = l->n_extra;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (l->extra[middle].place < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    id[0] = '\0';
+    if (low < l->n_extra && l->extra[low].place == place)
+        strncat(id, l->extra[low].text, TARRY__STORE_ID_ROOM - 1);
+}
+
 static tarry_status look(void *state, uint64_t experiment,
                          tarry__event_kind kind, uint64_t round,
-                         tarry__event *event, bool *found, tarry_error *error)
+                         tarry__event *event, char *id, bool *found,
+                         tarry_error *error)
 {
     const log_of *l = &((memory *)state)->log[experiment - 1];
     (void)error;
@@ -293,6 +310,8 @@ static tarry_status look(void *state, uint64_t experiment,
     *found = place != 0;
     if (*found)
         *event = event_at(l, place);
+    if (*found && id != NULL)
+        copy_id(l, place, id);
     return TARRY_OK;
 }
 

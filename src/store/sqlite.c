@@ -54,8 +54,9 @@ static const char *const texts[TARRY__SQL_COUNT] = {
         "INSERT INTO experiments VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [TARRY__SQL_ADD_CHOICE] = "INSERT INTO choices VALUES(?,?,?,?,?,?,?,?)",
     [TARRY__SQL_ADD_REPORT] = "INSERT INTO reports VALUES(?,?,?,?,?,?,?,?,?)",
-    [TARRY__SQL_LOOK_CHOICE] = "SELECT round, seq, arm, probability, at FROM "
-                               "choices WHERE experiment = ? AND round = ?",
+    [TARRY__SQL_LOOK_CHOICE] =
+        "SELECT round, seq, arm, probability, at, id FROM "
+        "choices WHERE experiment = ? AND round = ?",
     [TARRY__SQL_LOOK_REPORT] =
         "SELECT seq, value, at FROM reports INDEXED BY by_item "
         "WHERE experiment = ? AND item = ? AND kind = ?",
@@ -415,20 +416,30 @@ static tarry_status look_up(tarry__sqlite *s, tarry__sql which,
     return status;
 }
 
+typedef struct {
+    tarry__event *event;
+    char *id; /* or NULL */
+} looked;
+
 static void take_choice(sqlite3_stmt *q, void *out)
 {
-    *(tarry__event *)out =
-        (tarry__event){.kind = TARRY__EVENT_CHOOSE,
-                       .round = (uint64_t)sqlite3_column_int64(q, 0),
-                       .seq = (uint64_t)sqlite3_column_int64(q, 1),
-                       .arm = (uint64_t)sqlite3_column_int64(q, 2),
-                       .value = sqlite3_column_double(q, 3),
-                       .at = sqlite3_column_int64(q, 4)};
+    const looked *l = out;
+    const char *id = (const char *)sqlite3_column_text(q, 5);
+    *l->event = (tarry__event){.kind = TARRY__EVENT_CHOOSE,
+                               .round = (uint64_t)sqlite3_column_int64(q, 0),
+                               .seq = (uint64_t)sqlite3_column_int64(q, 1),
+                               .arm = (uint64_t)sqlite3_column_int64(q, 2),
+                               .value = sqlite3_column_double(q, 3),
+                               .at = sqlite3_column_int64(q, 4)};
+    if (l->id != NULL) {
+        l->id[0] = '\0';
+        strncat(l->id, id != NULL ? id : "", TARRY__STORE_ID_ROOM - 1);
+    }
 }
 
 static void take_report(sqlite3_stmt *q, void *out)
 {
-    tarry__event *e = out;
+    tarry__event *e = ((const looked *)out)->event;
     e->seq = (uint64_t)sqlite3_column_int64(q, 0);
     e->value = sqlite3_column_double(q, 1);
     e->at = sqlite3_column_int64(q, 2);
@@ -436,7 +447,8 @@ static void take_report(sqlite3_stmt *q, void *out)
 
 static tarry_status look(void *state, uint64_t experiment,
                          tarry__event_kind kind, uint64_t round,
-                         tarry__event *event, bool *found, tarry_error *error)
+                         tarry__event *event, char *id, bool *found,
+                         tarry_error *error)
 {
     tarry__sqlite *s = state;
     const bool is_choice = kind == TARRY__EVENT_CHOOSE;
@@ -447,8 +459,9 @@ static tarry_status look(void *state, uint64_t experiment,
     if (!is_choice)
         bind_text(s->statement[which], 3, tarry__event_name(kind));
     *event = (tarry__event){.kind = kind, .round = round};
-    return look_up(s, which, is_choice ? take_choice : take_report, event,
-                   found, error);
+    looked out = {event, id};
+    return look_up(s, which, is_choice ? take_choice : take_report, &out, found,
+                   error);
 }
 
 static void take_pair(sqlite3_stmt *q, void *out)
@@ -489,8 +502,8 @@ static tarry_status round_at(void *state, uint64_t experiment, int64_t at,
     while (status == TARRY_OK && low < high) {
         const uint64_t middle = low + (high - low + 1) / 2;
         tarry__event e;
-        status =
-            look(s, experiment, TARRY__EVENT_CHOOSE, middle, &e, &found, error);
+        status = look(s, experiment, TARRY__EVENT_CHOOSE, middle, &e, NULL,
+                      &found, error);
         if (found && e.at <= at)
             low = middle;
         else

@@ -238,10 +238,10 @@ tarry_status tarry__store_scan_arms(
 
 tarry_status tarry__store_look(tarry__store *s, uint64_t experiment,
                                tarry__event_kind kind, uint64_t round,
-                               tarry__event *event, bool *found,
+                               tarry__event *event, char *id, bool *found,
                                tarry_error *error)
 {
-    LOCKED(look(s->state, experiment, kind, round, event, found, error));
+    LOCKED(look(s->state, experiment, kind, round, event, id, found, error));
 }
 
 tarry_status tarry__store_look_id(tarry__store *s, const char *id,

@@ -119,11 +119,14 @@ tarry_status tarry__store_scan_arms(
     tarry_status (*take)(void *context, const tarry__event *event),
     void *context, tarry_error *error);
 
-/* Finds the choice of a round (without its text), or an event of another kind
- * that belongs to it.  *found tells; TARRY_OK whether or not. */
+/* Finds the choice of a round, or an event of another kind that belongs to it,
+ * without its text; `id`, if not NULL, has room for TARRY__STORE_ID_ROOM and
+ * gets the user's own id of a choice, or "".  *found tells; TARRY_OK whether or
+ * not. */
+enum { TARRY__STORE_ID_ROOM = 65 };
 tarry_status tarry__store_look(tarry__store *store, uint64_t experiment,
                                tarry__event_kind kind, uint64_t round,
-                               tarry__event *event, bool *found,
+                               tarry__event *event, char *id, bool *found,
                                tarry_error *error);
 
 /* Finds the choice that has the user's own id. */

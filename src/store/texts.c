@@ -35,15 +35,18 @@ tarry_status tarry__texts_add(tarry__texts *t, const char *text, uint64_t value,
 {
     if (2 * (t->count + 1) > t->room && grow(t) != TARRY_OK)
         return TARRY_NO_MEMORY;
-    const size_t length = strlen(text) + 1;
-    char *copy = tarry__base_alloc(length, 1);
-    if (copy == NULL)
-        return TARRY_NO_MEMORY;
-    memcpy(copy, text, length);
-    t->slot[locate(t, text)] = (tarry__text){copy, value};
-    t->count++;
+    tarry__text *s = &t->slot[locate(t, text)];
+    if (s->text == NULL) {
+        const size_t length = strlen(text) + 1;
+        s->text = tarry__base_alloc(length, 1);
+        if (s->text == NULL)
+            return TARRY_NO_MEMORY;
+        memcpy(s->text, text, length);
+        t->count++;
+    }
+    s->value = value;
     if (kept != NULL)
-        *kept = copy;
+        *kept = s->text;
     return TARRY_OK;
 }
 

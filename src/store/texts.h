@@ -17,8 +17,9 @@ typedef struct {
     size_t count, room;
 } tarry__texts;
 
-/* Adds a copy of a text that is not there.  *kept, if not NULL, is the copy,
- * which lives until clear.  On failure nothing has changed. */
+/* Adds a copy of a text, or changes the number of one that is there.  *kept, if
+ * not NULL, is the copy, which lives until clear.  On failure nothing has
+ * changed. */
 tarry_status tarry__texts_add(tarry__texts *texts, const char *text,
                               uint64_t value, const char **kept);
 bool tarry__texts_find(const tarry__texts *texts, const char *text,
