@@ -195,6 +195,7 @@ set(TARRY_PROGRAM
     src/cli/run_config.c
     src/cli/run_report.c
     src/cli/run_worlds.c
+    src/cli/store.c
     src/cli/talk.c
 )
 

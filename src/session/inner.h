@@ -19,6 +19,7 @@ struct tarry__session {
     tarry__age expire_after;
     uint64_t expired_to;       /* rounds up to this one have been looked at */
     int64_t expiry_checked_at; /* by the clock */
+    bool leaves_snapshot;      /* at its end */
     uint64_t snapshot_seq;     /* events that the last snapshot covers */
     size_t snapshot_size;
 };

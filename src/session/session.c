@@ -216,6 +216,7 @@ tarry_status tarry__session_open(tarry__store *store, uint64_t experiment,
     tarry_status status = make_session(store, experiment, &s, error);
     if (status != TARRY_OK)
         return status;
+    s->leaves_snapshot = !from_start;
     status = tarry__session_load(s, from_start, error);
     if (status == TARRY_OK)
         *out = s;
@@ -472,7 +473,8 @@ void tarry__session_close(tarry__session *s)
 {
     if (s == NULL)
         return;
-    if (s->policy != NULL && s->n_staged == 0 && !s->is_doubtful &&
+    if (s->policy != NULL && s->leaves_snapshot && !s->is_doubtful &&
+        s->n_staged == 0 &&
         tarry__store_events(s->store, s->experiment, NULL) > s->snapshot_seq)
         save_snapshot(s);
     drop_staged(s);

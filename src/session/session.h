@@ -33,7 +33,8 @@ tarry_status tarry__session_create(tarry__store *store,
 
 /* Opens an experiment of a store, replaying what came after its snapshot.
  * TARRY_BAD_STATE: a choice did not come out as recorded, `error` names the
- * first; `from_start`: without the snapshot, to check everything. */
+ * first.  `from_start`: without the snapshot, to check everything, and leaving
+ * none. */
 tarry_status tarry__session_open(tarry__store *store, uint64_t experiment,
                                  bool from_start, tarry__session **out,
                                  tarry_error *error);
