@@ -10,6 +10,7 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__phased_adversarial,
     &tarry__phased_loss_dependent,
     &tarry__phased_mab,
+    &tarry__foresight,
     &tarry__linucb,
     &tarry__linucb_inflated,
     &tarry__otf_linucb,

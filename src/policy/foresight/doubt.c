@@ -1,0 +1,219 @@
+/* doubt.c - see doubt.h. */
+#include "doubt.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "linalg/linalg.h"
+#include "root.h"
+
+static size_t memory_size(size_t r, size_t K)
+{
+    return r * r + 2 * r + 5 * K;
+}
+
+static tarry_status open_memory(tarry__doubt *d, const tarry__fit *fit)
+{
+    const size_t r = fit->view->rank, K = fit->view->problem->n_arms;
+    d->fit = fit;
+    d->P = tarry__zalloc(memory_size(r, K), sizeof *d->P);
+    if (d->P == NULL)
+        return TARRY_NO_MEMORY;
+    d->y = d->P + r * r;
+    d->x = d->y + r;
+    d->mean = d->x + r;
+    d->gap = d->mean + K;
+    d->w = d->gap + K;
+    d->s = d->w + K;
+    d->t = d->s + K;
+    return TARRY_OK;
+}
+
+tarry_status tarry__doubt_open(tarry__doubt *d, const tarry__fit *fit)
+{
+    return open_memory(d, fit);
+}
+
+void tarry__doubt_clear(tarry__doubt *d)
+{
+    tarry__free(d->P);
+}
+
+/* y = P x. */
+static void times(const double *P, size_t r, const double *x, double *y)
+{
+    memset(y, 0, r * sizeof *y);
+    for (size_t j = 0; j < r; j++)
+        for (size_t i = 0; i < r; i++)
+            y[i] += P[i + j * r] * x[j];
+}
+
+/* ---- a new estimate -------------------------------------------------------*/
+
+static void find_gaps(tarry__doubt *d)
+{
+    const tarry__view *v = d->fit->view;
+    const double low = d->fit->low, high = d->fit->high;
+    tarry__view_times(v, d->fit->theta, d->mean);
+    d->best = 0;
+    for (size_t i = 1; i < v->count; i++)
+        if (d->mean[i] < d->mean[d->best])
+            d->best = i;
+    const double least = fmin(fmax(d->mean[d->best], low), high);
+    for (size_t i = 0; i < v->count; i++)
+        d->gap[i] = fmin(fmax(d->mean[i], low), high) - least;
+}
+
+/* s(i) = |z(i)|^2 and w(i) = |z(i) - z(b)|^2 in the norm of P = L'^-1 L^-1:
+ * row by row of L^-1. */
+static void find_variances(tarry__doubt *d, const double *L)
+{
+    const tarry__view *v = d->fit->view;
+    const size_t r = v->rank;
+    memset(d->w, 0, v->count * sizeof *d->w);
+    memset(d->s, 0, v->count * sizeof *d->s);
+    for (size_t j = 0; j < r; j++) {
+        memset(d->x, 0, r * sizeof *d->x);
+        d->x[j] = 1;
+        tarry__root_solve_back(L, r, d->x);
+        tarry__view_times(v, d->x, d->t);
+        const double b = d->t[d->best];
+        for (size_t i = 0; i < v->count; i++) {
+            d->s[i] += d->t[i] * d->t[i];
+            d->w[i] += (d->t[i] - b) * (d->t[i] - b);
+        }
+    }
+}
+
+void tarry__doubt_renew(tarry__doubt *d)
+{
+    const size_t r = d->fit->view->rank;
+    double *L = d->fit->V_coming; /* made anew with each estimate */
+    find_gaps(d);
+    if (tarry__root_factor(L, r)) {
+        tarry__root_inverse(L, r, d->P);
+        find_variances(d, L);
+    }
+    d->calm = 0;
+}
+
+/* ---- a play ---------------------------------------------------------------*/
+
+void tarry__doubt_play(tarry__doubt *d, size_t arm)
+{
+    const tarry__view *v = d->fit->view;
+    const size_t r = v->rank;
+    const double *z = tarry__view_arm(v, arm);
+    if (d->calm)
+        return;
+    times(d->P, r, z, d->y);
+    const double mean = fmin(fmax(tarry__dot(z, d->fit->theta, r), d->fit->low),
+                             d->fit->high);
+    const double weight = tarry__fit_weight(d->fit, mean);
+    const double c = weight / (1 + weight * tarry__dot(z, d->y, r));
+    for (size_t j = 0; j < r; j++)
+        for (size_t i = 0; i < r; i++)
+            d->P[i + j * r] -= c * d->y[i] * d->y[j];
+    tarry__view_times(v, d->y, d->t);
+    const double b = d->t[d->best];
+    for (size_t i = 0; i < v->count; i++) {
+        d->s[i] -= c * d->t[i] * d->t[i];
+        d->w[i] -= c * (d->t[i] - b) * (d->t[i] - b);
+    }
+}
+
+/* ---- a choice -------------------------------------------------------------*/
+
+/* The place of the most doubtful difference, and how doubtful. */
+static size_t most_doubtful(const tarry__doubt *d, uint64_t round, double *most)
+{
+    const tarry__problem *p = d->fit->view->problem;
+    const double spread = d->fit->spread;
+    const double left = (double)(p->horizon - round) + 1;
+    const double floor = 2 * d->floor * log((double)round + 1);
+    size_t u = d->best;
+    *most = 0;
+    for (size_t i = 0; i < d->fit->view->count; i++) {
+        const double w = spread * fmax(d->w[i], 0);
+        const double reach = *most + d->gap[i];
+        /* log x <= x / e bounds what is worth a logarithm */
+        const double L = fmax(2 * d->beta * log(d->c * left * w + 1e-300), floor);
+        if (L > 0 && L * w > reach * reach) {
+            *most = sqrt(L * w) - d->gap[i];
+            u = i;
+        }
+    }
+    return u;
+}
+
+static double information(const tarry__doubt *d, size_t i, double w)
+{
+    const double noise =
+        1 / tarry__fit_weight(d->fit, fmin(fmax(d->mean[i], d->fit->low),
+                                           d->fit->high));
+    const double rho = d->t[i] * d->t[i] / ((fmax(d->s[i], 0) + noise) * w);
+    return -log1p(-fmin(rho, 1 - 1e-12));
+}
+
+/* The best mixture of b and arm i: its probability, and its ratio. */
+static double mix(double gap, double doubt, double own, double info,
+                  double *share)
+{
+    const double more = info - own;
+    *share = 0;
+    if (more > 0)
+        *share = gap > 0 ? fmin(fmax(doubt / gap - 2 * own / more, 0), 1) : 1;
+    const double cost = *share * gap + doubt;
+    return cost * cost / (own + *share * more);
+}
+
+size_t tarry__doubt_choose(tarry__doubt *d, uint64_t round, double coin)
+{
+    const tarry__view *v = d->fit->view;
+    const size_t r = v->rank;
+    double doubt, share, best_share = 0;
+    if (d->calm)
+        return d->best;
+    const size_t u = most_doubtful(d, round, &doubt);
+    d->calm = doubt <= 0;
+    if (d->calm)
+        return d->best;
+    const double *a = tarry__view_arm(v, tarry__choice(v->problem, u));
+    const double *b = tarry__view_arm(v, tarry__choice(v->problem, d->best));
+    for (size_t j = 0; j < r; j++)
+        d->x[j] = a[j] - b[j];
+    times(d->P, r, d->x, d->y);
+    tarry__view_times(v, d->y, d->t);
+    const double own = information(d, d->best, d->w[u]);
+    double least = INFINITY;
+    size_t other = d->best;
+    for (size_t i = 0; i < v->count; i++) {
+        const double ratio = mix(d->gap[i], doubt, own,
+                                 information(d, i, d->w[u]), &share);
+        if (ratio < least) {
+            least = ratio;
+            other = i;
+            best_share = share;
+        }
+    }
+    return coin < best_share ? other : d->best;
+}
+
+/* ---- saving ---------------------------------------------------------------*/
+
+void tarry__doubt_archive(tarry__doubt *d, const tarry__fit *fit,
+                          tarry__archive *a)
+{
+    const size_t r = fit->view->rank, K = fit->view->problem->n_arms;
+    if (a->loading && a->status == TARRY_OK)
+        a->status = open_memory(d, fit);
+    if (a->status != TARRY_OK)
+        return;
+    tarry__archive_bytes(a, d->P, memory_size(r, K) * sizeof *d->P);
+    tarry__archive_field(a, d->beta);
+    tarry__archive_field(a, d->c);
+    tarry__archive_field(a, d->floor);
+    tarry__archive_field(a, d->best);
+    tarry__archive_field(a, d->calm);
+    tarry__archive_require(a, d->best < fit->view->count);
+}

@@ -1,0 +1,243 @@
+/* fit.c - see fit.h. */
+#include "fit.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "linalg/linalg.h"
+#include "root.h"
+
+static const double LEAST_VARIANCE = 0.05; /* of (high - low)^2 / 4 */
+static const double PRIOR_RANGE = 10; /* losses, for the range [-1, 1] */
+static const double PRIOR_SPREAD = 20;
+static const double LEAST_SPREAD = 0.01;
+static const double LONGEST_STEP = 3; /* standard deviations */
+enum { STEPS = 2 };
+
+static size_t small_size(size_t r)
+{
+    return 2 * r * r + 3 * r;
+}
+
+static tarry_status open_memory(tarry__fit *f, const tarry__view *view)
+{
+    const size_t r = view->rank, K = view->problem->n_arms;
+    f->view = view;
+    f->tally = tarry__zalloc(K, sizeof *f->tally);
+    f->seated = tarry__zalloc(K, sizeof *f->seated);
+    f->p = tarry__zalloc(K, sizeof *f->p);
+    f->theta = tarry__zalloc(small_size(r), sizeof *f->theta);
+    if (f->tally == NULL || f->seated == NULL || f->p == NULL ||
+        f->theta == NULL)
+        return TARRY_NO_MEMORY;
+    f->V = f->theta + r;
+    f->V_coming = f->V + r * r;
+    f->step = f->V_coming + r * r;
+    return TARRY_OK;
+}
+
+tarry_status tarry__fit_open(tarry__fit *f, const tarry__view *view)
+{
+    const tarry_status status = open_memory(f, view);
+    f->lowest = 1;
+    f->highest = -1;
+    f->low = -1;
+    f->high = 1;
+    f->spread = 1;
+    for (size_t k = 0; status == TARRY_OK && k < view->problem->n_arms; k++)
+        f->tally[k].seat = TARRY__NO_SEAT;
+    return status;
+}
+
+void tarry__fit_clear(tarry__fit *f)
+{
+    tarry__free(f->tally);
+    tarry__free(f->seated);
+    tarry__free(f->p);
+    tarry__free(f->theta);
+}
+
+/* ---- books ----------------------------------------------------------------*/
+
+size_t tarry__fit_play(tarry__fit *f, size_t arm)
+{
+    tarry__tally *t = &f->tally[arm];
+    if (t->seat == TARRY__NO_SEAT) {
+        t->seat = (uint32_t)f->n_seated;
+        f->seated[f->n_seated++] = (uint32_t)arm;
+    }
+    t->plays++;
+    return t->seat;
+}
+
+size_t tarry__fit_loss(tarry__fit *f, size_t arm, double loss)
+{
+    tarry__tally *t = &f->tally[arm];
+    t->arrivals++;
+    t->sum += loss;
+    t->squares += loss * loss;
+    f->arrived++;
+    f->lowest = fmin(f->lowest, loss);
+    f->highest = fmax(f->highest, loss);
+    return t->seat;
+}
+
+double tarry__fit_high_share(const tarry__fit *f, double loss)
+{
+    return fmin(fmax((loss - f->low) / (f->high - f->low), 0), 1);
+}
+
+/* ---- the noise ------------------------------------------------------------*/
+
+static double variance(const tarry__fit *f, double mean)
+{
+    const double half = (f->high - f->low) / 2;
+    return fmax((f->high - mean) * (mean - f->low),
+                LEAST_VARIANCE * half * half);
+}
+
+double tarry__fit_weight(const tarry__fit *f, double mean)
+{
+    return 1 / variance(f, mean);
+}
+
+static void find_range(tarry__fit *f)
+{
+    const double n = (double)f->arrived, all = n + PRIOR_RANGE;
+    if (f->arrived == 0)
+        return;
+    f->low = (n * f->lowest - PRIOR_RANGE) / all;
+    f->high = (n * f->highest + PRIOR_RANGE) / all;
+}
+
+static double mean_of(const tarry__fit *f, size_t arm)
+{
+    return tarry__dot(tarry__view_arm(f->view, arm), f->theta, f->view->rank);
+}
+
+static void find_spread(tarry__fit *f)
+{
+    double sum = PRIOR_SPREAD, count = PRIOR_SPREAD;
+    for (size_t i = 0; i < f->n_seated; i++) {
+        const tarry__tally *t = &f->tally[f->seated[i]];
+        const double n = (double)t->arrivals, m = mean_of(f, f->seated[i]);
+        if (n == 0)
+            continue;
+        sum += (t->squares - 2 * m * t->sum + n * m * m) / variance(f, m);
+        count += n;
+    }
+    f->spread = fmin(fmax(sum / count, LEAST_SPREAD), 1);
+}
+
+/* ---- the estimate ---------------------------------------------------------*/
+
+/* V += c z z', lower half. */
+static void add(double *V, size_t r, double c, const double *z)
+{
+    for (size_t j = 0; j < r; j++) {
+        const double x = c * z[j];
+        for (size_t i = j; i < r; i++)
+            V[i + j * r] += x * z[i];
+    }
+}
+
+static void start(tarry__fit *f)
+{
+    const size_t r = f->view->rank;
+    memset(f->V, 0, 2 * r * r * sizeof *f->V);
+    for (size_t i = 0; i < r; i++) {
+        f->V[i + i * r] = f->V_coming[i + i * r] = f->lambda * f->spread;
+        f->step[i] = -f->lambda * f->spread * f->theta[i];
+    }
+}
+
+/* One arm's part of V and of the score; deviation(m) is that of its mean. */
+static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm)
+{
+    const size_t r = f->view->rank;
+    const double *z = tarry__view_arm(f->view, arm);
+    const tarry__tally *t = &f->tally[arm];
+    const double raw = tarry__dot(z, f->theta, r);
+    const double mean = fmin(fmax(raw, f->low), f->high);
+    /* what is not known yet is taken as nearer to the middle */
+    const double middle = (f->low + f->high) / 2;
+    const double doubt =
+        1 / sqrt((double)t->arrivals + 1) * (f->high - f->low) / 2;
+    const double off = fmax(fabs(mean - middle) - doubt, 0);
+    const double weight = 1 / variance(f, middle + off);
+    const double p = fmin(fmax(tarry__fit_high_share(f, mean), 0.01), 0.99);
+    const double late = (double)(t->plays - t->arrivals);
+    tarry__hint hint = {0, 0, late};
+    f->p[t->seat] = p;
+    if (late > 0 && !f->trusting && t->seat < w->room)
+        hint = tarry__waiting_hint(w, t->seat, p);
+    const double n = (double)t->arrivals;
+    const double score =
+        weight * (t->sum - n * raw + (f->high - f->low) * hint.surplus);
+    add(f->V, r, weight * (n + hint.known), z);
+    add(f->V_coming, r, weight * (n + hint.known + hint.coming), z);
+    for (size_t i = 0; i < r; i++)
+        f->step[i] += score * z[i];
+}
+
+/* theta += V^-1 score, but not too far at once: false if that was cut. */
+static bool move(tarry__fit *f, bool careful)
+{
+    const size_t r = f->view->rank;
+    if (!tarry__root_factor(f->V, r))
+        return true;
+    tarry__root_solve(f->V, r, f->step);
+    const double length = sqrt(tarry__dot(f->step, f->step, r) / f->spread);
+    tarry__root_solve_back(f->V, r, f->step);
+    const bool far = careful && length > LONGEST_STEP;
+    for (size_t i = 0; i < r; i++)
+        f->theta[i] += (far ? LONGEST_STEP / length : 1) * f->step[i];
+    return !far;
+}
+
+bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
+{
+    const bool careful = !f->trusting && tarry__waiting_any(w);
+    bool settled = true;
+    find_range(f);
+    for (int i = 0; i < STEPS; i++) {
+        start(f);
+        for (size_t k = 0; k < f->n_seated; k++)
+            add_arm(f, w, f->seated[k]);
+        settled = move(f, careful);
+    }
+    find_spread(f);
+    if (w->used > 1 && !f->trusting)
+        tarry__waiting_learn(w, f->n_seated, f->p);
+    return settled;
+}
+
+/* ---- saving ---------------------------------------------------------------*/
+
+void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
+                        tarry__archive *a)
+{
+    const size_t K = view->problem->n_arms, r = view->rank;
+    if (a->loading && a->status == TARRY_OK)
+        a->status = open_memory(f, view);
+    if (a->status != TARRY_OK)
+        return;
+    tarry__archive_bytes(a, f->tally, K * sizeof *f->tally);
+    tarry__archive_bytes(a, f->seated, K * sizeof *f->seated);
+    tarry__archive_bytes(a, f->p, K * sizeof *f->p);
+    tarry__archive_bytes(a, f->theta, small_size(r) * sizeof *f->theta);
+    tarry__archive_field(a, f->n_seated);
+    tarry__archive_field(a, f->arrived);
+    tarry__archive_field(a, f->lowest);
+    tarry__archive_field(a, f->highest);
+    tarry__archive_field(a, f->low);
+    tarry__archive_field(a, f->high);
+    tarry__archive_field(a, f->spread);
+    tarry__archive_field(a, f->lambda);
+    tarry__archive_field(a, f->trusting);
+    tarry__archive_require(a, f->n_seated <= K && f->low < f->high);
+    for (size_t k = 0; a->status == TARRY_OK && k < K; k++)
+        tarry__archive_require(a, f->seated[k] < K &&
+                                      (f->tally[k].seat < f->n_seated ||
+                                       f->tally[k].seat == TARRY__NO_SEAT));
+}
