@@ -9,7 +9,7 @@
 
 static size_t memory_size(size_t r, size_t K)
 {
-    return r * r + 2 * r + 5 * K;
+    return r * r + 2 * r + 6 * K;
 }
 
 static tarry_status open_memory(tarry__doubt *d, const tarry__fit *fit)
@@ -26,6 +26,7 @@ static tarry_status open_memory(tarry__doubt *d, const tarry__fit *fit)
     d->w = d->gap + K;
     d->s = d->w + K;
     d->t = d->s + K;
+    d->noise = d->t + K;
     return TARRY_OK;
 }
 
@@ -59,9 +60,12 @@ static void find_gaps(tarry__doubt *d)
     for (size_t i = 1; i < v->count; i++)
         if (d->mean[i] < d->mean[d->best])
             d->best = i;
-    const double least = fmin(fmax(d->mean[d->best], low), high);
-    for (size_t i = 0; i < v->count; i++)
-        d->gap[i] = fmin(fmax(d->mean[i], low), high) - least;
+    const double least = tarry__clamp(d->mean[d->best], low, high);
+    for (size_t i = 0; i < v->count; i++) {
+        const double mean = tarry__clamp(d->mean[i], low, high);
+        d->gap[i] = mean - least;
+        d->noise[i] = 1 / tarry__fit_weight(d->fit, mean);
+    }
 }
 
 /* s(i) = |z(i)|^2 and w(i) = |z(i) - z(b)|^2 in the norm of P = L'^-1 L^-1:
@@ -107,8 +111,8 @@ void tarry__doubt_play(tarry__doubt *d, size_t arm)
     if (d->calm)
         return;
     times(d->P, r, z, d->y);
-    const double mean = fmin(fmax(tarry__dot(z, d->fit->theta, r), d->fit->low),
-                             d->fit->high);
+    const double mean = tarry__clamp(tarry__dot(z, d->fit->theta, r),
+                                     d->fit->low, d->fit->high);
     const double weight = tarry__fit_weight(d->fit, mean);
     const double c = weight / (1 + weight * tarry__dot(z, d->y, r));
     for (size_t j = 0; j < r; j++)
@@ -124,21 +128,43 @@ void tarry__doubt_play(tarry__doubt *d, size_t arm)
 
 /* ---- a choice -------------------------------------------------------------*/
 
+/* L of a difference with variance w, 0 if the rest cannot repay it. */
+static double width(const tarry__doubt *d, uint64_t round, double left,
+                    double w)
+{
+    const double repaid = d->c * left * w;
+    const double L = repaid > 1 ? 2 * d->beta * log(repaid) : 0;
+    return fmax(L, d->floor > 0 ? 2 * d->floor * log((double)round + 1) : 0);
+}
+
+static double largest(const double *x, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = x[i] > most ? x[i] : most;
+    return most;
+}
+
 /* The place of the most doubtful difference, and how doubtful. */
 static size_t most_doubtful(const tarry__doubt *d, uint64_t round, double *most)
 {
-    const tarry__problem *p = d->fit->view->problem;
+    const size_t count = d->fit->view->count;
+    const double rest =
+        (double)(d->fit->view->problem->horizon - round) + 1;
+    const double ahead = d->ahead * (double)round;
+    const double left = rest < ahead ? rest : ahead;
     const double spread = d->fit->spread;
-    const double left = (double)(p->horizon - round) + 1;
-    const double floor = 2 * d->floor * log((double)round + 1);
+    /* no doubt is wider than the widest */
+    const double widest =
+        spread * width(d, round, left, spread * largest(d->w, count));
     size_t u = d->best;
     *most = 0;
-    for (size_t i = 0; i < d->fit->view->count; i++) {
-        const double w = spread * fmax(d->w[i], 0);
+    for (size_t i = 0; i < count; i++) {
         const double reach = *most + d->gap[i];
-        /* log x <= x / e bounds what is worth a logarithm */
-        const double L = fmax(2 * d->beta * log(d->c * left * w + 1e-300), floor);
-        if (L > 0 && L * w > reach * reach) {
+        if (!(d->w[i] * widest > reach * reach))
+            continue;
+        const double w = spread * d->w[i], L = width(d, round, left, w);
+        if (L * w > reach * reach) {
             *most = sqrt(L * w) - d->gap[i];
             u = i;
         }
@@ -146,13 +172,12 @@ static size_t most_doubtful(const tarry__doubt *d, uint64_t round, double *most)
     return u;
 }
 
+/* Of playing the arm at place i: the share of the question's variance that
+ * its loss will remove. */
 static double information(const tarry__doubt *d, size_t i, double w)
 {
-    const double noise =
-        1 / tarry__fit_weight(d->fit, fmin(fmax(d->mean[i], d->fit->low),
-                                           d->fit->high));
-    const double rho = d->t[i] * d->t[i] / ((fmax(d->s[i], 0) + noise) * w);
-    return -log1p(-fmin(rho, 1 - 1e-12));
+    const double r = d->t[i] * d->t[i] / ((d->s[i] + d->noise[i]) * w);
+    return r;
 }
 
 /* The best mixture of b and arm i: its probability, and its ratio. */
@@ -162,7 +187,7 @@ static double mix(double gap, double doubt, double own, double info,
     const double more = info - own;
     *share = 0;
     if (more > 0)
-        *share = gap > 0 ? fmin(fmax(doubt / gap - 2 * own / more, 0), 1) : 1;
+        *share = gap > 0 ? tarry__clamp(doubt / gap - 2 * own / more, 0, 1) : 1;
     const double cost = *share * gap + doubt;
     return cost * cost / (own + *share * more);
 }
@@ -188,7 +213,7 @@ size_t tarry__doubt_choose(tarry__doubt *d, uint64_t round, double coin)
     double least = INFINITY;
     size_t other = d->best;
     for (size_t i = 0; i < v->count; i++) {
-        const double ratio = mix(d->gap[i], doubt, own,
+        const double ratio = mix(d->gap[i], d->kappa * doubt, own,
                                  information(d, i, d->w[u]), &share);
         if (ratio < least) {
             least = ratio;

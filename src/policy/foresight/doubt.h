@@ -23,9 +23,9 @@
 
 typedef struct {
     const tarry__fit *fit;
-    double beta, c, floor;
+    double beta, c, floor, kappa, ahead;
     double *P;         /* rank by rank: inverse of the information */
-    double *mean, *gap, *w, *s, *t; /* per arm that may be chosen */
+    double *mean, *gap, *w, *s, *t, *noise; /* per arm that may be chosen */
     double *y, *x;     /* rank */
     size_t best;       /* place of b */
     uint32_t calm;     /* no doubt is left */

@@ -12,7 +12,7 @@ static const double PRIOR_RANGE = 10; /* losses, for the range [-1, 1] */
 static const double PRIOR_SPREAD = 20;
 static const double LEAST_SPREAD = 0.01;
 static const double LONGEST_STEP = 3; /* standard deviations */
-enum { STEPS = 2 };
+
 
 static size_t small_size(size_t r)
 {
@@ -67,6 +67,7 @@ size_t tarry__fit_play(tarry__fit *f, size_t arm)
         f->seated[f->n_seated++] = (uint32_t)arm;
     }
     t->plays++;
+    f->played++;
     return t->seat;
 }
 
@@ -84,7 +85,7 @@ size_t tarry__fit_loss(tarry__fit *f, size_t arm, double loss)
 
 double tarry__fit_high_share(const tarry__fit *f, double loss)
 {
-    return fmin(fmax((loss - f->low) / (f->high - f->low), 0), 1);
+    return tarry__clamp((loss - f->low) / (f->high - f->low), 0, 1);
 }
 
 /* ---- the noise ------------------------------------------------------------*/
@@ -92,8 +93,9 @@ double tarry__fit_high_share(const tarry__fit *f, double loss)
 static double variance(const tarry__fit *f, double mean)
 {
     const double half = (f->high - f->low) / 2;
-    return fmax((f->high - mean) * (mean - f->low),
-                LEAST_VARIANCE * half * half);
+    const double most = (f->high - mean) * (mean - f->low);
+    const double least = LEAST_VARIANCE * half * half;
+    return most > least ? most : least;
 }
 
 double tarry__fit_weight(const tarry__fit *f, double mean)
@@ -103,11 +105,12 @@ double tarry__fit_weight(const tarry__fit *f, double mean)
 
 static void find_range(tarry__fit *f)
 {
-    const double n = (double)f->arrived, all = n + PRIOR_RANGE;
+    const double n = (double)f->arrived;
+    const double prior = PRIOR_RANGE + (double)(f->played - f->arrived);
     if (f->arrived == 0)
         return;
-    f->low = (n * f->lowest - PRIOR_RANGE) / all;
-    f->high = (n * f->highest + PRIOR_RANGE) / all;
+    f->low = (n * f->lowest - prior) / (n + prior);
+    f->high = (n * f->highest + prior) / (n + prior);
 }
 
 static double mean_of(const tarry__fit *f, size_t arm)
@@ -117,7 +120,7 @@ static double mean_of(const tarry__fit *f, size_t arm)
 
 static void find_spread(tarry__fit *f)
 {
-    double sum = PRIOR_SPREAD, count = PRIOR_SPREAD;
+    double sum = PRIOR_SPREAD + (double)(f->played - f->arrived), count = sum;
     for (size_t i = 0; i < f->n_seated; i++) {
         const tarry__tally *t = &f->tally[f->seated[i]];
         const double n = (double)t->arrivals, m = mean_of(f, f->seated[i]);
@@ -126,7 +129,7 @@ static void find_spread(tarry__fit *f)
         sum += (t->squares - 2 * m * t->sum + n * m * m) / variance(f, m);
         count += n;
     }
-    f->spread = fmin(fmax(sum / count, LEAST_SPREAD), 1);
+    f->spread = tarry__clamp(sum / count, LEAST_SPREAD, 1);
 }
 
 /* ---- the estimate ---------------------------------------------------------*/
@@ -158,14 +161,14 @@ static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm)
     const double *z = tarry__view_arm(f->view, arm);
     const tarry__tally *t = &f->tally[arm];
     const double raw = tarry__dot(z, f->theta, r);
-    const double mean = fmin(fmax(raw, f->low), f->high);
+    const double mean = tarry__clamp(raw, f->low, f->high);
     /* what is not known yet is taken as nearer to the middle */
     const double middle = (f->low + f->high) / 2;
     const double doubt =
         1 / sqrt((double)t->arrivals + 1) * (f->high - f->low) / 2;
     const double off = fmax(fabs(mean - middle) - doubt, 0);
     const double weight = 1 / variance(f, middle + off);
-    const double p = fmin(fmax(tarry__fit_high_share(f, mean), 0.01), 0.99);
+    const double p = tarry__clamp(tarry__fit_high_share(f, mean), 0.01, 0.99);
     const double late = (double)(t->plays - t->arrivals);
     tarry__hint hint = {0, 0, late};
     f->p[t->seat] = p;
@@ -195,18 +198,35 @@ static bool move(tarry__fit *f, bool careful)
     return !far;
 }
 
+/* f->V holds the factor. */
+static void find_lambda(tarry__fit *f)
+{
+    const size_t r = f->view->rank;
+    double trace = 0, x[64];
+    for (size_t j = 0; j < r; j++) {
+        memset(x, 0, sizeof x);
+        x[j] = 1;
+        tarry__root_solve(f->V, r, x);
+        trace += f->spread * tarry__dot(x, x, r);
+    }
+    const double square = tarry__dot(f->theta, f->theta, r);
+    f->lambda = tarry__clamp(((double)r + f->eb) / (square + trace + f->eb), 0.3, 100);
+}
+
 bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
 {
     const bool careful = !f->trusting && tarry__waiting_any(w);
     bool settled = true;
     find_range(f);
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < f->steps; i++) {
         start(f);
         for (size_t k = 0; k < f->n_seated; k++)
             add_arm(f, w, f->seated[k]);
         settled = move(f, careful);
     }
     find_spread(f);
+    if (f->eb > 0)
+        find_lambda(f);
     if (w->used > 1 && !f->trusting)
         tarry__waiting_learn(w, f->n_seated, f->p);
     return settled;
@@ -227,6 +247,7 @@ void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
     tarry__archive_bytes(a, f->p, K * sizeof *f->p);
     tarry__archive_bytes(a, f->theta, small_size(r) * sizeof *f->theta);
     tarry__archive_field(a, f->n_seated);
+    tarry__archive_field(a, f->played);
     tarry__archive_field(a, f->arrived);
     tarry__archive_field(a, f->lowest);
     tarry__archive_field(a, f->highest);

@@ -28,11 +28,11 @@ typedef struct {
     tarry__tally *tally;  /* per arm */
     uint32_t *seated;     /* the arms that have been played, in order */
     size_t n_seated;
-    uint64_t arrived;
+    uint64_t played, arrived;
     double lowest, highest; /* losses seen */
     double low, high;     /* the range that the fit assumes */
     double spread;        /* variance as a share of the largest possible */
-    double lambda;        /* regulariser */
+    double steps, eb; double lambda;        /* regulariser */
     uint32_t trusting;    /* delays do not look at losses: nothing is imputed */
     double *theta;        /* rank */
     double *V;            /* rank by rank: information that is there, in units */

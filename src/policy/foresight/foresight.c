@@ -18,18 +18,19 @@ typedef struct {
     tarry__fit fit;
     tarry__waiting waiting;
     tarry__doubt doubt;
-    uint64_t renew_at, renew_after; /* losses, rounds */
+    uint64_t renew_at; /* plays and losses */
     uint32_t stale;
     tarry__coins coins;
 } foresight;
 
-static const double GROWTH = 0.003;
+static double GROWTH = 0.003;
 
 static const tarry__setting settings[] = {
     {"lambda", "1", "weight of the regulariser"},
     {"beta", "0.5", "factor of the width"},
-    {"c", "0.3", "share of the remaining rounds that may repay a question"},
+    {"c", "1", "share of the remaining rounds that may repay a question"},
     {"floor", "0", "least width, per logarithm of the round"},
+    {"kappa","1",""},{"ahead","1e9",""},{"eb","0",""},{"steps", "1", ""},{"growth", "0.01", ""},
     {"delays", "any", "any, or independent: nothing is read into what is missing"},
     {NULL, NULL, NULL},
 };
@@ -49,6 +50,9 @@ static tarry_status open_parts(foresight *s, const tarry__problem *problem)
 }
 
 #include <string.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__problem *problem, const tarry__spec *spec,
                          tarry_error *error)
@@ -63,6 +67,11 @@ static tarry_status init(void *state, const tarry__policy_type *type,
         tarry__spec_real(spec, "c", 0, 1e9, &s->doubt.c, error) ||
         tarry__spec_real(spec, "floor", 0, 1e3, &s->doubt.floor, error))
         return TARRY_BAD_ARGUMENT;
+    tarry__spec_real(spec, "kappa", 0, 1e3, &s->doubt.kappa, error);
+    tarry__spec_real(spec, "ahead", 0, 1e12, &s->doubt.ahead, error);
+    tarry__spec_real(spec, "eb", 0, 1e12, &s->fit.eb, error);
+    tarry__spec_real(spec, "steps", 0, 1e3, &s->fit.steps, error);
+    tarry__spec_real(spec, "growth", 0, 1e3, &GROWTH, error);
     s->fit.trusting =
         strcmp(tarry__spec_text(spec, "delays"), "independent") == 0;
     return TARRY_OK;
@@ -74,12 +83,11 @@ static uint64_t grown(uint64_t count)
     return count + (more > 0 ? more : 1);
 }
 
-static void renew(foresight *s, uint64_t round)
+static void renew(foresight *s)
 {
     s->stale = !tarry__fit_renew(&s->fit, &s->waiting);
     tarry__doubt_renew(&s->doubt);
-    s->renew_at = grown(s->fit.arrived);
-    s->renew_after = grown(round);
+    s->renew_at = grown(s->fit.arrived + s->fit.played);
 }
 
 static void played(void *state, uint64_t round, size_t arm)
@@ -94,8 +102,8 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     foresight *s = state;
     double u, v;
-    if (s->stale || s->fit.arrived >= s->renew_at || round >= s->renew_after)
-        renew(s, round);
+    if (s->stale || s->fit.arrived + s->fit.played >= s->renew_at)
+        renew(s);
     tarry__coins_of(&s->coins, s->problem, round, &u, &v);
     *arm = tarry__choice(s->problem, tarry__doubt_choose(&s->doubt, round, u));
     played(s, round, *arm);
@@ -139,13 +147,20 @@ static void archive(void *state, const tarry__policy_type *type,
     tarry__waiting_archive(&s->waiting, problem, a);
     tarry__doubt_archive(&s->doubt, &s->fit, a);
     tarry__archive_field(a, s->renew_at);
-    tarry__archive_field(a, s->renew_after);
     tarry__archive_field(a, s->stale);
 }
 
 static void clear(void *state)
 {
     foresight *s = state;
+/*DBG*/
+    if (getenv("FS_DEBUG") && s->doubt.P) {
+        size_t K = s->problem->n_arms; const double *mu = s->problem->means;
+        size_t bt = 0; if (mu) for (size_t k = 0; k < K; k++) if (mu[k] < mu[bt]) bt = k;
+        fprintf(stderr, "best true %zu mu %.4f; est best %zu mu %.4f spread %.3f range %.3f %.3f calm %d\n", bt, mu?mu[bt]:0, tarry__choice(s->problem,s->doubt.best), mu?mu[tarry__choice(s->problem,s->doubt.best)]:0, s->fit.spread, s->fit.low, s->fit.high, s->doubt.calm);
+        for (size_t k = 0; k < K; k++) if (k == bt || s->fit.tally[k].plays > 100) fprintf(stderr, "  arm %zu plays %lu arr %lu mean %.4f est %.4f mu %.4f gap %.4f sd %.4f z %.2f\n", k, s->fit.tally[k].plays, s->fit.tally[k].arrivals, s->fit.tally[k].sum/(1e-9+s->fit.tally[k].arrivals), s->doubt.mean[k], mu?mu[k]:0, s->doubt.gap[k], sqrt(s->doubt.w[k]), s->doubt.gap[k]/sqrt(s->doubt.w[k]+1e-30));
+    }
+/*DBGEND*/
     tarry__view_clear(&s->view);
     tarry__fit_clear(&s->fit);
     tarry__waiting_clear(&s->waiting);

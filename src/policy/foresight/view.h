@@ -27,6 +27,11 @@ void tarry__view_narrow(tarry__view *view);
 /* out(i) = <z(i), x> for the arms that may be chosen. */
 void tarry__view_times(const tarry__view *view, const double *x, double *out);
 
+static inline double tarry__clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
 static inline const double *tarry__view_arm(const tarry__view *v, size_t arm)
 {
     return v->Z + arm * v->rank;

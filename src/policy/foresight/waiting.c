@@ -1,9 +1,9 @@
 /* waiting.c - see waiting.h. */
 #include "waiting.h"
 
-#include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "view.h"
 
 enum { BINS = TARRY__BINS, MOST_SEATS = 4096 };
 
@@ -124,11 +124,11 @@ void tarry__waiting_end(tarry__waiting *w, uint64_t round, size_t seat,
 
 /* ---- the law --------------------------------------------------------------*/
 
-/* The probability that a play of this seat ends in bin j, if high, if low. */
-static void chances(const tarry__waiting *w, size_t seat, size_t j, double c[2])
+/* The probability that a play that has lasted to bin j lasts longer. */
+static double lasts(double ratio, double hazard)
 {
-    for (int s = 0; s < 2; s++)
-        c[s] = fmin(w->ratio[s][j] * w->hazard[seat * BINS + j], MOST_HAZARD);
+    const double ends = ratio * hazard;
+    return 1 - (ends < MOST_HAZARD ? ends : MOST_HAZARD);
 }
 
 /* Per bin: of plays that reach it, the share that is high; and the share of
@@ -139,13 +139,13 @@ typedef struct {
 
 static void follow(const tarry__waiting *w, size_t seat, double p, course *c)
 {
-    double high = p, low = 1 - p, end[2];
+    const double *hazard = w->hazard + seat * BINS;
+    double high = p, low = 1 - p;
     for (size_t j = 0; j < w->used; j++) {
         c->reach[j] = high + low;
-        c->high[j] = c->reach[j] > 0 ? high / c->reach[j] : p;
-        chances(w, seat, j, end);
-        high *= 1 - end[0];
-        low *= 1 - end[1];
+        c->high[j] = high / c->reach[j];
+        high *= lasts(w->ratio[0][j], hazard[j]);
+        low *= lasts(w->ratio[1][j], hazard[j]);
     }
     /* of what lasts longer than anything so far, half will never come */
     c->reach[w->used] = (high + low) * (w->used < BINS ? 0.5 : 1);
@@ -164,9 +164,8 @@ tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p)
             continue;
         const double q = c.high[j];
         const double share =
-            fmin(fmax(1 - q * (1 - q) / (p * (1 - p)), 0), 1);
-        const double comes =
-            c.reach[j] > 0 ? 1 - c.reach[w->used] / c.reach[j] : 1;
+            tarry__clamp(1 - q * (1 - q) / (p * (1 - p)), 0, 1);
+        const double comes = 1 - c.reach[w->used] / c.reach[j];
         hint.surplus += count * (q - p);
         hint.known += count * share;
         hint.coming += count * (1 - share) * comes;
