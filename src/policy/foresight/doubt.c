@@ -1,11 +1,11 @@
 /* doubt.c - see doubt.h. */
-#include "doubt.h"
+#include "policy/foresight/doubt.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
 #include "linalg/linalg.h"
-#include "root.h"
+#include "policy/foresight/root.h"
 
 static size_t memory_size(size_t r, size_t K)
 {
@@ -16,7 +16,7 @@ static tarry_status open_memory(tarry__doubt *d, const tarry__fit *fit)
 {
     const size_t r = fit->view->rank, K = fit->view->problem->n_arms;
     d->fit = fit;
-    d->P = tarry__zalloc(memory_size(r, K), sizeof *d->P);
+    d->P = tarry__base_zalloc(memory_size(r, K), sizeof *d->P);
     if (d->P == NULL)
         return TARRY_NO_MEMORY;
     d->y = d->P + r * r;
@@ -37,7 +37,7 @@ tarry_status tarry__doubt_open(tarry__doubt *d, const tarry__fit *fit)
 
 void tarry__doubt_clear(tarry__doubt *d)
 {
-    tarry__free(d->P);
+    tarry__base_free(d->P);
 }
 
 /* y = P x. */
@@ -111,10 +111,10 @@ void tarry__doubt_play(tarry__doubt *d, size_t arm)
     if (d->calm)
         return;
     times(d->P, r, z, d->y);
-    const double mean = tarry__clamp(tarry__dot(z, d->fit->theta, r),
+    const double mean = tarry__clamp(tarry__linalg_dot(z, d->fit->theta, r),
                                      d->fit->low, d->fit->high);
     const double weight = tarry__fit_weight(d->fit, mean);
-    const double c = weight / (1 + weight * tarry__dot(z, d->y, r));
+    const double c = weight / (1 + weight * tarry__linalg_dot(z, d->y, r));
     for (size_t j = 0; j < r; j++)
         for (size_t i = 0; i < r; i++)
             d->P[i + j * r] -= c * d->y[i] * d->y[j];
@@ -128,13 +128,18 @@ void tarry__doubt_play(tarry__doubt *d, size_t arm)
 
 /* ---- a choice -------------------------------------------------------------*/
 
-/* L of a difference with variance w, 0 if the rest cannot repay it. */
-static double width(const tarry__doubt *d, uint64_t round, double left,
-                    double w)
+/* L of a difference with variance w: 0 if `left` rounds cannot repay it. */
+static double width(const tarry__doubt *d, double left, double w)
 {
     const double repaid = d->c * left * w;
-    const double L = repaid > 1 ? 2 * d->beta * log(repaid) : 0;
-    return fmax(L, d->floor > 0 ? 2 * d->floor * log((double)round + 1) : 0);
+    return repaid > 1 ? 2 * d->beta * log(repaid) : 0;
+}
+
+/* As many rounds as have passed, or as are left. */
+static double rounds_ahead(const tarry__doubt *d, uint64_t round)
+{
+    const uint64_t left = d->fit->view->problem->horizon - round + 1;
+    return (double)(round < left ? round : left);
 }
 
 static double largest(const double *x, size_t count)
@@ -149,21 +154,18 @@ static double largest(const double *x, size_t count)
 static size_t most_doubtful(const tarry__doubt *d, uint64_t round, double *most)
 {
     const size_t count = d->fit->view->count;
-    const double rest =
-        (double)(d->fit->view->problem->horizon - round) + 1;
-    const double ahead = d->ahead * (double)round;
-    const double left = rest < ahead ? rest : ahead;
+    const double left = rounds_ahead(d, round);
     const double spread = d->fit->spread;
     /* no doubt is wider than the widest */
     const double widest =
-        spread * width(d, round, left, spread * largest(d->w, count));
+        spread * width(d, left, spread * largest(d->w, count));
     size_t u = d->best;
     *most = 0;
     for (size_t i = 0; i < count; i++) {
         const double reach = *most + d->gap[i];
         if (!(d->w[i] * widest > reach * reach))
             continue;
-        const double w = spread * d->w[i], L = width(d, round, left, w);
+        const double w = spread * d->w[i], L = width(d, left, w);
         if (L * w > reach * reach) {
             *most = sqrt(L * w) - d->gap[i];
             u = i;
@@ -192,29 +194,32 @@ static double mix(double gap, double doubt, double own, double info,
     return cost * cost / (own + *share * more);
 }
 
-size_t tarry__doubt_choose(tarry__doubt *d, uint64_t round, double coin)
+/* t(i) = the covariance of arm i's mean with the question. */
+static void ask(tarry__doubt *d, size_t u)
 {
     const tarry__view *v = d->fit->view;
-    const size_t r = v->rank;
-    double doubt, share, best_share = 0;
-    if (d->calm)
-        return d->best;
-    const size_t u = most_doubtful(d, round, &doubt);
-    d->calm = doubt <= 0;
-    if (d->calm)
-        return d->best;
-    const double *a = tarry__view_arm(v, tarry__choice(v->problem, u));
-    const double *b = tarry__view_arm(v, tarry__choice(v->problem, d->best));
-    for (size_t j = 0; j < r; j++)
+    const double *a = tarry__view_arm(v, tarry__policy_choice(v->problem, u));
+    const double *b =
+        tarry__view_arm(v, tarry__policy_choice(v->problem, d->best));
+    for (size_t j = 0; j < v->rank; j++)
         d->x[j] = a[j] - b[j];
-    times(d->P, r, d->x, d->y);
+    times(d->P, v->rank, d->x, d->y);
     tarry__view_times(v, d->y, d->t);
-    const double own = information(d, d->best, d->w[u]);
-    double least = INFINITY;
+}
+
+size_t tarry__doubt_choose(tarry__doubt *d, uint64_t round, double coin)
+{
+    double doubt, share, best_share = 0, least = INFINITY;
     size_t other = d->best;
-    for (size_t i = 0; i < v->count; i++) {
-        const double ratio = mix(d->gap[i], d->kappa * doubt, own,
-                                 information(d, i, d->w[u]), &share);
+    const size_t u = d->calm ? d->best : most_doubtful(d, round, &doubt);
+    d->calm = d->calm || doubt <= 0;
+    if (d->calm)
+        return d->best;
+    ask(d, u);
+    const double own = information(d, d->best, d->w[u]);
+    for (size_t i = 0; i < d->fit->view->count; i++) {
+        const double ratio =
+            mix(d->gap[i], doubt, own, information(d, i, d->w[u]), &share);
         if (ratio < least) {
             least = ratio;
             other = i;
@@ -237,7 +242,6 @@ void tarry__doubt_archive(tarry__doubt *d, const tarry__fit *fit,
     tarry__archive_bytes(a, d->P, memory_size(r, K) * sizeof *d->P);
     tarry__archive_field(a, d->beta);
     tarry__archive_field(a, d->c);
-    tarry__archive_field(a, d->floor);
     tarry__archive_field(a, d->best);
     tarry__archive_field(a, d->calm);
     tarry__archive_require(a, d->best < fit->view->count);

@@ -4,31 +4,34 @@
  * b is the arm that looks best.  An arm k has a gap to it, g(k), and the
  * difference of both a variance w(k), outstanding plays counted as if they
  * were in: otherwise one would ask the same question until the first answer.
- * Its doubt is sqrt(L w(k)) - g(k), with L = 2 beta log(c R w(k)) for R rounds
- * left: a difference that the rest of the game cannot repay is not worth
- * asking.  The arm u of the largest doubt d > 0 sets the question; playing k
- * tells -log(1 - rho^2) about it, rho being the correlation of k's loss with
+ * Its doubt is sqrt(L w(k)) - g(k) with L = 2 beta log(c R w(k)): a difference
+ * that the next R rounds cannot repay is not worth asking.  R is as many rounds
+ * as have passed, at most those that are left: looking further ahead asks too
+ * much too early (docs/regret-lab.md), and so no horizon need be known.
+ *
+ * The arm u of the largest doubt d > 0 sets the question.  Playing k removes
+ * the share rho^2 of its variance, rho being the correlation of k's loss with
  * the difference of u and b.  Between b and another arm, with such a
- * probability, plays go where
- *     (expected gap + d)^2 / expected information
- * is least (Russo and Van Roy 2014, Kirschner and Krause 2018).  Without doubt
- * b is played.
+ * probability, plays go where (expected gap + d)^2 / expected information is
+ * least (Russo and Van Roy 2014, Kirschner and Krause 2018).  Without doubt b
+ * is played.
  *
  * Between two estimates doubts only fall, as plays come in and rounds go by: so
- * once there is none, nothing need be computed until the next. */
-#ifndef TARRY_FORESIGHT_DOUBT_H
-#define TARRY_FORESIGHT_DOUBT_H
+ * once there is none, nothing need be computed until the next.  (R grows by one
+ * a round in the first half; the next estimate is never far.) */
+#ifndef TARRY_POLICY_FORESIGHT_DOUBT_H
+#define TARRY_POLICY_FORESIGHT_DOUBT_H
 
-#include "fit.h"
+#include "policy/foresight/fit.h"
 
 typedef struct {
     const tarry__fit *fit;
-    double beta, c, floor, kappa, ahead;
-    double *P;         /* rank by rank: inverse of the information */
+    double beta, c;
+    double *P; /* rank by rank: inverse of the information */
     double *mean, *gap, *w, *s, *t, *noise; /* per arm that may be chosen */
-    double *y, *x;     /* rank */
-    size_t best;       /* place of b */
-    uint32_t calm;     /* no doubt is left */
+    double *y, *x;                          /* rank */
+    size_t best;                            /* place of b */
+    uint32_t calm;                          /* no doubt is left */
 } tarry__doubt;
 
 tarry_status tarry__doubt_open(tarry__doubt *doubt, const tarry__fit *fit);

@@ -1,18 +1,18 @@
 /* fit.c - see fit.h. */
-#include "fit.h"
+#include "policy/foresight/fit.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
 #include "linalg/linalg.h"
-#include "root.h"
+#include "policy/foresight/root.h"
 
 static const double LEAST_VARIANCE = 0.05; /* of (high - low)^2 / 4 */
-static const double PRIOR_RANGE = 10; /* losses, for the range [-1, 1] */
+static const double PRIOR_RANGE = 10;      /* losses, for the range [-1, 1] */
 static const double PRIOR_SPREAD = 20;
 static const double LEAST_SPREAD = 0.01;
 static const double LONGEST_STEP = 3; /* standard deviations */
-
+static const double LEAST_P = 0.01;   /* of a high loss, and of a low one */
 
 static size_t small_size(size_t r)
 {
@@ -23,10 +23,10 @@ static tarry_status open_memory(tarry__fit *f, const tarry__view *view)
 {
     const size_t r = view->rank, K = view->problem->n_arms;
     f->view = view;
-    f->tally = tarry__zalloc(K, sizeof *f->tally);
-    f->seated = tarry__zalloc(K, sizeof *f->seated);
-    f->p = tarry__zalloc(K, sizeof *f->p);
-    f->theta = tarry__zalloc(small_size(r), sizeof *f->theta);
+    f->tally = tarry__base_zalloc(K, sizeof *f->tally);
+    f->seated = tarry__base_zalloc(K, sizeof *f->seated);
+    f->p = tarry__base_zalloc(K, sizeof *f->p);
+    f->theta = tarry__base_zalloc(small_size(r), sizeof *f->theta);
     if (f->tally == NULL || f->seated == NULL || f->p == NULL ||
         f->theta == NULL)
         return TARRY_NO_MEMORY;
@@ -43,7 +43,7 @@ tarry_status tarry__fit_open(tarry__fit *f, const tarry__view *view)
     f->highest = -1;
     f->low = -1;
     f->high = 1;
-    f->spread = 1;
+    f->spread = f->lambda = 1;
     for (size_t k = 0; status == TARRY_OK && k < view->problem->n_arms; k++)
         f->tally[k].seat = TARRY__NO_SEAT;
     return status;
@@ -51,10 +51,10 @@ tarry_status tarry__fit_open(tarry__fit *f, const tarry__view *view)
 
 void tarry__fit_clear(tarry__fit *f)
 {
-    tarry__free(f->tally);
-    tarry__free(f->seated);
-    tarry__free(f->p);
-    tarry__free(f->theta);
+    tarry__base_free(f->tally);
+    tarry__base_free(f->seated);
+    tarry__base_free(f->p);
+    tarry__base_free(f->theta);
 }
 
 /* ---- books ----------------------------------------------------------------*/
@@ -115,7 +115,8 @@ static void find_range(tarry__fit *f)
 
 static double mean_of(const tarry__fit *f, size_t arm)
 {
-    return tarry__dot(tarry__view_arm(f->view, arm), f->theta, f->view->rank);
+    return tarry__linalg_dot(tarry__view_arm(f->view, arm), f->theta,
+                             f->view->rank);
 }
 
 static void find_spread(tarry__fit *f)
@@ -154,27 +155,39 @@ static void start(tarry__fit *f)
     }
 }
 
-/* One arm's part of V and of the score; deviation(m) is that of its mean. */
+/* The weight of one loss of an arm whose mean is estimated from n of them:
+ * what is not known yet is taken as nearer to the middle of the range. */
+static double careful_weight(const tarry__fit *f, double mean, double n)
+{
+    const double middle = (f->low + f->high) / 2;
+    const double off = fabs(mean - middle) - (f->high - middle) / sqrt(n + 1);
+    return 1 / variance(f, middle + (off > 0 ? off : 0));
+}
+
+/* What outstanding plays of this arm say: nothing yet, if delays do not look
+ * at losses. */
+static tarry__hint hint_of(const tarry__fit *f, const tarry__waiting *w,
+                           const tarry__tally *t)
+{
+    const uint64_t late = t->plays - t->arrivals;
+    if (late == 0 || f->trusting || t->seat >= w->room)
+        return (tarry__hint){0, 0, (double)late};
+    return tarry__waiting_hint(w, t->seat, f->p[t->seat]);
+}
+
+/* One arm's part of V and of the score, which is in `step`. */
 static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm)
 {
     const size_t r = f->view->rank;
     const double *z = tarry__view_arm(f->view, arm);
     const tarry__tally *t = &f->tally[arm];
-    const double raw = tarry__dot(z, f->theta, r);
-    const double mean = tarry__clamp(raw, f->low, f->high);
-    /* what is not known yet is taken as nearer to the middle */
-    const double middle = (f->low + f->high) / 2;
-    const double doubt =
-        1 / sqrt((double)t->arrivals + 1) * (f->high - f->low) / 2;
-    const double off = fmax(fabs(mean - middle) - doubt, 0);
-    const double weight = 1 / variance(f, middle + off);
-    const double p = tarry__clamp(tarry__fit_high_share(f, mean), 0.01, 0.99);
-    const double late = (double)(t->plays - t->arrivals);
-    tarry__hint hint = {0, 0, late};
-    f->p[t->seat] = p;
-    if (late > 0 && !f->trusting && t->seat < w->room)
-        hint = tarry__waiting_hint(w, t->seat, p);
     const double n = (double)t->arrivals;
+    const double raw = tarry__linalg_dot(z, f->theta, r);
+    const double mean = tarry__clamp(raw, f->low, f->high);
+    const double weight = careful_weight(f, mean, n);
+    f->p[t->seat] =
+        tarry__clamp(tarry__fit_high_share(f, mean), LEAST_P, 1 - LEAST_P);
+    const tarry__hint hint = hint_of(f, w, t);
     const double score =
         weight * (t->sum - n * raw + (f->high - f->low) * hint.surplus);
     add(f->V, r, weight * (n + hint.known), z);
@@ -190,7 +203,8 @@ static bool move(tarry__fit *f, bool careful)
     if (!tarry__root_factor(f->V, r))
         return true;
     tarry__root_solve(f->V, r, f->step);
-    const double length = sqrt(tarry__dot(f->step, f->step, r) / f->spread);
+    const double length =
+        sqrt(tarry__linalg_dot(f->step, f->step, r) / f->spread);
     tarry__root_solve_back(f->V, r, f->step);
     const bool far = careful && length > LONGEST_STEP;
     for (size_t i = 0; i < r; i++)
@@ -198,35 +212,32 @@ static bool move(tarry__fit *f, bool careful)
     return !far;
 }
 
-/* f->V holds the factor. */
+/* The length of theta as the data have it, by one step of EM: an unknown vector
+ * with entries of variance 1/lambda has a square of r/lambda on average.  One
+ * entry of variance 1 is added as a prior.  f->V holds its factor. */
 static void find_lambda(tarry__fit *f)
 {
     const size_t r = f->view->rank;
-    double trace = 0, x[64];
+    double square = 1 + tarry__linalg_dot(f->theta, f->theta, r);
     for (size_t j = 0; j < r; j++) {
-        memset(x, 0, sizeof x);
-        x[j] = 1;
-        tarry__root_solve(f->V, r, x);
-        trace += f->spread * tarry__dot(x, x, r);
+        memset(f->step, 0, r * sizeof *f->step);
+        f->step[j] = 1;
+        tarry__root_solve(f->V, r, f->step);
+        square += f->spread * tarry__linalg_dot(f->step, f->step, r);
     }
-    const double square = tarry__dot(f->theta, f->theta, r);
-    f->lambda = tarry__clamp(((double)r + f->eb) / (square + trace + f->eb), 0.3, 100);
+    f->lambda = tarry__clamp((double)(r + 1) / square, 0.3, 100);
 }
 
 bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
 {
     const bool careful = !f->trusting && tarry__waiting_any(w);
-    bool settled = true;
     find_range(f);
-    for (int i = 0; i < f->steps; i++) {
-        start(f);
-        for (size_t k = 0; k < f->n_seated; k++)
-            add_arm(f, w, f->seated[k]);
-        settled = move(f, careful);
-    }
+    start(f);
+    for (size_t k = 0; k < f->n_seated; k++)
+        add_arm(f, w, f->seated[k]);
+    const bool settled = move(f, careful);
     find_spread(f);
-    if (f->eb > 0)
-        find_lambda(f);
+    find_lambda(f);
     if (w->used > 1 && !f->trusting)
         tarry__waiting_learn(w, f->n_seated, f->p);
     return settled;

@@ -9,11 +9,11 @@
  * What has not arrived enters with the loss expected of it (waiting.h) and the
  * share of information that is really there: a step of Fisher scoring, or EM
  * with the right step length. */
-#ifndef TARRY_FORESIGHT_FIT_H
-#define TARRY_FORESIGHT_FIT_H
+#ifndef TARRY_POLICY_FORESIGHT_FIT_H
+#define TARRY_POLICY_FORESIGHT_FIT_H
 
-#include "view.h"
-#include "waiting.h"
+#include "policy/foresight/view.h"
+#include "policy/foresight/waiting.h"
 
 typedef struct {
     uint64_t plays, arrivals;
@@ -25,19 +25,19 @@ typedef struct {
 
 typedef struct {
     const tarry__view *view;
-    tarry__tally *tally;  /* per arm */
-    uint32_t *seated;     /* the arms that have been played, in order */
+    tarry__tally *tally; /* per arm */
+    uint32_t *seated;    /* the arms that have been played, in order */
     size_t n_seated;
     uint64_t played, arrived;
     double lowest, highest; /* losses seen */
-    double low, high;     /* the range that the fit assumes */
-    double spread;        /* variance as a share of the largest possible */
-    double steps, eb; double lambda;        /* regulariser */
-    uint32_t trusting;    /* delays do not look at losses: nothing is imputed */
-    double *theta;        /* rank */
-    double *V;            /* rank by rank: information that is there, in units */
-    double *V_coming;     /*   of the noise; the same with what is to come */
-    double *p, *step;     /* per seat: probability of a high loss; rank */
+    double low, high;       /* the range that the fit assumes */
+    double spread;          /* variance as a share of the largest possible */
+    double lambda;          /* regulariser: 1 / variance of theta's entries */
+    uint32_t trusting; /* delays do not look at losses: nothing is imputed */
+    double *theta;     /* rank */
+    double *V;         /* rank by rank: information that is there, in units */
+    double *V_coming;  /*   of the noise; the same with what is to come */
+    double *p, *step;  /* per seat: probability of a high loss; rank */
 } tarry__fit;
 
 tarry_status tarry__fit_open(tarry__fit *fit, const tarry__view *view);

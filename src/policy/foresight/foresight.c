@@ -5,15 +5,17 @@
  * most doubtful difference (doubt.h), and what is missing is itself news
  * (waiting.h).  view.h makes them independent of the features' units.
  *
- * An estimate is made anew when there are 0.3 per cent more losses, or rounds,
- * than at the last. */
-#include "doubt.h"
+ * An estimate is made anew when there is one per cent more of plays and losses
+ * together than at the last. */
+#include "policy/foresight/doubt.h"
 
+#include <string.h>
+#include "base/base.h"
 #include "policy/coins.h"
-#include "policy/rivals.h"
+#include "policy/foresight/foresight.h"
 
 typedef struct {
-    const tarry__problem *problem;
+    const tarry__policy_problem *problem;
     tarry__view view;
     tarry__fit fit;
     tarry__waiting waiting;
@@ -23,19 +25,18 @@ typedef struct {
     tarry__coins coins;
 } foresight;
 
-static double GROWTH = 0.003;
+static const double GROWTH = 0.01;
 
-static const tarry__setting settings[] = {
-    {"lambda", "1", "weight of the regulariser"},
-    {"beta", "0.5", "factor of the width"},
-    {"c", "1", "share of the remaining rounds that may repay a question"},
-    {"floor", "0", "least width, per logarithm of the round"},
-    {"kappa","1",""},{"ahead","1e9",""},{"eb","0",""},{"steps", "1", ""},{"growth", "0.01", ""},
-    {"delays", "any", "any, or independent: nothing is read into what is missing"},
+static const tarry__spec_setting settings[] = {
+    {"beta", "0.5", "factor of the squared width of doubts"},
+    {"c", "1", "share of the rounds ahead that may repay a question"},
+    {"delays", "any",
+     "any, or independent of losses: nothing is read into what is missing"},
     {NULL, NULL, NULL},
 };
 
-static tarry_status open_parts(foresight *s, const tarry__problem *problem)
+static tarry_status open_parts(foresight *s,
+                               const tarry__policy_problem *problem)
 {
     s->problem = problem;
     tarry_status status = tarry__view_open(&s->view, problem);
@@ -49,32 +50,32 @@ static tarry_status open_parts(foresight *s, const tarry__problem *problem)
     return status;
 }
 
-#include <string.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+static tarry_status read_delays(tarry__fit *fit, const tarry__spec *spec,
+                                tarry_error *error)
+{
+    const char *delays = tarry__spec_text(spec, "delays");
+    fit->trusting = strcmp(delays, "independent") == 0;
+    if (fit->trusting || strcmp(delays, "any") == 0)
+        return TARRY_OK;
+    return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                            "%s: delays must be any or independent: '%s'",
+                            spec->name, delays);
+}
+
 static tarry_status init(void *state, const tarry__policy_type *type,
-                         const tarry__problem *problem, const tarry__spec *spec,
-                         tarry_error *error)
+                         const tarry__policy_problem *problem,
+                         const tarry__spec *spec, tarry_error *error)
 {
     foresight *s = state;
     (void)type;
     const tarry_status status = open_parts(s, problem);
     if (status != TARRY_OK)
         return status;
-    if (tarry__spec_real(spec, "lambda", 1e-6, 1e6, &s->fit.lambda, error) ||
-        tarry__spec_real(spec, "beta", 0, 1e3, &s->doubt.beta, error) ||
-        tarry__spec_real(spec, "c", 0, 1e9, &s->doubt.c, error) ||
-        tarry__spec_real(spec, "floor", 0, 1e3, &s->doubt.floor, error))
+    if (tarry__spec_real(spec, "beta", 0, 1e6, &s->doubt.beta, error) !=
+            TARRY_OK ||
+        tarry__spec_real(spec, "c", 0, 1e6, &s->doubt.c, error) != TARRY_OK)
         return TARRY_BAD_ARGUMENT;
-    tarry__spec_real(spec, "kappa", 0, 1e3, &s->doubt.kappa, error);
-    tarry__spec_real(spec, "ahead", 0, 1e12, &s->doubt.ahead, error);
-    tarry__spec_real(spec, "eb", 0, 1e12, &s->fit.eb, error);
-    tarry__spec_real(spec, "steps", 0, 1e3, &s->fit.steps, error);
-    tarry__spec_real(spec, "growth", 0, 1e3, &GROWTH, error);
-    s->fit.trusting =
-        strcmp(tarry__spec_text(spec, "delays"), "independent") == 0;
-    return TARRY_OK;
+    return read_delays(&s->fit, spec, error);
 }
 
 static uint64_t grown(uint64_t count)
@@ -105,18 +106,20 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     if (s->stale || s->fit.arrived + s->fit.played >= s->renew_at)
         renew(s);
     tarry__coins_of(&s->coins, s->problem, round, &u, &v);
-    *arm = tarry__choice(s->problem, tarry__doubt_choose(&s->doubt, round, u));
+    *arm = tarry__policy_choice(s->problem,
+                                tarry__doubt_choose(&s->doubt, round, u));
     played(s, round, *arm);
     return TARRY_OK;
 }
 
-static tarry__use observe(void *state, uint64_t round, size_t arm, double loss)
+static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
+                                 double loss)
 {
     foresight *s = state;
     const size_t seat = tarry__fit_loss(&s->fit, arm, loss);
     tarry__waiting_end(&s->waiting, round, seat,
                        tarry__fit_high_share(&s->fit, loss));
-    return TARRY__USED;
+    return TARRY__POLICY_USED;
 }
 
 static void narrowed(void *state)
@@ -130,11 +133,11 @@ static void narrowed(void *state)
 static void status(const void *state, tarry_policy_status *status)
 {
     const foresight *s = state;
-    status->best = tarry__choice(s->problem, s->doubt.best);
+    status->best = tarry__policy_choice(s->problem, s->doubt.best);
 }
 
 static void archive(void *state, const tarry__policy_type *type,
-                    const tarry__problem *problem, tarry__archive *a)
+                    const tarry__policy_problem *problem, tarry__archive *a)
 {
     foresight *s = state;
     (void)type;
@@ -153,14 +156,6 @@ static void archive(void *state, const tarry__policy_type *type,
 static void clear(void *state)
 {
     foresight *s = state;
-/*DBG*/
-    if (getenv("FS_DEBUG") && s->doubt.P) {
-        size_t K = s->problem->n_arms; const double *mu = s->problem->means;
-        size_t bt = 0; if (mu) for (size_t k = 0; k < K; k++) if (mu[k] < mu[bt]) bt = k;
-        fprintf(stderr, "best true %zu mu %.4f; est best %zu mu %.4f spread %.3f range %.3f %.3f calm %d\n", bt, mu?mu[bt]:0, tarry__choice(s->problem,s->doubt.best), mu?mu[tarry__choice(s->problem,s->doubt.best)]:0, s->fit.spread, s->fit.low, s->fit.high, s->doubt.calm);
-        for (size_t k = 0; k < K; k++) if (k == bt || s->fit.tally[k].plays > 100) fprintf(stderr, "  arm %zu plays %lu arr %lu mean %.4f est %.4f mu %.4f gap %.4f sd %.4f z %.2f\n", k, s->fit.tally[k].plays, s->fit.tally[k].arrivals, s->fit.tally[k].sum/(1e-9+s->fit.tally[k].arrivals), s->doubt.mean[k], mu?mu[k]:0, s->doubt.gap[k], sqrt(s->doubt.w[k]), s->doubt.gap[k]/sqrt(s->doubt.w[k]+1e-30));
-    }
-/*DBGEND*/
     tarry__view_clear(&s->view);
     tarry__fit_clear(&s->fit);
     tarry__waiting_clear(&s->waiting);

@@ -1,5 +1,5 @@
 /* root.c - see root.h. */
-#include "root.h"
+#include "policy/foresight/root.h"
 
 #include <math.h>
 #include <string.h>

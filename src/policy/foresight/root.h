@@ -1,8 +1,8 @@
 /* root.h - Cholesky factors of small matrices in plain loops, which need no
  * lock on the number of BLAS's threads.  Matrices are r by r, column-major,
  * lower half. */
-#ifndef TARRY_FORESIGHT_ROOT_H
-#define TARRY_FORESIGHT_ROOT_H
+#ifndef TARRY_POLICY_FORESIGHT_ROOT_H
+#define TARRY_POLICY_FORESIGHT_ROOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

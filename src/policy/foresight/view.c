@@ -1,6 +1,6 @@
 /* view.c - see view.h.  Independent features are found by a Cholesky factor
  * with pivots, each feature measured in its own unit. */
-#include "view.h"
+#include "policy/foresight/view.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 static const double NOTHING_LEFT = 1e-11;
 
 /* M = sum of a a' over all arms, each feature divided by its own norm. */
-static void correlate(const tarry__problem *p, double *M, double *unit)
+static void correlate(const tarry__policy_problem *p, double *M, double *unit)
 {
     const size_t n = p->dim;
-    tarry__blas_quiet_begin();
-    tarry__outer(p->arms, n, p->n_arms, M);
-    tarry__blas_quiet_end();
-    tarry__mirror(M, n);
+    tarry__linalg_blas_quiet_begin();
+    tarry__linalg_outer(p->arms, n, p->n_arms, M);
+    tarry__linalg_blas_quiet_end();
+    tarry__linalg_mirror(M, n);
     for (size_t i = 0; i < n; i++)
         unit[i] = M[i + i * n] > 0 ? sqrt(M[i + i * n]) : 1;
     for (size_t i = 0; i < n; i++)
@@ -86,13 +86,13 @@ static void turn(const tarry__view *v, const double *M, const double *unit,
 static tarry_status find_view(tarry__view *v, double *M, double *unit,
                               uint32_t *order)
 {
-    const tarry__problem *p = v->problem;
+    const tarry__policy_problem *p = v->problem;
     if (M == NULL || unit == NULL || order == NULL)
         return TARRY_NO_MEMORY;
     correlate(p, M, unit);
     v->rank = factor(M, p->dim, order);
-    v->Z = tarry__alloc(p->n_arms * v->rank, sizeof *v->Z);
-    v->columns = tarry__alloc(p->n_arms * v->rank, sizeof *v->columns);
+    v->Z = tarry__base_alloc(p->n_arms * v->rank, sizeof *v->Z);
+    v->columns = tarry__base_alloc(p->n_arms * v->rank, sizeof *v->columns);
     if (v->Z == NULL || v->columns == NULL)
         return TARRY_NO_MEMORY;
     turn(v, M, unit, order);
@@ -100,31 +100,33 @@ static tarry_status find_view(tarry__view *v, double *M, double *unit,
     return TARRY_OK;
 }
 
-tarry_status tarry__view_open(tarry__view *v, const tarry__problem *problem)
+tarry_status tarry__view_open(tarry__view *v,
+                              const tarry__policy_problem *problem)
 {
     const size_t n = problem->dim;
-    double *M = tarry__alloc(n * n, sizeof *M);
-    double *unit = tarry__alloc(n, sizeof *unit);
-    uint32_t *order = tarry__alloc(n, sizeof *order);
+    double *M = tarry__base_alloc(n * n, sizeof *M);
+    double *unit = tarry__base_alloc(n, sizeof *unit);
+    uint32_t *order = tarry__base_alloc(n, sizeof *order);
     v->problem = problem;
     const tarry_status status = find_view(v, M, unit, order);
-    tarry__free(M);
-    tarry__free(unit);
-    tarry__free(order);
+    tarry__base_free(M);
+    tarry__base_free(unit);
+    tarry__base_free(order);
     return status;
 }
 
 void tarry__view_clear(tarry__view *v)
 {
-    tarry__free(v->Z);
-    tarry__free(v->columns);
+    tarry__base_free(v->Z);
+    tarry__base_free(v->columns);
 }
 
 void tarry__view_narrow(tarry__view *v)
 {
-    v->count = tarry__n_choices(v->problem);
+    v->count = tarry__policy_n_choices(v->problem);
     for (size_t i = 0; i < v->count; i++) {
-        const double *z = tarry__view_arm(v, tarry__choice(v->problem, i));
+        const double *z =
+            tarry__view_arm(v, tarry__policy_choice(v->problem, i));
         for (size_t j = 0; j < v->rank; j++)
             v->columns[j * v->count + i] = z[j];
     }

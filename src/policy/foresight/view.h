@@ -5,20 +5,22 @@
  * the identity, as for unit vectors in all directions: what follows depends
  * neither on the features' units, nor on features that are copies or mixtures
  * of others. */
-#ifndef TARRY_FORESIGHT_VIEW_H
-#define TARRY_FORESIGHT_VIEW_H
+#ifndef TARRY_POLICY_FORESIGHT_VIEW_H
+#define TARRY_POLICY_FORESIGHT_VIEW_H
 
 #include "policy/policy_type.h"
 
 typedef struct {
-    const tarry__problem *problem;
+    const tarry__policy_problem *problem;
     size_t rank;
-    double *Z; /* rank per arm, all arms */
-    size_t count;    /* arms that may be chosen */
-    double *columns; /* those again: entry j of all of them, one after another */
+    double *Z;    /* rank per arm, all arms */
+    size_t count; /* arms that may be chosen */
+    double
+        *columns; /* those again: entry j of all of them, one after another */
 } tarry__view;
 
-tarry_status tarry__view_open(tarry__view *view, const tarry__problem *problem);
+tarry_status tarry__view_open(tarry__view *view,
+                              const tarry__policy_problem *problem);
 void tarry__view_clear(tarry__view *view);
 
 /* The arms that may be chosen are fewer now. */

@@ -1,9 +1,9 @@
 /* waiting.c - see waiting.h. */
-#include "waiting.h"
+#include "policy/foresight/waiting.h"
 
 #include <string.h>
 #include "base/base.h"
-#include "view.h"
+#include "policy/foresight/view.h"
 
 enum { BINS = TARRY__BINS, MOST_SEATS = 4096 };
 
@@ -28,10 +28,10 @@ static size_t bin_of(uint64_t age)
 
 static tarry_status open_memory(tarry__waiting *w)
 {
-    w->waiting = tarry__zalloc(w->room * BINS, sizeof *w->waiting);
-    w->ended = tarry__zalloc(w->room * 2 * BINS, sizeof *w->ended);
-    w->hazard = tarry__zalloc(w->room * BINS, sizeof *w->hazard);
-    w->ring = tarry__zalloc(w->ring_size, sizeof *w->ring);
+    w->waiting = tarry__base_zalloc(w->room * BINS, sizeof *w->waiting);
+    w->ended = tarry__base_zalloc(w->room * 2 * BINS, sizeof *w->ended);
+    w->hazard = tarry__base_zalloc(w->room * BINS, sizeof *w->hazard);
+    w->ring = tarry__base_zalloc(w->ring_size, sizeof *w->ring);
     return w->waiting != NULL && w->ended != NULL && w->hazard != NULL &&
                    w->ring != NULL
                ? TARRY_OK
@@ -39,7 +39,7 @@ static tarry_status open_memory(tarry__waiting *w)
 }
 
 tarry_status tarry__waiting_open(tarry__waiting *w,
-                                 const tarry__problem *problem)
+                                 const tarry__policy_problem *problem)
 {
     w->problem = problem;
     w->room = problem->n_arms < MOST_SEATS ? problem->n_arms : MOST_SEATS;
@@ -58,10 +58,10 @@ tarry_status tarry__waiting_open(tarry__waiting *w,
 
 void tarry__waiting_clear(tarry__waiting *w)
 {
-    tarry__free(w->ring);
-    tarry__free(w->waiting);
-    tarry__free(w->ended);
-    tarry__free(w->hazard);
+    tarry__base_free(w->ring);
+    tarry__base_free(w->waiting);
+    tarry__base_free(w->ended);
+    tarry__base_free(w->hazard);
 }
 
 bool tarry__waiting_any(const tarry__waiting *w)
@@ -224,7 +224,8 @@ void tarry__waiting_learn(tarry__waiting *w, size_t seats, const double *p)
 
 /* ---- saving ---------------------------------------------------------------*/
 
-void tarry__waiting_archive(tarry__waiting *w, const tarry__problem *problem,
+void tarry__waiting_archive(tarry__waiting *w,
+                            const tarry__policy_problem *problem,
                             tarry__archive *a)
 {
     w->problem = problem;

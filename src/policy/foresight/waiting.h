@@ -11,26 +11,26 @@
  * probability ratio(j, class) * hazard(k, j).  The ratios say how delays
  * depend on losses, the hazards how they depend on arms; with one of them
  * alone the other's effect would be blamed on it. */
-#ifndef TARRY_FORESIGHT_WAITING_H
-#define TARRY_FORESIGHT_WAITING_H
+#ifndef TARRY_POLICY_FORESIGHT_WAITING_H
+#define TARRY_POLICY_FORESIGHT_WAITING_H
 
 #include "policy/policy_type.h"
 
 enum { TARRY__BINS = 36 };
 
 typedef struct {
-    const tarry__problem *problem;
-    uint64_t now;        /* the last round played */
-    size_t ring_size;    /* a power of two */
-    uint32_t *ring;      /* of round t at t % size: seat + 1 while it waits */
-    size_t room;         /* seats: arms that have been played, in order */
-    uint32_t *waiting;   /* BINS per seat */
-    double *ended;       /* 2 BINS per seat: high, then low */
-    double *hazard;      /* BINS per seat */
+    const tarry__policy_problem *problem;
+    uint64_t now;      /* the last round played */
+    size_t ring_size;  /* a power of two */
+    uint32_t *ring;    /* of round t at t % size: seat + 1 while it waits */
+    size_t room;       /* seats: arms that have been played, in order */
+    uint32_t *waiting; /* BINS per seat */
+    double *ended;     /* 2 BINS per seat: high, then low */
+    double *hazard;    /* BINS per seat */
     uint64_t per_bin[TARRY__BINS]; /* waiting, over all seats */
     double ratio[2][TARRY__BINS];
     double pooled[TARRY__BINS]; /* hazards over all arms */
-    size_t used;         /* bins that were reached */
+    size_t used;                /* bins that were reached */
 } tarry__waiting;
 
 /* What outstanding plays of an arm say, given its mean. */
@@ -41,9 +41,10 @@ typedef struct {
 } tarry__hint;
 
 tarry_status tarry__waiting_open(tarry__waiting *w,
-                                 const tarry__problem *problem);
+                                 const tarry__policy_problem *problem);
 void tarry__waiting_clear(tarry__waiting *w);
-void tarry__waiting_archive(tarry__waiting *w, const tarry__problem *problem,
+void tarry__waiting_archive(tarry__waiting *w,
+                            const tarry__policy_problem *problem,
                             tarry__archive *a);
 
 /* A play in this round, of the arm with this seat; its loss. */
