@@ -7,9 +7,11 @@
 #include "linalg/linalg.h"
 #include "policy/foresight/root.h"
 
+enum { HOLD = 200 }; /* a mixture stays for 1/200 of the rounds so far */
+
 static size_t memory_size(size_t r, size_t K)
 {
-    return r * r + 2 * r + 6 * K;
+    return 2 * r * r + 2 * r + 6 * K;
 }
 
 static tarry_status open_memory(tarry__doubt *d, const tarry__fit *fit)
@@ -19,7 +21,8 @@ static tarry_status open_memory(tarry__doubt *d, const tarry__fit *fit)
     d->P = tarry__base_zalloc(memory_size(r, K), sizeof *d->P);
     if (d->P == NULL)
         return TARRY_NO_MEMORY;
-    d->y = d->P + r * r;
+    d->R = d->P + r * r;
+    d->y = d->R + r * r;
     d->x = d->y + r;
     d->mean = d->x + r;
     d->gap = d->mean + K;
@@ -68,25 +71,24 @@ static void find_gaps(tarry__doubt *d)
     }
 }
 
-/* s(i) = |z(i)|^2 and w(i) = |z(i) - z(b)|^2 in the norm of P = L'^-1 L^-1:
- * row by row of L^-1. */
+static const double *arm_at(const tarry__doubt *d, size_t place)
+{
+    const tarry__view *v = d->fit->view;
+    return tarry__view_arm(v, tarry__policy_choice(v->problem, place));
+}
+
+/* With P = R R', R = L'^-1: variances are |R' z|^2. */
 static void find_variances(tarry__doubt *d, const double *L)
 {
     const tarry__view *v = d->fit->view;
     const size_t r = v->rank;
-    memset(d->w, 0, v->count * sizeof *d->w);
-    memset(d->s, 0, v->count * sizeof *d->s);
+    memset(d->R, 0, r * r * sizeof *d->R);
     for (size_t j = 0; j < r; j++) {
-        memset(d->x, 0, r * sizeof *d->x);
-        d->x[j] = 1;
-        tarry__root_solve_back(L, r, d->x);
-        tarry__view_times(v, d->x, d->t);
-        const double b = d->t[d->best];
-        for (size_t i = 0; i < v->count; i++) {
-            d->s[i] += d->t[i] * d->t[i];
-            d->w[i] += (d->t[i] - b) * (d->t[i] - b);
-        }
+        d->R[j + j * r] = 1;
+        tarry__root_solve_back(L, r, d->R + j * r);
+        d->x[j] = tarry__linalg_dot(arm_at(d, d->best), d->R + j * r, r);
     }
+    tarry__view_squares(v, d->R, d->x, d->s, d->w);
 }
 
 void tarry__doubt_renew(tarry__doubt *d)
@@ -99,21 +101,23 @@ void tarry__doubt_renew(tarry__doubt *d)
         find_variances(d, L);
     }
     d->calm = 0;
+    d->until = 0;
+    d->plays_best = d->plays_other = 0;
+    d->other = d->best;
 }
 
 /* ---- a play ---------------------------------------------------------------*/
 
-void tarry__doubt_play(tarry__doubt *d, size_t arm)
+/* `count` plays of an arm, of which P, s and w are to know. */
+static void add_plays(tarry__doubt *d, size_t arm, double count)
 {
     const tarry__view *v = d->fit->view;
     const size_t r = v->rank;
     const double *z = tarry__view_arm(v, arm);
-    if (d->calm)
-        return;
-    times(d->P, r, z, d->y);
     const double mean = tarry__clamp(tarry__linalg_dot(z, d->fit->theta, r),
                                      d->fit->low, d->fit->high);
-    const double weight = tarry__fit_weight(d->fit, mean);
+    const double weight = count * tarry__fit_weight(d->fit, mean);
+    times(d->P, r, z, d->y);
     const double c = weight / (1 + weight * tarry__linalg_dot(z, d->y, r));
     for (size_t j = 0; j < r; j++)
         for (size_t i = 0; i < r; i++)
@@ -124,6 +128,29 @@ void tarry__doubt_play(tarry__doubt *d, size_t arm)
         d->s[i] -= c * d->t[i] * d->t[i];
         d->w[i] -= c * (d->t[i] - b) * (d->t[i] - b);
     }
+}
+
+void tarry__doubt_play(tarry__doubt *d, size_t arm)
+{
+    const tarry__policy_problem *p = d->fit->view->problem;
+    if (d->calm)
+        return;
+    if (arm == tarry__policy_choice(p, d->best))
+        d->plays_best++;
+    else if (arm == tarry__policy_choice(p, d->other))
+        d->plays_other++;
+    else
+        add_plays(d, arm, 1);
+}
+
+static void add_held(tarry__doubt *d)
+{
+    const tarry__policy_problem *p = d->fit->view->problem;
+    if (d->plays_best > 0)
+        add_plays(d, tarry__policy_choice(p, d->best), (double)d->plays_best);
+    if (d->plays_other > 0)
+        add_plays(d, tarry__policy_choice(p, d->other), (double)d->plays_other);
+    d->plays_best = d->plays_other = 0;
 }
 
 /* ---- a choice -------------------------------------------------------------*/
@@ -198,23 +225,16 @@ static double mix(double gap, double doubt, double own, double info,
 static void ask(tarry__doubt *d, size_t u)
 {
     const tarry__view *v = d->fit->view;
-    const double *a = tarry__view_arm(v, tarry__policy_choice(v->problem, u));
-    const double *b =
-        tarry__view_arm(v, tarry__policy_choice(v->problem, d->best));
     for (size_t j = 0; j < v->rank; j++)
-        d->x[j] = a[j] - b[j];
+        d->x[j] = arm_at(d, u)[j] - arm_at(d, d->best)[j];
     times(d->P, v->rank, d->x, d->y);
     tarry__view_times(v, d->y, d->t);
 }
 
-size_t tarry__doubt_choose(tarry__doubt *d, uint64_t round, double coin)
+/* The mixture that answers the question about the arm at place u best. */
+static void find_mixture(tarry__doubt *d, size_t u, double doubt)
 {
-    double doubt, share, best_share = 0, least = INFINITY;
-    size_t other = d->best;
-    const size_t u = d->calm ? d->best : most_doubtful(d, round, &doubt);
-    d->calm = d->calm || doubt <= 0;
-    if (d->calm)
-        return d->best;
+    double share, least = INFINITY;
     ask(d, u);
     const double own = information(d, d->best, d->w[u]);
     for (size_t i = 0; i < d->fit->view->count; i++) {
@@ -222,11 +242,24 @@ size_t tarry__doubt_choose(tarry__doubt *d, uint64_t round, double coin)
             mix(d->gap[i], doubt, own, information(d, i, d->w[u]), &share);
         if (ratio < least) {
             least = ratio;
-            other = i;
-            best_share = share;
+            d->other = i;
+            d->share = share;
         }
     }
-    return coin < best_share ? other : d->best;
+}
+
+size_t tarry__doubt_choose(tarry__doubt *d, uint64_t round, double coin)
+{
+    if (!d->calm && round >= d->until) {
+        double doubt;
+        add_held(d);
+        const size_t u = most_doubtful(d, round, &doubt);
+        d->calm = doubt <= 0;
+        d->until = round + 1 + round / HOLD;
+        if (!d->calm)
+            find_mixture(d, u, doubt);
+    }
+    return !d->calm && coin < d->share ? d->other : d->best;
 }
 
 /* ---- saving ---------------------------------------------------------------*/
@@ -244,5 +277,11 @@ void tarry__doubt_archive(tarry__doubt *d, const tarry__fit *fit,
     tarry__archive_field(a, d->c);
     tarry__archive_field(a, d->best);
     tarry__archive_field(a, d->calm);
-    tarry__archive_require(a, d->best < fit->view->count);
+    tarry__archive_field(a, d->other);
+    tarry__archive_field(a, d->share);
+    tarry__archive_field(a, d->until);
+    tarry__archive_field(a, d->plays_best);
+    tarry__archive_field(a, d->plays_other);
+    tarry__archive_require(a, d->best < fit->view->count &&
+                                  d->other < fit->view->count);
 }

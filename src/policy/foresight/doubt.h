@@ -27,11 +27,14 @@
 typedef struct {
     const tarry__fit *fit;
     double beta, c;
-    double *P; /* rank by rank: inverse of the information */
+    double *P, *R; /* rank by rank: inverse of the information, its root */
     double *mean, *gap, *w, *s, *t, *noise; /* per arm that may be chosen */
     double *y, *x;                          /* rank */
-    size_t best;                            /* place of b */
-    uint32_t calm;                          /* no doubt is left */
+    size_t best, other; /* places of b and of the other arm of the mixture, */
+    double share;       /*   and the probability of that, */
+    uint64_t until;     /*   up to this round */
+    uint64_t plays_best, plays_other; /* that P does not know yet */
+    uint32_t calm;                    /* no doubt is left */
 } tarry__doubt;
 
 tarry_status tarry__doubt_open(tarry__doubt *doubt, const tarry__fit *fit);

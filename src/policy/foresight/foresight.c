@@ -127,7 +127,7 @@ static void narrowed(void *state)
     foresight *s = state;
     tarry__view_narrow(&s->view);
     s->stale = 1;
-    s->doubt.best = 0;
+    s->doubt.best = s->doubt.other = 0;
 }
 
 static void status(const void *state, tarry_policy_status *status)

@@ -132,11 +132,48 @@ void tarry__view_narrow(tarry__view *v)
     }
 }
 
+enum { BLOCK = 32 }; /* arms at a time, in registers or nearly so */
+
+/* out(i) = <z(i), x> for `count` <= BLOCK arms from place `from` on. */
+static void times(const tarry__view *v, const double *x, size_t from,
+                  size_t count, double *out)
+{
+    double sum[BLOCK] = {0};
+    const double *column = v->columns + from;
+    for (size_t j = 0; j < v->rank; j++, column += v->count)
+        if (count == BLOCK)
+            for (size_t i = 0; i < BLOCK; i++)
+                sum[i] += x[j] * column[i];
+        else
+            for (size_t i = 0; i < count; i++)
+                sum[i] += x[j] * column[i];
+    memcpy(out, sum, count * sizeof *out);
+}
+
+static size_t block_at(const tarry__view *v, size_t from)
+{
+    return v->count - from < BLOCK ? v->count - from : BLOCK;
+}
+
 void tarry__view_times(const tarry__view *v, const double *x, double *out)
 {
-    const double *column = v->columns;
-    memset(out, 0, v->count * sizeof *out);
-    for (size_t j = 0; j < v->rank; j++, column += v->count)
-        for (size_t i = 0; i < v->count; i++)
-            out[i] += x[j] * column[i];
+    for (size_t from = 0; from < v->count; from += BLOCK)
+        times(v, x, from, block_at(v, from), out + from);
+}
+
+void tarry__view_squares(const tarry__view *v, const double *R,
+                         const double *origin, double *s, double *w)
+{
+    double t[BLOCK];
+    memset(s, 0, v->count * sizeof *s);
+    memset(w, 0, v->count * sizeof *w);
+    for (size_t from = 0; from < v->count; from += BLOCK)
+        for (size_t j = 0; j < v->rank; j++) {
+            const size_t count = block_at(v, from);
+            times(v, R + j * v->rank, from, count, t);
+            for (size_t i = 0; i < count; i++) {
+                s[from + i] += t[i] * t[i];
+                w[from + i] += (t[i] - origin[j]) * (t[i] - origin[j]);
+            }
+        }
 }

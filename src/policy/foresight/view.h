@@ -29,6 +29,11 @@ void tarry__view_narrow(tarry__view *view);
 /* out(i) = <z(i), x> for the arms that may be chosen. */
 void tarry__view_times(const tarry__view *view, const double *x, double *out);
 
+/* s(i) = |R' z(i)|^2 and w(i) = |R' z(i) - origin|^2 for them; R is rank by
+ * rank. */
+void tarry__view_squares(const tarry__view *view, const double *R,
+                         const double *origin, double *s, double *w);
+
 static inline double tarry__clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
