@@ -61,12 +61,14 @@ set(TARRY_CORE
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
     src/policy/phased/books.c
+    src/policy/phased/ellipsoid.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
     src/policy/phased/guided.c
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/own_mean.c
     src/policy/phased/phased.c
     src/policy/phased/regret_design.c
     src/policy/phased/settings.c

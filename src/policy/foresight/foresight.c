@@ -9,8 +9,6 @@
  * together than at the last. */
 #include "policy/foresight/doubt.h"
 
-#include <string.h>
-#include "base/base.h"
 #include "policy/coins.h"
 #include "policy/foresight/foresight.h"
 
@@ -27,12 +25,15 @@ typedef struct {
 
 static const double GROWTH = 0.01;
 
-static const tarry__spec_setting settings[] = {
-    {"beta", "0.5", "factor of the squared width of doubts"},
-    {"c", "1", "share of the rounds ahead that may repay a question"},
-    {"delays", "any",
-     "any, or independent of losses: nothing is read into what is missing"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("beta", "0.5", 0, 1e6,
+                     "factor of the squared width of doubts"),
+    TARRY__SPEC_REAL("c", "1", 0, 1e6,
+                     "share of the rounds ahead that may repay a question"),
+    TARRY__SPEC_CHOICE(
+        "delays", "any", "any|independent",
+        "independent of losses: nothing is read into what is missing"),
+    TARRY__SPEC_END,
 };
 
 static tarry_status open_parts(foresight *s,
@@ -50,32 +51,18 @@ static tarry_status open_parts(foresight *s,
     return status;
 }
 
-static tarry_status read_delays(tarry__fit *fit, const tarry__spec *spec,
-                                tarry_error *error)
-{
-    const char *delays = tarry__spec_text(spec, "delays");
-    fit->trusting = strcmp(delays, "independent") == 0;
-    if (fit->trusting || strcmp(delays, "any") == 0)
-        return TARRY_OK;
-    return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                            "%s: delays must be any or independent: '%s'",
-                            spec->name, delays);
-}
-
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__policy_problem *problem,
                          const tarry__spec *spec, tarry_error *error)
 {
     foresight *s = state;
     (void)type;
-    const tarry_status status = open_parts(s, problem);
-    if (status != TARRY_OK)
-        return status;
-    if (tarry__spec_real(spec, "beta", 0, 1e6, &s->doubt.beta, error) !=
-            TARRY_OK ||
-        tarry__spec_real(spec, "c", 0, 1e6, &s->doubt.c, error) != TARRY_OK)
-        return TARRY_BAD_ARGUMENT;
-    return read_delays(&s->fit, spec, error);
+    tarry_status status = tarry__spec_real(spec, "beta", &s->doubt.beta, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_real(spec, "c", &s->doubt.c, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_choice(spec, "delays", &s->fit.trusting, error);
+    return status == TARRY_OK ? open_parts(s, problem) : TARRY_BAD_ARGUMENT;
 }
 
 static uint64_t grown(uint64_t count)

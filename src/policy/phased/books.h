@@ -1,7 +1,8 @@
 /* books.h - per arm: plays, losses that have arrived, and their sum; and what
  * all of them together say, whenever somebody asks.
  *
- * Asking costs O(K r^2), keeping the books a few additions a round. */
+ * Asking costs O(K r^2) and a logarithm or two per arm, keeping the books a few
+ * additions a round. */
 #ifndef TARRY_POLICY_PHASED_BOOKS_H
 #define TARRY_POLICY_PHASED_BOOKS_H
 
@@ -18,6 +19,7 @@ typedef struct {
     double *Z;        /* the first design's V is 1; rank per arm */
     double *means;    /* per arm: the estimates of tarry__books_fit */
     double *work;     /* rank * (rank + 3) */
+    double *bounds;   /* room for a bound per arm */
     uint32_t *late;   /* room for all arms: those that miss losses */
 } tarry__books;
 
