@@ -46,7 +46,11 @@ set(TARRY_CORE
     src/policy/foresight/view.c
     src/policy/foresight/waiting.c
     src/policy/linear/arms_tiles.c
+    src/policy/linear/directed.c
+    src/policy/linear/explore_commit.c
     src/policy/linear/greedy.c
+    src/policy/linear/ids.c
+    src/policy/linear/linmed.c
     src/policy/linear/lints.c
     src/policy/linear/linucb.c
     src/policy/linear/linucb_inflated.c
@@ -56,6 +60,7 @@ set(TARRY_CORE
     src/policy/linear/ridge.c
     src/policy/linear/sampler.c
     src/policy/linear/ucb.c
+    src/policy/linear/vids.c
     src/policy/linear/window.c
     src/policy/description.c
     src/policy/open_rounds.c
