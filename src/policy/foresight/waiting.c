@@ -9,6 +9,7 @@ enum { BINS = TARRY__BINS, MOST_SEATS = 4096 };
 
 static const double PRIOR_ARM = 2;   /* plays, for an arm's own hazards */
 static const double PRIOR_RATIO = 2; /* losses, for ratios of 1 */
+static const double PRIOR_LOST = 0.02, PRIOR_PLAYS = 25; /* so many of these */
 static const double MOST_HAZARD = 0.98;
 
 /* Bins start at ages 0, 1, 2, 3, 4, 6, 8, 12, 16, ... */
@@ -50,6 +51,7 @@ tarry_status tarry__waiting_open(tarry__waiting *w,
         w->ratio[0][j] = w->ratio[1][j] = 1;
         w->pooled[j] = 0.5;
     }
+    w->lost = PRIOR_LOST;
     const tarry_status status = open_memory(w);
     for (size_t i = 0; status == TARRY_OK && i < w->room * BINS; i++)
         w->hazard[i] = 0.5;
@@ -131,24 +133,25 @@ static double lasts(double ratio, double hazard)
     return 1 - (ends < MOST_HAZARD ? ends : MOST_HAZARD);
 }
 
-/* Per bin: of plays that reach it, the share that is high; and the share of
- * all plays that do. */
+/* Of all plays of a seat, the shares that reach a bin: those that will come and
+ * are high or low, and the lost; and at the end those that never come. */
 typedef struct {
-    double high[BINS], reach[BINS + 1];
+    double high[BINS], low[BINS], lost, never;
 } course;
 
 static void follow(const tarry__waiting *w, size_t seat, double p, course *c)
 {
     const double *hazard = w->hazard + seat * BINS;
-    double high = p, low = 1 - p;
+    double high = (1 - w->lost) * p, low = (1 - w->lost) * (1 - p);
     for (size_t j = 0; j < w->used; j++) {
-        c->reach[j] = high + low;
-        c->high[j] = high / c->reach[j];
+        c->high[j] = high;
+        c->low[j] = low;
         high *= lasts(w->ratio[0][j], hazard[j]);
         low *= lasts(w->ratio[1][j], hazard[j]);
     }
+    c->lost = w->lost;
     /* of what lasts longer than anything so far, half will never come */
-    c->reach[w->used] = (high + low) * (w->used < BINS ? 0.5 : 1);
+    c->never = w->lost + (high + low) * (w->used < BINS ? 0.5 : 1);
 }
 
 tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p)
@@ -162,10 +165,11 @@ tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p)
         const double count = (double)w->waiting[seat * BINS + j];
         if (count == 0)
             continue;
-        const double q = c.high[j];
+        const double reach = c.high[j] + c.low[j] + c.lost;
+        const double q = (c.high[j] + c.lost * p) / reach;
         const double share =
             tarry__clamp(1 - q * (1 - q) / (p * (1 - p)), 0, 1);
-        const double comes = 1 - c.reach[w->used] / c.reach[j];
+        const double comes = 1 - c.never / reach;
         hint.surplus += count * (q - p);
         hint.known += count * share;
         hint.coming += count * (1 - share) * comes;
@@ -179,6 +183,7 @@ tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p)
  * those weighted with their hazards; by class. */
 typedef struct {
     double ended[2][BINS], risk[2][BINS], expected[2][BINS];
+    double plays, lost; /* that come, or have; that do not */
 } totals;
 
 static void learn_seat(tarry__waiting *w, size_t seat, double p, totals *t)
@@ -190,7 +195,8 @@ static void learn_seat(tarry__waiting *w, size_t seat, double p, totals *t)
     follow(w, seat, p, &c);
     for (size_t j = w->used; j-- > 0;) {
         const double here = (double)w->waiting[seat * BINS + j];
-        const double still[2] = {here * c.high[j], here * (1 - c.high[j])};
+        const double each = here / (c.high[j] + c.low[j] + c.lost);
+        const double still[2] = {each * c.high[j], each * c.low[j]};
         double expected = 0;
         for (int s = 0; s < 2; s++) {
             const double e = ended[(size_t)s * BINS + j];
@@ -201,7 +207,9 @@ static void learn_seat(tarry__waiting *w, size_t seat, double p, totals *t)
             t->expected[s][j] += risk * hazard[j];
             expected += risk * w->ratio[s][j];
             later[s] += e + still[s];
+            t->plays += e + still[s];
         }
+        t->lost += each * c.lost;
         hazard[j] = (ended[j] + ended[BINS + j] + PRIOR_ARM * w->pooled[j]) /
                     (expected + PRIOR_ARM);
     }
@@ -213,6 +221,8 @@ void tarry__waiting_learn(tarry__waiting *w, size_t seats, const double *p)
     totals t = none;
     for (size_t i = 0; i < seats && i < w->room; i++)
         learn_seat(w, i, p[i], &t);
+    w->lost =
+        (t.lost + PRIOR_LOST * PRIOR_PLAYS) / (t.lost + t.plays + PRIOR_PLAYS);
     for (size_t j = 0; j < w->used; j++) {
         w->pooled[j] = (t.ended[0][j] + t.ended[1][j] + 0.5) /
                        (t.risk[0][j] + t.risk[1][j] + 1);
@@ -237,6 +247,7 @@ void tarry__waiting_archive(tarry__waiting *w,
     tarry__archive_field(a, w->per_bin);
     tarry__archive_field(a, w->ratio);
     tarry__archive_field(a, w->pooled);
+    tarry__archive_field(a, w->lost);
     tarry__archive_field(a, w->used);
     tarry__archive_bytes(a, w->ring, w->ring_size * sizeof *w->ring);
     tarry__archive_bytes(a, w->waiting, w->room * BINS * sizeof *w->waiting);

@@ -10,7 +10,9 @@
  * The law: a play of arm k that has lasted to bin j ends in it with
  * probability ratio(j, class) * hazard(k, j).  The ratios say how delays
  * depend on losses, the hazards how they depend on arms; with one of them
- * alone the other's effect would be blamed on it. */
+ * alone the other's effect would be blamed on it.  Some plays are lost: they
+ * never end, whatever their loss.  Without them in the law, what never comes
+ * could be put down to low losses alone, and the data would not object. */
 #ifndef TARRY_POLICY_FORESIGHT_WAITING_H
 #define TARRY_POLICY_FORESIGHT_WAITING_H
 
@@ -30,6 +32,7 @@ typedef struct {
     uint64_t per_bin[TARRY__BINS]; /* waiting, over all seats */
     double ratio[2][TARRY__BINS];
     double pooled[TARRY__BINS]; /* hazards over all arms */
+    double lost;                /* the share of plays that never end */
     size_t used;                /* bins that were reached */
 } tarry__waiting;
 
