@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include "base/base.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "figure/figure.h"
 #include "report/html.h"
 #include "report/page.h"
@@ -214,7 +215,8 @@ static tarry_status put_page(FILE *out, const json_t *results, const char *dir,
     }
     tarry__page_end(out, results);
     free(figures);
-    return status;
+    return status == TARRY_OK && tarry__json_has_failed() ? out_of_memory(error)
+                                                          : status;
 }
 
 tarry_status tarry__report_write(const json_t *results, const char *dir,
