@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "policy/policy_type.h"
 
 /* ---- quantities -----------------------------------------------------------*/
 
@@ -87,7 +88,7 @@ void tarry__plan_add_all(tarry__plan *plan, int series, double x,
                          tarry__lab_case c)
 {
     for (size_t i = 0; (c.policy = tarry_policy_name(i)) != NULL; i++)
-        if (strcmp(c.policy, "oracle") != 0)
+        if (strcmp(c.policy, tarry__policy_recommended.name) != 0)
             tarry__plan_add(plan,
                             &(tarry__plan_point){.series = series,
                                                  .x = x,
