@@ -15,12 +15,11 @@
 
 /* ---- checks ---------------------------------------------------------------*/
 
-/* Adds an id to those seen; false if it is there already. */
+/* Adds an id to those seen; false if it is there already, or cannot be. */
 static bool is_new(json_t *seen, const char *id)
 {
-    const bool known = json_object_get(seen, id) != NULL;
-    json_object_set_new(seen, id, json_true());
-    return !known;
+    return json_object_get(seen, id) == NULL &&
+           json_object_set_new(seen, id, json_true()) == 0;
 }
 
 static tarry_status check_figures(const json_t *row, json_t *seen,
