@@ -24,10 +24,10 @@ static tarry_status open_coordinates(tarry__books *b)
     b->Z = tarry__base_alloc(K * b->rank, sizeof *b->Z);
     b->means = tarry__base_zalloc(K, sizeof *b->means);
     b->work = tarry__base_alloc(b->rank * (b->rank + 3), sizeof *b->work);
-    b->late = tarry__base_alloc(K, sizeof *b->late);
+    b->lacking = tarry__base_alloc(K, sizeof *b->lacking);
     b->bounds = tarry__base_alloc(K, sizeof *b->bounds);
     if (b->Z == NULL || b->means == NULL || b->work == NULL ||
-        b->late == NULL || b->bounds == NULL)
+        b->lacking == NULL || b->bounds == NULL)
         return TARRY_NO_MEMORY;
     if (b->rank == 0)
         return TARRY_OK;
@@ -64,7 +64,7 @@ void tarry__books_clear(tarry__books *b)
     tarry__base_free(b->Z);
     tarry__base_free(b->means);
     tarry__base_free(b->work);
-    tarry__base_free(b->late);
+    tarry__base_free(b->lacking);
     tarry__base_free(b->bounds);
 }
 
@@ -196,7 +196,7 @@ static tarry_status certify_linear(const tarry__books *b, double delta,
         return status;
     *arm = smallest_mean(b, f.theta, among, count);
     if (!tarry__ellipsoid_bound(&data, delta / 2, *arm, among, count, b->bounds,
-                                &own, b->late, b->work))
+                                &own, b->lacking, b->work))
         return TARRY_TARGET_NOT_MET;
     const double upper = fmin(own, own_upper(b, delta / 2, complete, *arm));
     *gap = 0;

@@ -12,8 +12,8 @@ typedef struct {
     const tarry__ellipsoid_data *data;
     double *L, *theta, *u, *v;
     double radius;
-    const uint32_t *late; /* arms that miss losses */
-    size_t n_late;
+    const uint32_t *lacking; /* arms that miss losses */
+    size_t n_lacking;
 } ellipsoid;
 
 size_t tarry__ellipsoid_room(size_t rank, size_t n_arms)
@@ -56,10 +56,10 @@ static double bound_of(const ellipsoid *e)
     const double middle = tarry__linalg_dot(e->theta, e->u, r);
     double shift = 0;
     tarry__linalg_lower_solve(e->L, r, e->u, 1);
-    if (e->n_late > 0)
+    if (e->n_lacking > 0)
         tarry__linalg_cholesky_solve(e->L, r, e->v);
-    for (size_t i = 0; i < e->n_late; i++) {
-        const size_t k = e->late[i];
+    for (size_t i = 0; i < e->n_lacking; i++) {
+        const size_t k = e->lacking[i];
         shift += (double)(d->counts[k] - d->seen[k]) *
                  fabs(tarry__linalg_dot(d->Z + k * r, e->v, r));
     }
@@ -73,18 +73,18 @@ static double difference(const ellipsoid *e, const double *z, const double *y)
     return bound_of(e);
 }
 
-static size_t find_late(const tarry__ellipsoid_data *d, uint32_t *late)
+static size_t find_lacking(const tarry__ellipsoid_data *d, uint32_t *lacking)
 {
     size_t n = 0;
     for (size_t k = 0; k < d->n_arms; k++)
         if (d->counts[k] > d->seen[k])
-            late[n++] = (uint32_t)k;
+            lacking[n++] = (uint32_t)k;
     return n;
 }
 
 bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *d, double delta,
                             size_t arm, const uint32_t *among, size_t count,
-                            double *bound, double *own, uint32_t *late,
+                            double *bound, double *own, uint32_t *lacking,
                             double *work)
 {
     const size_t r = d->rank;
@@ -93,8 +93,8 @@ bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *d, double delta,
                    .theta = work + r * r,
                    .u = work + r * r + r,
                    .v = work + r * r + 2 * r,
-                   .late = late,
-                   .n_late = find_late(d, late)};
+                   .lacking = lacking,
+                   .n_lacking = find_lacking(d, lacking)};
     *own = INFINITY;
     for (size_t i = 0; i < count; i++)
         bound[i] = INFINITY;

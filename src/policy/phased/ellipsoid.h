@@ -28,11 +28,11 @@ typedef struct {
 size_t tarry__ellipsoid_room(size_t rank, size_t n_arms);
 
 /* bound(i): on <unknown, z(arm) - z(among(i))>, the missing losses completed
- * the worst way; *own: on <unknown, z(arm)>.  `late` has room for all arms.
+ * the worst way; *own: on <unknown, z(arm)>.  `lacking` has room for all arms.
  * false: a factorisation failed, and nothing is bounded. */
 bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *data, double delta,
                             size_t arm, const uint32_t *among, size_t count,
-                            double *bound, double *own, uint32_t *late,
+                            double *bound, double *own, uint32_t *lacking,
                             double *work);
 
 #endif
