@@ -67,13 +67,17 @@ void tarry__directed_mix(tarry__directed *d)
             share = fmin(
                 fmax(d->cost[cheap] / gap - 2 * d->info[cheap] / more, 0), 1);
         const double cost = d->cost[cheap] + share * gap;
-        const double ratio =
-            cost * cost / (d->info[cheap] + share * more + 1e-300);
-        if (ratio < least) {
+        const double ratio = cost * cost / (d->info[cheap] + share * more);
+        if (ratio < least) { /* not if there is no information */
             least = ratio;
             other = i;
             best_share = share;
         }
+    }
+    if (!(least < INFINITY)) { /* nothing tells of anything */
+        for (size_t i = 0; i < count; i++)
+            d->weights[i] = 1;
+        return;
     }
     d->weights[cheap] = 1 - best_share;
     d->weights[other] += best_share;
