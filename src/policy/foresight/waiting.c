@@ -9,7 +9,11 @@ enum { BINS = TARRY__BINS, MOST_SEATS = 4096 };
 
 static const double PRIOR_ARM = 2;   /* plays, for an arm's own hazards */
 static const double PRIOR_RATIO = 2; /* losses, for ratios of 1 */
-static const double PRIOR_LOST = 0.02, PRIOR_PLAYS = 25; /* so many of these */
+static const double PRIOR_LOST = 0.1, PRIOR_PLAYS = 25; /* so many of these */
+
+/* Whether what waits for long is lost or low, data often cannot tell, and EM
+ * would stay where it began: each step leans towards lost a little. */
+static const double LEAN = 1.1;
 static const double MOST_HAZARD = 0.98;
 
 /* Bins start at ages 0, 1, 2, 3, 4, 6, 8, 12, 16, ... */
@@ -149,7 +153,7 @@ static void follow(const tarry__waiting *w, size_t seat, double p, course *c)
         high *= lasts(w->ratio[0][j], hazard[j]);
         low *= lasts(w->ratio[1][j], hazard[j]);
     }
-    c->lost = w->lost;
+    c->lost = LEAN * w->lost;
     /* of what lasts longer than anything so far, half will never come */
     c->never = w->lost + (high + low) * (w->used < BINS ? 0.5 : 1);
 }
