@@ -4,6 +4,8 @@
 # The library, first part: designs and policies.
 set(TARRY_CORE
     src/base/base.c
+    src/base/file.c
+    src/base/number.c
     src/base/spec.c
     src/base/status.c
     src/base/version.c
@@ -23,7 +25,6 @@ set(TARRY_CORE
     src/arms/arms.c
     src/arms/csv.c
     src/arms/npy.c
-    src/arms/number.c
     src/arms/source.c
     src/design/balance.c
     src/design/bounds.c
@@ -53,6 +54,7 @@ set(TARRY_CORE
     src/policy/description.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
+    src/policy/phased/alone.c
     src/policy/phased/books.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
@@ -60,7 +62,9 @@ set(TARRY_CORE
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/paper.c
     src/policy/phased/phased.c
+    src/policy/phased/plan.c
     src/policy/phased/regret_design.c
     src/policy/phased/settings.c
     src/policy/phased/spanner.c
@@ -158,7 +162,6 @@ set(TARRY_PROGRAM
     src/paper/rows/stochastic.c
     src/paper/sheet.c
     src/figure/csv.c
-    src/figure/draft.c
     src/figure/draw.c
     src/figure/finish.c
     src/figure/read.c
@@ -171,6 +174,7 @@ set(TARRY_PROGRAM
     src/cli/journal.c
     src/cli/list.c
     src/cli/main.c
+    src/cli/manual.c
     src/cli/options.c
     src/cli/paper.c
     src/cli/pipe.c

@@ -4,6 +4,9 @@
 #include "cli/cli.h"
 #include "bound/bound.h"
 
+static const char summary[] =
+    "the paper's bounds in numbers, for a world and a policy";
+
 static struct {
     const char *instance, *loss, *delay, *policy;
     uint64_t horizon, seed, threads;
@@ -26,6 +29,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "bound",
+        .summary = summary,
         .usage = "[options]",
         .about =
             "Evaluates the paper's bounds on the regret for a world and a\n"
@@ -136,5 +140,4 @@ static int run(int argc, char **argv)
     return a.json ? print_json(&bound) : print_text(&bound);
 }
 
-const cli_command cli_bound = {
-    "bound", "the paper's bounds in numbers, for a world and a policy", run};
+const cli_command cli_bound = {"bound", summary, run};

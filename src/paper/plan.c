@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "policy/policy_type.h"
 
 /* ---- quantities -----------------------------------------------------------*/
 

@@ -30,6 +30,12 @@ tarry_policy_params tarry_policy_defaults(void)
 
 /* ---- create ---------------------------------------------------------------*/
 
+static bool is_range(double low, double high)
+{
+    return low < high && isfinite(low) && isfinite(high) &&
+           isfinite(high - low);
+}
+
 static tarry_status check_params(const tarry_policy_params *p,
                                  tarry_error *error)
 {
@@ -45,8 +51,7 @@ static tarry_status check_params(const tarry_policy_params *p,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "the horizon must be 2 to 2^39 - 1 rounds: %ju",
                                 (uintmax_t)p->horizon);
-    if (!(p->low < p->high) || !isfinite(p->low) || !isfinite(p->high) ||
-        !isfinite(p->high - p->low))
+    if (!is_range(p->low, p->high))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "the range of losses must be low < high: %g,%g",
                                 p->low, p->high);
@@ -269,7 +274,10 @@ static void archive_problem(tarry_policy *p, tarry__archive *a)
     tarry__archive_array(a, &q->arms, &count, sizeof *q->arms, SIZE_MAX);
     tarry__archive_require(a, q->n_arms > 0 && q->n_arms <= MAX_ARMS &&
                                   q->dim > 0 && q->dim <= 20000 &&
-                                  count == q->n_arms * q->dim);
+                                  count == q->n_arms * q->dim &&
+                                  q->horizon >= 2 && q->horizon <= MAX_ROUND);
+    for (size_t i = 0; a->loading && a->status == TARRY_OK && i < count; i++)
+        tarry__archive_require(a, isfinite(q->arms[i]));
 }
 
 static void archive_open(tarry_policy *p, tarry__archive *a)
@@ -287,6 +295,7 @@ static void archive_open(tarry_policy *p, tarry__archive *a)
     }
     tarry__archive_require(a, o->room % 8 == 0 &&
                                   (o->count < o->room || o->room == 0));
+    tarry__archive_require(a, a->status == TARRY_OK && tarry__open_is_sound(o));
 }
 
 static void archive_policy(tarry_policy *p, tarry__archive *a)
@@ -301,6 +310,8 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
     tarry__archive_field(a, p->used);
     tarry__archive_field(a, p->ignored);
     tarry__archive_field(a, p->late);
+    tarry__archive_require(a,
+                           is_range(p->low, p->high) && p->round <= MAX_ROUND);
     archive_open(p, a);
     if (a->status == TARRY_OK)
         p->type->archive(p->state, p->type, &p->problem, a);
