@@ -1,44 +1,64 @@
+# make        set up, build the library and build/tarry
 # make demo   set up, build, show the main job
 # make test   set up, build, run every test (also under sanitizers)
-# make        build build/tarry        make bench     print the speed tables
-# make install [PREFIX=/usr/local]     make valgrind  unit tests under valgrind
-#                                      make tsan      threads under a sanitizer
+# make bench     print the speed tables       make install [PREFIX=/usr/local]
+# make valgrind  unit tests under valgrind    make tsan      threads, sanitized
+# make coverage  lines run by the tests       make check     format, clang-tidy
+# make format    put the code in its format   make clean
 PREFIX ?= /usr/local
+RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 
-.PHONY: all setup setup-test demo test bench install valgrind tsan format clean
-all: setup
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+.PHONY: all demo test bench install valgrind tsan coverage check format clean
+all:
+	@tools/setup build
+	@$(RELEASE) >/dev/null
 	@cmake --build --preset release
 
-setup:
-	@tools/setup
-
-setup-test:
-	@tools/setup test
-
 demo: all
+	@tools/setup demo
 	@build/tarry paper --quick --out build/demo
 
-test: setup-test all
+test:
+	@tools/setup build demo test
+	@$(if $(CI),tools/check)
+	@$(RELEASE) -DTARRY_TESTS=ON -DTARRY_BENCH=ON $(STRICT) >/dev/null
+	@cmake --build --preset release
 	@ctest --preset release
-	@cmake --preset sanitize >/dev/null
+	@cmake --preset sanitize -DTARRY_TESTS=ON $(STRICT) >/dev/null
 	@cmake --build --preset sanitize
 	@ctest --preset sanitize
 
-bench: all
-	@for b in design arms policy sim rivals; do echo "== $$b"; build/bench/bench_$$b || exit 1; echo; done
+bench:
+	@tools/setup build
+	@$(RELEASE) -DTARRY_BENCH=ON >/dev/null
+	@cmake --build --preset release
+	@for b in build/bench/bench_*; do echo "== $$b"; $$b || exit 1; echo; done
 
 install: all
 	@cmake --install build
 
-valgrind: all
+valgrind:
+	@tools/setup build test
+	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
+	@cmake --build --preset release
 	@tools/valgrind
 
 tsan:
+	@tools/setup build test tsan
 	@tools/tsan
 
+coverage:
+	@tools/setup build demo test
+	@tools/coverage
+
+check:
+	@tools/setup build check
+	@tools/check
+
 format:
+	@tools/setup check
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-sanitize build-thread
+	@rm -rf build build-sanitize build-thread build-coverage

@@ -69,7 +69,7 @@ static void count(const world *w, size_t logs, size_t decisions)
         r.seed = 2385;
         r.run = (uint32_t)i;
         made_log m = make_log(&r);
-        const tarry__pairs pairs = pairs_of(&m, i);
+        const tarry__dependence_pairs pairs = pairs_of(&m, i);
         if (!tarry__dependence_test(&pairs, &found))
             abort();
         at5 += found.p_value <= 0.05;

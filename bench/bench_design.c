@@ -51,7 +51,7 @@ typedef struct {
 
 static moment now(void)
 {
-    return (moment){tarry__seconds(), others_seconds()};
+    return (moment){tarry__base_seconds(), others_seconds()};
 }
 
 /* Ends a table: times mean little while others use the processors. */
@@ -99,7 +99,8 @@ static void empty_caches(void)
     enum { COUNT = 1 << 25 }; /* 256 MB */
     static double *block;
     static volatile double sink;
-    if (block == NULL && (block = tarry__zalloc(COUNT, sizeof *block)) == NULL)
+    if (block == NULL &&
+        (block = tarry__base_zalloc(COUNT, sizeof *block)) == NULL)
         exit(1);
     for (size_t i = 0; i < COUNT; i += 8)
         block[i] += 1;
@@ -109,9 +110,9 @@ static void empty_caches(void)
 
 static double time_of_solve(const arm_set *set, tarry_design_options options)
 {
-    const double begin = tarry__seconds();
+    const double begin = tarry__base_seconds();
     tarry_design *design = solve(set, options);
-    const double seconds = tarry__seconds() - begin;
+    const double seconds = tarry__base_seconds() - begin;
     tarry_design_free(design);
     return seconds;
 }
@@ -119,10 +120,10 @@ static double time_of_solve(const arm_set *set, tarry_design_options options)
 static double time_of_read(const arm_set *set)
 {
     static volatile double sink; /* so that the sum must be computed */
-    const double begin = tarry__seconds();
+    const double begin = tarry__base_seconds();
     sink = plain_sum(set);
     (void)sink;
-    return tarry__seconds() - begin;
+    return tarry__base_seconds() - begin;
 }
 
 /* Best times in seconds. */
@@ -137,9 +138,10 @@ static times measure(const arm_set *set, tarry_design_options options)
     times best = {INFINITY, INFINITY, INFINITY};
     tarry_design_options single = options;
     single.threads = 1;
-    const double begin = tarry__seconds();
+    const double begin = tarry__base_seconds();
     for (int i = 0;
-         i < LEAST_REPEATS || tarry__seconds() - begin < MEASURE_SECONDS; i++) {
+         i < LEAST_REPEATS || tarry__base_seconds() - begin < MEASURE_SECONDS;
+         i++) {
         empty_caches();
         best.read = fmin(best.read, time_of_read(set));
         empty_caches();
@@ -458,7 +460,7 @@ int main(int argc, char **argv)
     const char *folder = argc > 1 + quick ? argv[1 + quick] : here;
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("%d threads\n", omp_get_max_threads());
-    const double begin = tarry__seconds();
+    const double begin = tarry__base_seconds();
     gaussian_table(quick);
     paper_table(quick);
     small_table();
@@ -467,6 +469,6 @@ int main(int argc, char **argv)
     if (!quick)
         memory_table(build, folder);
     printf("\n%d of %d goals met, %.0f s\n", n_goals - n_missed, n_goals,
-           tarry__seconds() - begin);
+           tarry__base_seconds() - begin);
     return 0;
 }

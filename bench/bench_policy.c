@@ -37,7 +37,7 @@ static double cpu_seconds(void)
 
 static void *take(size_t count, size_t size)
 {
-    void *block = tarry__alloc(count, size); /* in pages as the table's */
+    void *block = tarry__base_alloc(count, size); /* in pages as the table's */
     if (block == NULL) {
         fprintf(stderr, "out of memory\n");
         exit(1);
@@ -74,7 +74,7 @@ static tarry_policy *create(const char *name)
     params.arms = arms;
     params.horizon = (1ull << 39) - 1;
     expect_ok(tarry_policy_create(name, &params, &policy, NULL));
-    tarry__free(arms);
+    tarry__base_free(arms);
     return policy;
 }
 
@@ -185,7 +185,7 @@ static double floor_ns(size_t bytes)
         *word = chain;
     }
     const double seconds = cpu_seconds() - start;
-    tarry__free(array);
+    tarry__base_free(array);
     return 1e9 * seconds / MEASURED;
 }
 

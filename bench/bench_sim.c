@@ -13,7 +13,7 @@
 #include <time.h>
 #include "base/base.h"
 #include "random/philox.h"
-#include "sim/experiment.h"
+#include "lab/experiment.h"
 
 /* Seconds of this thread's work: what else the machine does matters less. */
 static double cpu_seconds(void)
@@ -31,9 +31,9 @@ static double floor_ns(uint64_t rounds)
         const double start = cpu_seconds();
         for (uint64_t t = 1; t <= rounds; t++) {
             const tarry_random at = {.seed = 1, .round = t, .stream = 16};
-            const philox4x32_ctr_t block = tarry__block(&at);
-            losses += tarry__unit(block, 0) < 0.6 ? 1 : -1;
-            delays += -1000 * log(tarry__unit(block, 1));
+            const philox4x32_ctr_t block = tarry__random_block(&at);
+            losses += tarry__random_unit(block, 0) < 0.6 ? 1 : -1;
+            delays += -1000 * log(tarry__random_unit(block, 1));
         }
         const double ns = (cpu_seconds() - start) / (double)rounds * 1e9;
         if (losses + delays != 0 && ns < best)
@@ -43,25 +43,24 @@ static double floor_ns(uint64_t rounds)
 }
 
 /* Nanoseconds per round of a trial; best of two. */
-static double trial_ns(const char *policy, const char *delay,
-                       uint64_t horizon)
+static double trial_ns(const char *policy, const char *delay, uint64_t horizon)
 {
     double best = INFINITY;
     for (int repeat = 0; repeat < 2; repeat++) {
-        uint64_t grid[TARRY__MAX_GRID];
-        const size_t n_grid = tarry__log_grid(horizon, 100, grid);
-        const tarry__trial trial = {.instance = "sphere:dim=10,arms=100",
-                                    .loss = "rademacher",
-                                    .delay = delay,
-                                    .policy = policy,
-                                    .horizon = horizon,
-                                    .seed = 1,
-                                    .n_grid = n_grid,
-                                    .grid = grid};
-        tarry__outcome outcome;
+        uint64_t grid[TARRY__SIM_MAX_GRID];
+        const size_t n_grid = tarry__sim_log_grid(horizon, 100, grid);
+        const tarry__sim_trial trial = {.instance = "sphere:dim=10,arms=100",
+                                        .loss = "rademacher",
+                                        .delay = delay,
+                                        .policy = policy,
+                                        .horizon = horizon,
+                                        .seed = 1,
+                                        .n_grid = n_grid,
+                                        .grid = grid};
+        tarry__sim_outcome outcome;
         tarry_error error;
         const double start = cpu_seconds();
-        if (tarry__simulate(&trial, &outcome, &error) != TARRY_OK) {
+        if (tarry__sim_run(&trial, &outcome, &error) != TARRY_OK) {
             fprintf(stderr, "%s\n", error.text);
             exit(1);
         }
@@ -94,18 +93,18 @@ static double sweep_seconds(int threads, uint64_t horizon)
                            .runs = 8,
                            .seed = 1,
                            .threads = threads};
-    tarry__results results;
+    tarry__experiment_results results;
     tarry_error error;
-    e.n_grid = tarry__log_grid(horizon, 100, e.grid);
-    if (tarry__results_create(&results, &e) != TARRY_OK)
+    e.n_grid = tarry__sim_log_grid(horizon, 100, e.grid);
+    if (tarry__experiment_results_create(&results, &e) != TARRY_OK)
         exit(1);
-    const double start = tarry__seconds();
+    const double start = tarry__base_seconds();
     if (tarry__experiment_run(&e, NULL, &results, &error) != TARRY_OK) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);
     }
-    const double seconds = tarry__seconds() - start;
-    tarry__results_clear(&results);
+    const double seconds = tarry__base_seconds() - start;
+    tarry__experiment_results_clear(&results);
     return seconds;
 }
 
@@ -113,9 +112,10 @@ static void compare_threads(uint64_t horizon)
 {
     const double one = sweep_seconds(1, horizon);
     const double two = sweep_seconds(2, horizon);
-    printf("\nTwo threads: %.2f x as fast as one (wall time, eight runs)   goal "
-           "1.8 x: %s\n",
-           one / two, one >= 1.8 * two ? "met" : "missed");
+    printf(
+        "\nTwo threads: %.2f x as fast as one (wall time, eight runs)   goal "
+        "1.8 x: %s\n",
+        one / two, one >= 1.8 * two ? "met" : "missed");
 }
 
 int main(int argc, char **argv)
@@ -146,14 +146,13 @@ int main(int argc, char **argv)
            last <= 2.5 * first ? "met" : "missed");
     compare_threads(T / 10);
     if (!quick) {
-        const double ns = trial_ns("phased-adversarial",
-                                   "exponential:mean=1000", 1000000000);
+        const double ns =
+            trial_ns("phased-adversarial", "exponential:mean=1000", 1000000000);
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);
         printf("\nT = 1e9, phased-adversarial: %.1f s   goal 60 s: %s; peak "
                "of all the above %.0f MB\n",
-               ns, ns < 60 ? "met" : "missed",
-               (double)usage.ru_maxrss / 1024);
+               ns, ns < 60 ? "met" : "missed", (double)usage.ru_maxrss / 1024);
     }
     return 0;
 }

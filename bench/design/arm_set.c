@@ -107,7 +107,8 @@ void student_three(uint64_t *random, size_t k, double *arm, size_t dim)
 
 arm_set arm_set_create(arm_kind *kind, size_t n_arms, size_t dim)
 {
-    arm_set set = {n_arms, dim, tarry__alloc(n_arms * dim, sizeof(double))};
+    arm_set set = {n_arms, dim,
+                   tarry__base_alloc(n_arms * dim, sizeof(double))};
     if (set.arms == NULL) {
         fprintf(stderr, "out of memory\n");
         exit(1);
@@ -123,7 +124,7 @@ arm_set arm_set_create(arm_kind *kind, size_t n_arms, size_t dim)
 
 void arm_set_free(arm_set *set)
 {
-    tarry__free(set->arms);
+    tarry__base_free(set->arms);
     set->arms = NULL;
 }
 

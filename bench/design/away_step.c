@@ -55,7 +55,7 @@ static void fail(const char *why)
 
 static void *must_alloc(size_t count, size_t size)
 {
-    void *block = tarry__zalloc(count, size);
+    void *block = tarry__base_zalloc(count, size);
     if (block == NULL)
         fail("out of memory");
     return block;
@@ -77,12 +77,12 @@ static void open_away(away *s, const arm_set *set, away_step_options options)
 
 static void close_away(away *s)
 {
-    tarry__free(s->u);
-    tarry__free(s->inverse);
-    tarry__free(s->support);
-    tarry__free(s->weight);
-    tarry__free(s->d);
-    tarry__free(s->active);
+    tarry__base_free(s->u);
+    tarry__base_free(s->inverse);
+    tarry__base_free(s->support);
+    tarry__base_free(s->weight);
+    tarry__base_free(s->d);
+    tarry__base_free(s->active);
 }
 
 /* ---- passes over the arms ------------------------------------------------ */
@@ -142,12 +142,13 @@ static void refresh(away *s)
     const size_t n = s->n;
     memset(s->inverse, 0, n * n * sizeof *s->inverse);
     for (size_t i = 0; i < s->n_support; i++)
-        tarry__rank_one(s->inverse, n, s->weight[s->active[s->support[i]]],
-                        arm_at(s, s->support[i]));
-    if (!tarry__cholesky(s->inverse, n))
+        tarry__linalg_rank_one(s->inverse, n,
+                               s->weight[s->active[s->support[i]]],
+                               arm_at(s, s->support[i]));
+    if (!tarry__linalg_cholesky(s->inverse, n))
         fail("the arms do not span the space");
-    tarry__cholesky_inverse(s->inverse, n);
-    tarry__mirror(s->inverse, n);
+    tarry__linalg_cholesky_inverse(s->inverse, n);
+    tarry__linalg_mirror(s->inverse, n);
     evaluate_variances(s);
 }
 
@@ -206,8 +207,8 @@ static void move(away *s, size_t place, double t)
     const size_t n = s->n;
     const double c = t / (1 - t), scale = 1 / (1 - t);
     const double factor = c / (1 + c * s->d[place]);
-    tarry__times(s->inverse, n, n, arm_at(s, place), s->u);
-    tarry__rank_one(s->inverse, n, -factor, s->u);
+    tarry__linalg_times(s->inverse, n, n, arm_at(s, place), s->u);
+    tarry__linalg_rank_one(s->inverse, n, -factor, s->u);
     for (size_t i = 0; i < n * n; i++)
         s->inverse[i] *= scale;
     for (size_t i = 0; i < s->n_support; i++)
@@ -305,13 +306,13 @@ static double processor_seconds(void)
 
 away_step_design away_step_solve(const arm_set *set, away_step_options options)
 {
-    const double begin = tarry__seconds(), used = processor_seconds();
+    const double begin = tarry__base_seconds(), used = processor_seconds();
     bool converged;
     away s;
     open_away(&s, set, options);
     start(&s);
     while (!(converged = is_done(&s)) &&
-           tarry__seconds() - begin < options.limit_seconds) {
+           tarry__base_seconds() - begin < options.limit_seconds) {
         step(&s);
         if (s.steps % REFRESH_EVERY == 0)
             refresh(&s);
@@ -327,6 +328,6 @@ away_step_design away_step_solve(const arm_set *set, away_step_options options)
 
 void away_step_free(away_step_design *design)
 {
-    tarry__free(design->weight);
-    tarry__free(design->arm);
+    tarry__base_free(design->weight);
+    tarry__base_free(design->arm);
 }

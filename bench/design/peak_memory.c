@@ -24,13 +24,13 @@ bool peak_memory_of(char *const argv[], peak_use *out)
 {
     int status;
     struct rusage use;
-    const double begin = tarry__seconds();
+    const double begin = tarry__base_seconds();
     const pid_t child = fork();
     if (child == 0)
         become(argv);
     if (child < 0 || wait4(child, &status, 0, &use) != child)
         return false;
-    out->seconds = tarry__seconds() - begin;
+    out->seconds = tarry__base_seconds() - begin;
     out->bytes = (size_t)use.ru_maxrss * 1024; /* Linux counts kilobytes */
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -70,16 +70,16 @@ double plain_worst_variance(const arm_set *set, const size_t *arm,
                             const double *weight, size_t n_support)
 {
     const size_t n = set->dim;
-    double g = NAN, *V = tarry__zalloc(n * n, sizeof *V);
+    double g = NAN, *V = tarry__base_zalloc(n * n, sizeof *V);
     if (V == NULL)
         return g;
     for (size_t i = 0; i < n_support; i++)
-        tarry__rank_one(V, n, weight[i], set->arms + arm[i] * n);
-    if (tarry__cholesky(V, n)) {
-        tarry__cholesky_inverse(V, n);
-        tarry__mirror(V, n);
+        tarry__linalg_rank_one(V, n, weight[i], set->arms + arm[i] * n);
+    if (tarry__linalg_cholesky(V, n)) {
+        tarry__linalg_cholesky_inverse(V, n);
+        tarry__linalg_mirror(V, n);
         g = largest_variance(set, V);
     }
-    tarry__free(V);
+    tarry__base_free(V);
     return g;
 }

@@ -28,9 +28,9 @@ extern "C" {
 
 /* Read-only; made by tarry_arms_read, ended by tarry_arms_free. */
 typedef struct {
-    size_t n_arms, dim;  /* K and n in the paper, both at least 1 */
-    const double *data;  /* arm k is data[k*dim .. k*dim + dim-1] */
-    const char **names;  /* n_arms names as the file has them, or NULL */
+    size_t n_arms, dim; /* K and n in the paper, both at least 1 */
+    const double *data; /* arm k is data[k*dim .. k*dim + dim-1] */
+    const char **names; /* n_arms names as the file has them, or NULL */
 } tarry_arms;
 
 /* Reads a CSV or .npy file, told apart by their first bytes; "-" reads

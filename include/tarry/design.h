@@ -48,8 +48,8 @@ typedef struct {
 
 /* A solved design; ended by tarry_design_free. */
 typedef struct {
-    size_t rank;       /* r */
-    double g;          /* largest variance over all arms */
+    size_t rank; /* r */
+    double g;    /* largest variance over all arms */
     size_t n_support;
     size_t *arm;       /* n_support supported arms, increasing */
     double *weight;    /* their weights: positive, sum 1 */

@@ -19,18 +19,18 @@ typedef struct tarry_policy tarry_policy;
 
 /* What a policy is made for; tarry_policy_defaults() gives one to fill. */
 typedef struct {
-    size_t n_arms, dim;  /* K and n in the paper; n_arms at most 2^24 */
-    const double *arms;  /* arm k is arms[k*dim .. k*dim + dim-1]; copied */
-    uint64_t horizon;    /* T, in rounds; 2 to 2^39 - 1 */
-    uint64_t seed;       /* of the policy's own coins, with */
-    uint32_t run;        /*   the number of the run in an experiment */
-    double low, high;    /* losses are reported in [low, high]; default -1, 1.
-                            They are moved and scaled to [-1, 1], where they
-                            must be linear in the arms: a range around 0 is
-                            always right, another one if the arms' features
-                            include a constant (or sum to one) */
-    int maximize;        /* not 0: what is reported are rewards */
-    int beyond_horizon;  /* not 0: after T rounds the best arm is played on */
+    size_t n_arms, dim;   /* K and n in the paper; n_arms at most 2^24 */
+    const double *arms;   /* arm k is arms[k*dim .. k*dim + dim-1]; copied */
+    uint64_t horizon;     /* T, in rounds; 2 to 2^39 - 1 */
+    uint64_t seed;        /* of the policy's own coins, with */
+    uint32_t run;         /*   the number of the run in an experiment */
+    double low, high;     /* losses are reported in [low, high]; default -1, 1.
+                             They are moved and scaled to [-1, 1], where they
+                             must be linear in the arms: a range around 0 is
+                             always right, another one if the arms' features
+                             include a constant (or sum to one) */
+    int maximize;         /* not 0: what is reported are rewards */
+    int beyond_horizon;   /* not 0: after T rounds the best arm is played on */
     const char *settings; /* "key=value,key=value", see tarry list; or NULL */
 } tarry_policy_params;
 
@@ -57,9 +57,10 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
 
 /* Reports the loss of an earlier choice; any order will do, any time later.
  * TARRY_OK: taken in.  TARRY_LATE: of an earlier phase, counted and otherwise
- * ignored, as the algorithm says, but for its guide, if it has one.  Refused, and the policy is as it was before
- * the call: TARRY_UNKNOWN_ROUND (never chosen), TARRY_REPORTED_TWICE,
- * TARRY_BAD_LOSS (NaN, infinite or outside [low, high]). */
+ * ignored, as the algorithm says, but for its guide, if it has one.  Refused,
+ * and the policy is as it was before the call: TARRY_UNKNOWN_ROUND (never
+ * chosen), TARRY_REPORTED_TWICE, TARRY_BAD_LOSS (NaN, infinite or outside [low,
+ * high]). */
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
                                             uint64_t round, double loss);
 
@@ -82,30 +83,30 @@ typedef struct {
 /* Pointers are valid until the next call that changes the policy. */
 typedef struct {
     const char *name;
-    uint64_t round;             /* choices made so far */
+    uint64_t round; /* choices made so far */
     uint64_t horizon;
-    double low, high;           /* the range of reported losses */
-    int maximize;               /* or of rewards */
-    uint64_t phase;             /* from 1; 0 for policies without phases */
-    double epsilon;             /* accuracy this phase works for */
-    uint64_t phase_start;       /* its first round */
+    double low, high;     /* the range of reported losses */
+    int maximize;         /* or of rewards */
+    uint64_t phase;       /* from 1; 0 for policies without phases */
+    double epsilon;       /* accuracy this phase works for */
+    uint64_t phase_start; /* its first round */
     size_t n_active;
-    const uint32_t *active;     /* increasing */
+    const uint32_t *active; /* increasing */
     size_t n_plan;
     const tarry_plan_entry *plan; /* arms increasing; empty with one arm left */
-    size_t best;                /* the arm it would play if it had to stop */
+    size_t best;                  /* the arm it would play if it had to stop */
     uint64_t pending, pending_max; /* choices whose loss is outstanding */
-    uint64_t used, ignored, late; /* losses counted, not needed, of an earlier
-                                     phase */
+    uint64_t used, ignored, late;  /* losses counted, not needed, of an earlier
+                                      phase */
     uint64_t first_phase_rounds; /* plays that phase 1 needs at least; if above
                                     the horizon nothing is ever eliminated */
-    size_t n_estimates;         /* n_arms after phase 1, else 0 */
+    size_t n_estimates;          /* n_arms after phase 1, else 0 */
     const tarry_estimate *estimates; /* per arm; of arms eliminated earlier,
                                         their last */
-    size_t open_bytes;          /* memory of the table of open rounds */
-    int best_known;             /* 0 before there is an estimate: `best` is then
-                                   only the first active arm */
-    size_t n_arms, dim;         /* what it was made for */
+    size_t open_bytes;               /* memory of the table of open rounds */
+    int best_known;     /* 0 before there is an estimate: `best` is then
+                           only the first active arm */
+    size_t n_arms, dim; /* what it was made for */
     const double *arms;
     uint64_t seed;
 } tarry_policy_status;
@@ -130,8 +131,8 @@ TARRY_API tarry_status tarry_policy_certify(const tarry_policy *policy,
  * makes a policy from it that will choose as the saved one would have.
  * TARRY_IO_ERROR, TARRY_NO_MEMORY; restore also TARRY_BAD_STATE (not such a
  * file, another version, or damaged). */
-TARRY_API tarry_status tarry_policy_save(tarry_policy *policy,
-                                         const char *path, tarry_error *error);
+TARRY_API tarry_status tarry_policy_save(tarry_policy *policy, const char *path,
+                                         tarry_error *error);
 TARRY_API tarry_status tarry_policy_restore(const char *path,
                                             tarry_policy **out,
                                             tarry_error *error);

@@ -7,5 +7,6 @@
 #include "tarry/policy.h"
 #include "tarry/random.h"
 #include "tarry/status.h"
+#include "tarry/version.h"
 
 #endif

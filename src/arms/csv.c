@@ -41,15 +41,16 @@ typedef struct {
 static tarry_status fail_at(const csv *r, size_t column, tarry_status status,
                             const char *what, field value)
 {
-    return tarry__fail(r->error, status, "%s:%zu:%zu: %s: '%s'",
-                       r->file->from.label, r->line_number, column, what,
-                       tarry__show(value.begin, value.end).text);
+    return tarry__base_fail(r->error, status, "%s:%zu:%zu: %s: '%s'",
+                            r->file->from.label, r->line_number, column, what,
+                            tarry__arms_show(value.begin, value.end).text);
 }
 
 static tarry_status fail_file(const csv *r, tarry_status status,
                               const char *what)
 {
-    return tarry__fail(r->error, status, "%s: %s", r->file->from.label, what);
+    return tarry__base_fail(r->error, status, "%s: %s", r->file->from.label,
+                            what);
 }
 
 /* ---- lines and fields ---------------------------------------------------- */
@@ -174,7 +175,7 @@ static tarry_status reserve_names(csv *r, size_t bytes)
     if (bytes <= r->name_room - r->name_bytes)
         return TARRY_OK;
     const size_t room = 2 * (r->name_room + bytes);
-    char *bigger = tarry__grow(r->file->name_text, r->name_bytes, room, 1);
+    char *bigger = tarry__base_grow(r->file->name_text, r->name_bytes, room, 1);
     if (bigger == NULL)
         return fail_file(r, TARRY_NO_MEMORY, "out of memory");
     r->file->name_text = bigger;
@@ -224,11 +225,12 @@ static tarry_status bad_number(const csv *r, const char *p, size_t column)
 static tarry_status bad_width(const csv *r)
 {
     const size_t found = count_fields(r);
-    return tarry__fail(r->error, TARRY_BAD_INPUT,
-                       "%s:%zu:%zu: the number of columns is %zu, in the first "
-                       "line it is %zu: '%s'",
-                       r->file->from.label, r->line_number, found, found,
-                       r->width, tarry__show(r->line, r->line_end).text);
+    return tarry__base_fail(
+        r->error, TARRY_BAD_INPUT,
+        "%s:%zu:%zu: the number of columns is %zu, in the first "
+        "line it is %zu: '%s'",
+        r->file->from.label, r->line_number, found, found, r->width,
+        tarry__arms_show(r->line, r->line_end).text);
 }
 
 /* Reads the numbers of the line from p, which is in the given column. */
@@ -322,7 +324,7 @@ static tarry_status take_values(csv *r)
     if (__builtin_mul_overflow(count_lines(r), dim, &r->value_room) ||
         r->value_room > most)
         r->value_room = most;
-    r->file->values = tarry__alloc(r->value_room, sizeof(double));
+    r->file->values = tarry__base_alloc(r->value_room, sizeof(double));
     if (r->file->values == NULL)
         return fail_file(r, TARRY_NO_MEMORY, "out of memory");
     r->file->arms.dim = dim;
@@ -344,7 +346,7 @@ static tarry_status read_arms(csv *r)
 static tarry_status point_at_names(csv *r)
 {
     tarry_arms *arms = &r->file->arms;
-    arms->names = tarry__alloc(arms->n_arms, sizeof *arms->names);
+    arms->names = tarry__base_alloc(arms->n_arms, sizeof *arms->names);
     if (arms->names == NULL)
         return fail_file(r, TARRY_NO_MEMORY, "out of memory");
     const char *name = r->file->name_text;
@@ -361,7 +363,7 @@ static void skip_byte_order_mark(csv *r)
         r->next += 3;
 }
 
-tarry_status tarry__csv_read(arm_file *file, tarry_error *error)
+tarry_status tarry__arms_csv_read(arm_file *file, tarry_error *error)
 {
     csv r = {.file = file,
              .error = error,

@@ -32,7 +32,7 @@ typedef struct {
     size_t shape[2], n_dims; /* of more dimensions only the number is kept */
 } npy;
 
-int tarry__is_npy(const source *from)
+int tarry__arms_is_npy(const source *from)
 {
     return from->size >= MAGIC_BYTES &&
            memcmp(from->bytes, "\x93NUMPY", MAGIC_BYTES) == 0;
@@ -40,17 +40,17 @@ int tarry__is_npy(const source *from)
 
 static tarry_status fail(const npy *r, const char *what)
 {
-    return tarry__fail(r->error, TARRY_BAD_INPUT, "%s: %s", r->file->from.label,
-                       what);
+    return tarry__base_fail(r->error, TARRY_BAD_INPUT, "%s: %s",
+                            r->file->from.label, what);
 }
 
 /* ---- the header's text --------------------------------------------------- */
 
 static tarry_status bad_header(const npy *r)
 {
-    return tarry__fail(
+    return tarry__base_fail(
         r->error, TARRY_BAD_INPUT, "%s: the npy header is malformed at: '%s'",
-        r->file->from.label, tarry__show(r->next, r->header_end).text);
+        r->file->from.label, tarry__arms_show(r->next, r->header_end).text);
 }
 
 static void skip_space(npy *r)
@@ -175,9 +175,9 @@ static tarry_status find_header(npy *r)
         return fail(r, "the npy header is cut off");
     const int major = bytes[MAGIC_BYTES], minor = bytes[MAGIC_BYTES + 1];
     if (major < 1 || major > 3 || minor != 0)
-        return tarry__fail(r->error, TARRY_BAD_INPUT,
-                           "%s: npy version %d.%d is not 1.0, 2.0 or 3.0",
-                           r->file->from.label, major & 255, minor & 255);
+        return tarry__base_fail(r->error, TARRY_BAD_INPUT,
+                                "%s: npy version %d.%d is not 1.0, 2.0 or 3.0",
+                                r->file->from.label, major & 255, minor & 255);
     const size_t length_bytes = major == 1 ? 2 : 4;
     const size_t start = after_version + length_bytes;
     if (size < start ||
@@ -198,24 +198,25 @@ static int has_type(const npy *r, const char *quoted)
 static tarry_status check_kind(const npy *r)
 {
     if (!has_type(r, "'<f8'") && !has_type(r, "'<f4'"))
-        return tarry__fail(r->error, TARRY_BAD_INPUT,
-                           "%s: arms must be little-endian float64 '<f8' or "
-                           "float32 '<f4', not %s; NumPy's a.astype('<f8') "
-                           "converts",
-                           r->file->from.label,
-                           tarry__show(r->descr, r->descr_end).text);
+        return tarry__base_fail(
+            r->error, TARRY_BAD_INPUT,
+            "%s: arms must be little-endian float64 '<f8' or "
+            "float32 '<f4', not %s; NumPy's a.astype('<f8') "
+            "converts",
+            r->file->from.label, tarry__arms_show(r->descr, r->descr_end).text);
     if (r->is_fortran)
         return fail(r, "the array is in Fortran order; NumPy's "
                        "np.ascontiguousarray(a) converts");
     if (r->n_dims != 2)
-        return tarry__fail(r->error, TARRY_BAD_INPUT,
-                           "%s: the array must have 2 dimensions, one row per "
-                           "arm, not %zu",
-                           r->file->from.label, r->n_dims);
+        return tarry__base_fail(
+            r->error, TARRY_BAD_INPUT,
+            "%s: the array must have 2 dimensions, one row per "
+            "arm, not %zu",
+            r->file->from.label, r->n_dims);
     if (r->shape[0] == 0 || r->shape[1] == 0)
-        return tarry__fail(r->error, TARRY_BAD_INPUT,
-                           "%s: the array is empty: shape (%zu, %zu)",
-                           r->file->from.label, r->shape[0], r->shape[1]);
+        return tarry__base_fail(r->error, TARRY_BAD_INPUT,
+                                "%s: the array is empty: shape (%zu, %zu)",
+                                r->file->from.label, r->shape[0], r->shape[1]);
     return TARRY_OK;
 }
 
@@ -227,15 +228,16 @@ static tarry_status check_size(const npy *r, size_t item_bytes)
     size_t needs;
     if (__builtin_mul_overflow(r->shape[0], r->shape[1], &needs) ||
         __builtin_mul_overflow(needs, item_bytes, &needs))
-        return tarry__fail(r->error, TARRY_BAD_INPUT,
-                           "%s: shape (%zu, %zu) is too large", from->label,
-                           r->shape[0], r->shape[1]);
+        return tarry__base_fail(r->error, TARRY_BAD_INPUT,
+                                "%s: shape (%zu, %zu) is too large",
+                                from->label, r->shape[0], r->shape[1]);
     if (has != needs)
-        return tarry__fail(r->error, TARRY_BAD_INPUT,
-                           "%s: %s: shape (%zu, %zu) needs %zu bytes of data, "
-                           "not %zu",
-                           from->label, has < needs ? "cut off" : "too long",
-                           r->shape[0], r->shape[1], needs, has);
+        return tarry__base_fail(
+            r->error, TARRY_BAD_INPUT,
+            "%s: %s: shape (%zu, %zu) needs %zu bytes of data, "
+            "not %zu",
+            from->label, has < needs ? "cut off" : "too long", r->shape[0],
+            r->shape[1], needs, has);
     return TARRY_OK;
 }
 
@@ -263,10 +265,10 @@ static tarry_status place_values(npy *r)
         arms->data = (const double *)(const void *)r->header_end;
         return TARRY_OK;
     }
-    double *values = tarry__alloc(n, sizeof *values);
+    double *values = tarry__base_alloc(n, sizeof *values);
     if (values == NULL)
-        return tarry__fail(r->error, TARRY_NO_MEMORY, "%s: out of memory",
-                           r->file->from.label);
+        return tarry__base_fail(r->error, TARRY_NO_MEMORY, "%s: out of memory",
+                                r->file->from.label);
     if (is_double)
         memcpy(values, r->header_end, n * sizeof *values);
     else
@@ -299,15 +301,16 @@ static tarry_status check_finite(const npy *r)
         size_t i = 0;
         while (!has_not_finite(arm + i, 1))
             i++;
-        return tarry__fail(r->error, TARRY_NOT_FINITE,
-                           "%s: row %zu, column %zu, counted from 0: not a "
-                           "finite number: '%g'",
-                           r->file->from.label, k, i, arm[i]);
+        return tarry__base_fail(
+            r->error, TARRY_NOT_FINITE,
+            "%s: row %zu, column %zu, counted from 0: not a "
+            "finite number: '%g'",
+            r->file->from.label, k, i, arm[i]);
     }
     return TARRY_OK;
 }
 
-tarry_status tarry__npy_read(arm_file *file, tarry_error *error)
+tarry_status tarry__arms_npy_read(arm_file *file, tarry_error *error)
 {
     npy r = {.file = file, .error = error};
     tarry_status status = find_header(&r);

@@ -1,6 +1,6 @@
 /* reader.h - what arms.c and the readers of the two formats share. */
-#ifndef TARRY_READER_H
-#define TARRY_READER_H
+#ifndef TARRY_ARMS_READER_H
+#define TARRY_ARMS_READER_H
 
 #include "arms/source.h"
 #include "tarry/arms.h"
@@ -14,10 +14,10 @@ typedef struct {
 
 /* Each reads file->from, which is not empty, and fills the rest.  After a
  * failure the fields hold what was taken so far, for the caller to free. */
-tarry_status tarry__csv_read(arm_file *file, tarry_error *error);
-tarry_status tarry__npy_read(arm_file *file, tarry_error *error);
+tarry_status tarry__arms_csv_read(arm_file *file, tarry_error *error);
+tarry_status tarry__arms_npy_read(arm_file *file, tarry_error *error);
 
 /* Whether the bytes start like a .npy file. */
-int tarry__is_npy(const source *from);
+int tarry__arms_is_npy(const source *from);
 
 #endif

@@ -33,13 +33,14 @@ static void set_label(source *s, const char *path)
 
 static tarry_status io_error(const source *s, tarry_error *error)
 {
-    return tarry__fail(error, TARRY_IO_ERROR, "%s: %s", s->label,
-                       strerror(errno));
+    return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", s->label,
+                            strerror(errno));
 }
 
 static tarry_status no_memory(const source *s, tarry_error *error)
 {
-    return tarry__fail(error, TARRY_NO_MEMORY, "%s: out of memory", s->label);
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
+                            s->label);
 }
 
 static int map_file(source *s, int fd)
@@ -63,7 +64,7 @@ static tarry_status read_all(source *s, int fd, tarry_error *error)
     for (;;) {
         if (s->size == room) {
             const size_t more = room == 0 ? FIRST_ROOM : 2 * room;
-            char *bigger = tarry__grow((char *)s->bytes, room, more, 1);
+            char *bigger = tarry__base_grow((char *)s->bytes, room, more, 1);
             if (bigger == NULL)
                 return no_memory(s, error);
             s->bytes = bigger;
@@ -100,13 +101,13 @@ void tarry__source_close(source *s)
     if (s->is_mapped)
         munmap((void *)s->bytes, s->size);
     else
-        tarry__free((void *)s->bytes);
+        tarry__base_free((void *)s->bytes);
     s->bytes = NULL;
     s->size = 0;
     s->is_mapped = 0;
 }
 
-shown_value tarry__show(const char *begin, const char *end)
+shown_value tarry__arms_show(const char *begin, const char *end)
 {
     enum { SHOWN = 40 };
     const int is_cut = end - begin > SHOWN;

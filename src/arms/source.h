@@ -1,6 +1,6 @@
 /* source.h - the bytes of a file, and how error lines speak of them. */
-#ifndef TARRY_SOURCE_H
-#define TARRY_SOURCE_H
+#ifndef TARRY_ARMS_SOURCE_H
+#define TARRY_ARMS_SOURCE_H
 
 #include <stddef.h>
 #include "tarry/status.h"
@@ -8,7 +8,7 @@
 typedef struct {
     const char *bytes; /* aligned to 64 */
     size_t size;
-    int is_mapped;   /* else `bytes` is from tarry__alloc */
+    int is_mapped;   /* else `bytes` is from tarry__base_alloc */
     char label[256]; /* the file's name on one line, cut at the front */
 } source;
 
@@ -24,6 +24,6 @@ void tarry__source_close(source *s);
 typedef struct {
     char text[44];
 } shown_value;
-shown_value tarry__show(const char *begin, const char *end);
+shown_value tarry__arms_show(const char *begin, const char *end);
 
 #endif

@@ -1,6 +1,6 @@
 /* base.c - the one place that calls malloc, and the clock. */
 #define _DEFAULT_SOURCE
-#include "base.h"
+#include "base/base.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ static int must_fail(void)
     return atomic_fetch_add(&allocations, 1) + 1 == atomic_load(&failing);
 }
 
-uint64_t tarry__fail_alloc(uint64_t k)
+uint64_t tarry__base_fail_alloc(uint64_t k)
 {
     const uint64_t seen = atomic_exchange(&allocations, 0);
     atomic_store(&failing, k);
@@ -43,7 +43,7 @@ static void *take(size_t bytes)
     return block;
 }
 
-void *tarry__alloc(size_t count, size_t size)
+void *tarry__base_alloc(size_t count, size_t size)
 {
     size_t bytes;
     if (must_fail() || __builtin_mul_overflow(count, size, &bytes) ||
@@ -53,33 +53,33 @@ void *tarry__alloc(size_t count, size_t size)
     return take(bytes);
 }
 
-void *tarry__zalloc(size_t count, size_t size)
+void *tarry__base_zalloc(size_t count, size_t size)
 {
-    void *block = tarry__alloc(count, size);
+    void *block = tarry__base_alloc(count, size);
     if (block != NULL)
         memset(block, 0, count * size);
     return block;
 }
 
-void *tarry__grow(void *block, size_t old_count, size_t count, size_t size)
+void *tarry__base_grow(void *block, size_t old_count, size_t count, size_t size)
 {
-    void *bigger = tarry__alloc(count, size);
+    void *bigger = tarry__base_alloc(count, size);
     if (bigger == NULL)
         return NULL;
     const size_t kept = old_count < count ? old_count : count;
     if (block != NULL && kept > 0)
         memcpy(bigger, block, kept * size);
-    tarry__free(block);
+    tarry__base_free(block);
     return bigger;
 }
 
-void tarry__free(void *block)
+void tarry__base_free(void *block)
 {
     free(block);
 }
 
-tarry_status tarry__fail(tarry_error *error, tarry_status status,
-                         const char *format, ...)
+tarry_status tarry__base_fail(tarry_error *error, tarry_status status,
+                              const char *format, ...)
 {
     if (error != NULL) {
         va_list arguments;
@@ -90,7 +90,7 @@ tarry_status tarry__fail(tarry_error *error, tarry_status status,
     return status;
 }
 
-uint64_t tarry__digest(uint64_t digest, const void *bytes, size_t size)
+uint64_t tarry__base_digest(uint64_t digest, const void *bytes, size_t size)
 {
     const unsigned char *b = bytes;
     digest ^= size;
@@ -103,7 +103,7 @@ uint64_t tarry__digest(uint64_t digest, const void *bytes, size_t size)
     return digest;
 }
 
-double tarry__seconds(void)
+double tarry__base_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,6 +1,6 @@
 /* lanes.h - vectors as wide as the file is compiled for; for *_kernel.c. */
-#ifndef TARRY_LANES_H
-#define TARRY_LANES_H
+#ifndef TARRY_BASE_LANES_H
+#define TARRY_BASE_LANES_H
 
 #include <math.h>
 #include <stdint.h>

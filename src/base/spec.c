@@ -1,12 +1,12 @@
 /* spec.c - see spec.h. */
-#include "spec.h"
+#include "base/spec.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base.h"
+#include "base/base.h"
 
-bool tarry__parse_real(const char *text, double *value)
+bool tarry__base_parse_real(const char *text, double *value)
 {
     char *end;
     if (*text == '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
@@ -15,10 +15,10 @@ bool tarry__parse_real(const char *text, double *value)
     return *end == '\0' && isfinite(*value);
 }
 
-bool tarry__parse_count(const char *text, uint64_t *value)
+bool tarry__base_parse_count(const char *text, uint64_t *value)
 {
     double real;
-    if (!tarry__parse_real(text, &real) || real < 0 || real > 0x1p53 ||
+    if (!tarry__base_parse_real(text, &real) || real < 0 || real > 0x1p53 ||
         real != floor(real))
         return false;
     *value = (uint64_t)real;
@@ -27,21 +27,21 @@ bool tarry__parse_count(const char *text, uint64_t *value)
 
 /* ---- parsing --------------------------------------------------------------*/
 
-static tarry_status add_pair(tarry__spec *spec, char *pair,
-                             tarry_error *error)
+static tarry_status add_pair(tarry__spec *spec, char *pair, tarry_error *error)
 {
     char *equals = strchr(pair, '=');
     if (equals == NULL || equals == pair)
-        return tarry__fail(error, TARRY_BAD_INPUT, "%s: not key=value: '%s'",
-                           spec->name, pair);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s: not key=value: '%s'", spec->name, pair);
     *equals = '\0';
     for (size_t i = 0; i < spec->count; i++)
         if (strcmp(spec->key[i], pair) == 0)
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s: '%s' is given twice", spec->name, pair);
-    if (spec->count == TARRY__MAX_SETTINGS)
-        return tarry__fail(error, TARRY_BAD_INPUT, "%s: too many settings",
-                           spec->name);
+            return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                    "%s: '%s' is given twice", spec->name,
+                                    pair);
+    if (spec->count == TARRY__SPEC_MAX_SETTINGS)
+        return tarry__base_fail(error, TARRY_BAD_INPUT, "%s: too many settings",
+                                spec->name);
     spec->key[spec->count] = pair;
     spec->value[spec->count++] = equals + 1;
     return TARRY_OK;
@@ -52,9 +52,9 @@ tarry_status tarry__spec_parse(const char *text, tarry__spec *spec,
 {
     memset(spec, 0, sizeof *spec);
     const size_t length = strlen(text);
-    spec->text = tarry__alloc(length + 1, 1);
+    spec->text = tarry__base_alloc(length + 1, 1);
     if (spec->text == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     memcpy(spec->text, text, length + 1);
     spec->name = spec->text;
     char *rest = strchr(spec->text, ':');
@@ -62,7 +62,8 @@ tarry_status tarry__spec_parse(const char *text, tarry__spec *spec,
         *rest++ = '\0';
     tarry_status status = TARRY_OK;
     if (*spec->name == '\0')
-        status = tarry__fail(error, TARRY_BAD_INPUT, "no name in '%s'", text);
+        status =
+            tarry__base_fail(error, TARRY_BAD_INPUT, "no name in '%s'", text);
     while (status == TARRY_OK && rest != NULL) {
         char *pair = rest;
         rest = strchr(pair, ',');
@@ -77,7 +78,7 @@ tarry_status tarry__spec_parse(const char *text, tarry__spec *spec,
 
 void tarry__spec_clear(tarry__spec *spec)
 {
-    tarry__free(spec->text);
+    tarry__base_free(spec->text);
     memset(spec, 0, sizeof *spec);
 }
 
@@ -91,8 +92,8 @@ static const char *given(const tarry__spec *spec, const char *key)
     return NULL;
 }
 
-static const tarry__setting *listed(const tarry__setting *settings,
-                                    const char *key)
+static const tarry__spec_setting *listed(const tarry__spec_setting *settings,
+                                         const char *key)
 {
     for (; settings->key != NULL; settings++)
         if (strcmp(settings->key, key) == 0)
@@ -101,7 +102,8 @@ static const tarry__setting *listed(const tarry__setting *settings,
 }
 
 /* "a, b, c", cut to the room there is. */
-static void join_keys(const tarry__setting *settings, char *out, size_t room)
+static void join_keys(const tarry__spec_setting *settings, char *out,
+                      size_t room)
 {
     size_t used = 0;
     for (out[0] = '\0'; settings->key != NULL; settings++) {
@@ -118,22 +120,22 @@ static void join_keys(const tarry__setting *settings, char *out, size_t room)
 }
 
 tarry_status tarry__spec_check(tarry__spec *spec,
-                               const tarry__setting *settings,
+                               const tarry__spec_setting *settings,
                                tarry_error *error)
 {
     char keys[200];
     for (size_t i = 0; i < spec->count; i++)
         if (listed(settings, spec->key[i]) == NULL) {
             join_keys(settings, keys, sizeof keys);
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s: no setting '%s' (it has: %s)", spec->name,
-                               spec->key[i], keys[0] ? keys : "none");
+            return tarry__base_fail(
+                error, TARRY_BAD_INPUT, "%s: no setting '%s' (it has: %s)",
+                spec->name, spec->key[i], keys[0] ? keys : "none");
         }
-    for (const tarry__setting *s = settings; s->key != NULL; s++)
+    for (const tarry__spec_setting *s = settings; s->key != NULL; s++)
         if (s->value == NULL && given(spec, s->key) == NULL)
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s: '%s' must be given (%s)", spec->name,
-                               s->key, s->help);
+            return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                    "%s: '%s' must be given (%s)", spec->name,
+                                    s->key, s->help);
     spec->settings = settings;
     return TARRY_OK;
 }
@@ -149,10 +151,10 @@ tarry_status tarry__spec_real(const tarry__spec *spec, const char *key,
                               tarry_error *error)
 {
     const char *text = tarry__spec_text(spec, key);
-    if (!tarry__parse_real(text, value) || *value < least || *value > most)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "%s: %s must be a number from %g to %g: '%s'",
-                           spec->name, key, least, most, text);
+    if (!tarry__base_parse_real(text, value) || *value < least || *value > most)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s: %s must be a number from %g to %g: '%s'",
+                                spec->name, key, least, most, text);
     return TARRY_OK;
 }
 
@@ -161,8 +163,9 @@ tarry_status tarry__spec_count(const tarry__spec *spec, const char *key,
                                tarry_error *error)
 {
     const char *text = tarry__spec_text(spec, key);
-    if (!tarry__parse_count(text, value) || *value < least || *value > most)
-        return tarry__fail(
+    if (!tarry__base_parse_count(text, value) || *value < least ||
+        *value > most)
+        return tarry__base_fail(
             error, TARRY_BAD_INPUT,
             "%s: %s must be a whole number from %ju to %ju: '%s'", spec->name,
             key, (uintmax_t)least, (uintmax_t)most, text);

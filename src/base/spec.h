@@ -3,8 +3,8 @@
  * Each record (a policy, an instance, a delay, ...) lists its settings with
  * default and meaning; `tarry list` prints them, and the getters here read
  * them.  A key that is not listed, or given twice, is refused by name. */
-#ifndef TARRY_SPEC_H
-#define TARRY_SPEC_H
+#ifndef TARRY_BASE_SPEC_H
+#define TARRY_BASE_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,16 +15,16 @@ typedef struct {
     const char *key;
     const char *value; /* the default as text; NULL: must be given */
     const char *help;
-} tarry__setting; /* a list of them ends with key NULL */
+} tarry__spec_setting; /* a list of them ends with key NULL */
 
-enum { TARRY__MAX_SETTINGS = 32 };
+enum { TARRY__SPEC_MAX_SETTINGS = 32 };
 
 typedef struct {
     char *text; /* owns the characters below */
     const char *name;
     size_t count;
-    const char *key[TARRY__MAX_SETTINGS], *value[TARRY__MAX_SETTINGS];
-    const tarry__setting *settings; /* set by tarry__spec_check */
+    const char *key[TARRY__SPEC_MAX_SETTINGS], *value[TARRY__SPEC_MAX_SETTINGS];
+    const tarry__spec_setting *settings; /* set by tarry__spec_check */
 } tarry__spec;
 
 /* Takes a description apart; TARRY_BAD_INPUT if it has not that form.  After
@@ -36,7 +36,7 @@ void tarry__spec_clear(tarry__spec *spec);
 /* Refuses keys that `settings` does not list, and settings that must be given
  * and are not. */
 tarry_status tarry__spec_check(tarry__spec *spec,
-                               const tarry__setting *settings,
+                               const tarry__spec_setting *settings,
                                tarry_error *error);
 
 /* The value of a listed key, or its default (which may be ""). */
@@ -52,7 +52,7 @@ tarry_status tarry__spec_count(const tarry__spec *spec, const char *key,
 
 /* Text as a finite number, all of it, in decimal notation; or as a whole
  * number up to 2^53. */
-bool tarry__parse_real(const char *text, double *value);
-bool tarry__parse_count(const char *text, uint64_t *value);
+bool tarry__base_parse_real(const char *text, double *value);
+bool tarry__base_parse_count(const char *text, uint64_t *value);
 
 #endif

@@ -1,8 +1,8 @@
 /* bound.c - `tarry bound`: what the paper promises, in numbers. */
 #include <math.h>
 #include <stdio.h>
-#include "cli.h"
-#include "sim/bound.h"
+#include "cli/cli.h"
+#include "bound/bound.h"
 
 static struct {
     const char *instance, *loss, *delay, *policy;
@@ -48,21 +48,20 @@ static int print_json(const tarry__bound *b)
 {
     json_t *phases = json_array();
     for (size_t m = 0; m < b->n_phases; m++)
-        json_array_append_new(
-            phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
-                              (json_int_t)(m + 1), "epsilon",
-                              b->phase[m].epsilon, "quota", b->phase[m].quota,
-                              "longest", number(b->phase[m].longest)));
+        json_array_append_new(phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
+                                                (json_int_t)(m + 1), "epsilon",
+                                                b->phase[m].epsilon, "quota",
+                                                b->phase[m].quota, "longest",
+                                                number(b->phase[m].longest)));
     return cli_print_json(json_pack(
         "{s:s, s:s, s:I, s:{s:s?, s:o, s:f, s:o, s:f}, s:{s:s?, s:o}, "
         "s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
-        "policy", a.policy, "model", b->model, "horizon",
-        (json_int_t)a.horizon, "upper", "by", b->upper_by, "regret",
-        b->upper_by != NULL ? number(b->upper) : json_null(), "alpha",
-        b->alpha, "beta", number(b->beta), "q", b->q,
-        "lower", "by", b->lower_by, "regret",
-        b->lower_by != NULL ? number(b->lower) : json_null(), "design",
-        "support", b->support, "min_weight", b->min_weight,
+        "policy", a.policy, "model", b->model, "horizon", (json_int_t)a.horizon,
+        "upper", "by", b->upper_by, "regret",
+        b->upper_by != NULL ? number(b->upper) : json_null(), "alpha", b->alpha,
+        "beta", number(b->beta), "q", b->q, "lower", "by", b->lower_by,
+        "regret", b->lower_by != NULL ? number(b->lower) : json_null(),
+        "design", "support", b->support, "min_weight", b->min_weight,
         "first_phase_rounds", b->first_phase, "horizon_needed",
         b->horizon_needed, "horizon_too_short",
         b->first_phase > (double)a.horizon, "phases", phases));
@@ -121,17 +120,16 @@ static int run(int argc, char **argv)
     if (code >= 0)
         return code;
     if (a.horizon < 2 || a.horizon >= 1ull << 39)
-        return cli_error(EXIT_USAGE,
-                         "--horizon: not from 2 to 2^39 - 1: '%ju'",
+        return cli_error(EXIT_USAGE, "--horizon: not from 2 to 2^39 - 1: '%ju'",
                          (uintmax_t)a.horizon);
     tarry__world *world;
     tarry__bound bound;
     tarry_error error;
-    tarry_status status = tarry__world_create(
-        a.instance, a.loss, a.delay, a.seed, 0, &world, &error);
+    tarry_status status = tarry__world_create(a.instance, a.loss, a.delay,
+                                              a.seed, 0, &world, &error);
     if (status == TARRY_OK)
-        status = tarry__bound_evaluate(world, a.policy, a.horizon, &bound,
-                                       &error);
+        status =
+            tarry__bound_evaluate(world, a.policy, a.horizon, &bound, &error);
     tarry__world_free(world);
     if (status != TARRY_OK)
         return cli_error(cli_code(status), "%s", error.text);

@@ -3,8 +3,8 @@
  * A command is one record in the list in main.c.  It fills a table of options,
  * lets cli_parse read the arguments, and returns the program's exit code:
  * 0 success, 1 the job failed, 2 bad usage or bad input. */
-#ifndef TARRY_CLI_H
-#define TARRY_CLI_H
+#ifndef TARRY_CLI_CLI_H
+#define TARRY_CLI_CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@ typedef struct {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_design, cli_list, cli_pipe, cli_run,
-    cli_plot, cli_bound, cli_paper;
+extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,
+    cli_bound, cli_paper;
 
 /* ---- options --------------------------------------------------------------*/
 
@@ -37,16 +37,16 @@ typedef enum {
 typedef struct {
     const char *name; /* without the dashes */
     cli_kind kind;
-    void *value; /* where the answer goes, or the action itself */
+    void *value;          /* where the answer goes, or the action itself */
     const char *argument; /* in the help: "N", "FILE"; NULL for a flag */
     const char *help;     /* default included */
 } cli_option;
 
 typedef struct {
-    const char *command;    /* "design" */
-    const char *usage;      /* "ARMS [options]" */
-    const char *about;      /* paragraphs before the options */
-    const char *examples;   /* after them */
+    const char *command;       /* "design" */
+    const char *usage;         /* "ARMS [options]" */
+    const char *about;         /* paragraphs before the options */
+    const char *examples;      /* after them */
     const cli_option *options; /* n_options of them */
     size_t n_options;
     const char **positional; /* room for max_positional, filled in order */

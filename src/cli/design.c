@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli.h"
+#include "cli/cli.h"
 
 typedef struct {
     const char *path, *rule;
@@ -34,12 +34,13 @@ static int parse(int argc, char **argv, arguments *a)
     const cli_syntax syntax = {
         .command = "design",
         .usage = "ARMS [options]",
-        .about =
-            "Finds weights for the arms of a file such that the largest\n"
-            "variance g = max a' V^+ a, V = sum of weight(a) a a', is as small\n"
-            "as can be: r, the dimension of the arms' span.\n\n"
-            "ARMS is a CSV file, one arm per line (- for standard input), or a\n"
-            "NumPy .npy file, one arm per row.",
+        .about = "Finds weights for the arms of a file such that the largest\n"
+                 "variance g = max a' V^+ a, V = sum of weight(a) a a', is as "
+                 "small\n"
+                 "as can be: r, the dimension of the arms' span.\n\n"
+                 "ARMS is a CSV file, one arm per line (- for standard input), "
+                 "or a\n"
+                 "NumPy .npy file, one arm per row.",
         .examples = "  tarry design arms.csv\n"
                     "  tarry design arms.npy --rule paper --json\n"
                     "  tarry design arms.csv --tol 1e-6 --max-support 30",
@@ -83,8 +84,7 @@ static json_t *name_to_json(const char *name)
     return json;
 }
 
-static json_t *to_json(const tarry_arms *arms, const tarry_design *d,
-                       bool met)
+static json_t *to_json(const tarry_arms *arms, const tarry_design *d, bool met)
 {
     json_t *support = json_array();
     for (size_t i = 0; i < d->n_support; i++) {
@@ -97,8 +97,8 @@ static json_t *to_json(const tarry_arms *arms, const tarry_design *d,
     }
     return json_pack("{s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:b}", "arms",
                      (json_int_t)arms->n_arms, "dim", (json_int_t)arms->dim,
-                     "rank", (json_int_t)d->rank, "g", d->g, "support",
-                     support, "min_weight", d->min_weight, "passes", d->passes,
+                     "rank", (json_int_t)d->rank, "g", d->g, "support", support,
+                     "min_weight", d->min_weight, "passes", d->passes,
                      "seconds", d->seconds, "met", met);
 }
 
@@ -180,22 +180,21 @@ static int solve(const arguments *a, const tarry_arms *arms,
                  const tarry_design_options *options)
 {
     tarry_design *design;
-    const tarry_status status = tarry_design_solve(
-        arms->data, arms->n_arms, arms->dim, options, &design);
+    const tarry_status status = tarry_design_solve(arms->data, arms->n_arms,
+                                                   arms->dim, options, &design);
     cli_progress_end();
     if (status == TARRY_CANCELLED)
         return cli_error(EXIT_FAILED, "interrupted");
     if (design == NULL)
         return cli_error(cli_code(status), "%s: %s", a->path,
                          tarry_status_text(status));
-    int code = a->json ? cli_print_json(
-                             to_json(arms, design, status == TARRY_OK))
-                       : print_table(arms, design);
+    int code = a->json
+                   ? cli_print_json(to_json(arms, design, status == TARRY_OK))
+                   : print_table(arms, design);
     if (code == EXIT_DONE && status != TARRY_OK)
-        code = cli_error(EXIT_FAILED,
-                         "%s: %s: g = %.9g on %zu arms is the best found",
-                         a->path, tarry_status_text(status), design->g,
-                         design->n_support);
+        code = cli_error(
+            EXIT_FAILED, "%s: %s: g = %.9g on %zu arms is the best found",
+            a->path, tarry_status_text(status), design->g, design->n_support);
     tarry_design_free(design);
     return code;
 }

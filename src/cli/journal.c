@@ -1,6 +1,6 @@
 /* journal.c - reading and writing journals. */
 #define _POSIX_C_SOURCE 200809L
-#include "journal.h"
+#include "cli/journal.h"
 
 #include <errno.h>
 #include <stdlib.h>

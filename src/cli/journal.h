@@ -8,7 +8,7 @@
 #define TARRY_CLI_JOURNAL_H
 
 #include <stdio.h>
-#include "cli.h"
+#include "cli/cli.h"
 
 typedef struct {
     const char *path;

@@ -1,8 +1,8 @@
 /* list.c - `tarry list`: everything that has a name, with its settings. */
 #include <stdio.h>
 #include <string.h>
-#include "cli.h"
-#include "env/env.h"
+#include "cli/cli.h"
+#include "env/world.h"
 #include "policy/policy_type.h"
 
 static bool as_json;
@@ -18,9 +18,10 @@ static int parse(int argc, char **argv)
     const cli_syntax syntax = {
         .command = "list",
         .usage = "[options]",
-        .about = "Lists every policy, instance, loss, delay and adversary with its\n"
-                 "settings and their defaults (... must be given).  Settings are\n"
-                 "given as NAME:key=value,key=value.",
+        .about =
+            "Lists every policy, instance, loss, delay and adversary with its\n"
+            "settings and their defaults (... must be given).  Settings are\n"
+            "given as NAME:key=value,key=value.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
     };
@@ -38,7 +39,7 @@ static void print_lines(const char *text, int column)
     putchar('\n');
 }
 
-static void print_settings(const tarry__setting *settings)
+static void print_settings(const tarry__spec_setting *settings)
 {
     for (; settings->key != NULL; settings++) {
         const int column =
@@ -48,14 +49,13 @@ static void print_settings(const tarry__setting *settings)
     }
 }
 
-static json_t *settings_json(const tarry__setting *settings)
+static json_t *settings_json(const tarry__spec_setting *settings)
 {
     json_t *list = json_array();
     for (; settings->key != NULL; settings++)
-        json_array_append_new(list, json_pack("{s:s, s:s?, s:s}", "key",
-                                              settings->key, "default",
-                                              settings->value, "help",
-                                              settings->help));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s?, s:s}", "key", settings->key, "default",
+                            settings->value, "help", settings->help));
     return list;
 }
 
@@ -65,9 +65,10 @@ static const struct {
     const tarry__entry *const *entries;
 } worlds[] = {
     {"Instances", "instances", tarry__instances},
-    {"Losses", "losses", tarry__losses},
+    {"Losses", "losses", tarry__loss_losses},
     {"Delays", "delays", tarry__delays},
-    {"Adversaries (in place of a delay)", "adversaries", tarry__adversaries},
+    {"Adversaries (in place of a delay)", "adversaries",
+     tarry__adversary_adversaries},
 };
 enum { N_WORLDS = sizeof worlds / sizeof *worlds };
 

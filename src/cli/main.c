@@ -1,8 +1,8 @@
 /* main.c - the program `tarry`: one list of commands. */
 #include <stdio.h>
 #include <string.h>
-#include "cli.h"
-#include "sim/workers.h"
+#include "cli/cli.h"
+#include "lab/workers.h"
 
 static const cli_command *const commands[] = {
     &cli_design, &cli_pipe,  &cli_run, &cli_plot,
@@ -28,7 +28,7 @@ static int dispatch(int argc, char **argv)
         strcmp(argv[1], "help") == 0)
         return print_help();
     if (strcmp(argv[1], "--version") == 0) {
-        puts("tarry " TARRY_VERSION);
+        printf("tarry %s\n", tarry_version());
         return cli_flush();
     }
     for (size_t i = 0; i < N_COMMANDS; i++)

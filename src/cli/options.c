@@ -2,7 +2,7 @@
  *
  * --name VALUE and --name=VALUE are the same; "--" ends the options; a lone
  * "-" is a positional argument. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,12 +56,12 @@ static bool store(const cli_option *o, const char *value)
         *(const char **)o->value = value;
         return true;
     case CLI_REAL:
-        if (tarry__parse_real(value, o->value))
+        if (tarry__base_parse_real(value, o->value))
             return true;
         cli_error(EXIT_USAGE, "--%s: not a number: '%s'", o->name, value);
         return false;
     case CLI_COUNT:
-        if (tarry__parse_count(value, o->value))
+        if (tarry__base_parse_count(value, o->value))
             return true;
         cli_error(EXIT_USAGE, "--%s: not a whole number from 0 to 2^53: '%s'",
                   o->name, value);
@@ -103,16 +103,16 @@ int cli_parse(const cli_syntax *s, int argc, char **argv)
     size_t n_positional = 0;
     bool options = true;
     for (int i = 0; i < argc; i++) {
-        if (options && (strcmp(argv[i], "--help") == 0 ||
-                        strcmp(argv[i], "-h") == 0))
+        if (options &&
+            (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0))
             return print_help(s);
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
         } else if (options && argv[i][0] == '-' && argv[i][1] != '\0') {
             if (argv[i][1] != '-')
-                return cli_error(EXIT_USAGE,
-                                 "%s: unknown option '%s' (see tarry %s --help)",
-                                 s->command, argv[i], s->command);
+                return cli_error(
+                    EXIT_USAGE, "%s: unknown option '%s' (see tarry %s --help)",
+                    s->command, argv[i], s->command);
             if (!read_option(s, argc, argv, &i))
                 return EXIT_USAGE;
         } else if (n_positional == s->max_positional) {

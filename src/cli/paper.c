@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/base.h"
-#include "journal.h"
+#include "cli/journal.h"
 #include "paper/paper.h"
 #include "figure/figure.h"
 #include "report/report.h"
-#include "sim/workers.h"
+#include "lab/workers.h"
 
 enum { MAX_ROWS = 32 };
 
@@ -135,7 +135,7 @@ static bool show_progress(void *context, double share)
 {
     const session *s = context;
     char note[80];
-    const double elapsed = tarry__seconds() - s->start;
+    const double elapsed = tarry__base_seconds() - s->start;
     snprintf(note, sizeof note, "%.0f s, %.0f s left", elapsed,
              share > 0 ? elapsed * (1 / share - 1) : 0);
     if (tarry__workers_rank() == 0)
@@ -144,7 +144,7 @@ static bool show_progress(void *context, double share)
 }
 
 static tarry_status keep(void *context, size_t index,
-                         const tarry__answer *answer, tarry_error *error)
+                         const tarry__lab_answer *answer, tarry_error *error)
 {
     session *s = context;
     return cli_journal_add(&s->journal, index, answer, error);
@@ -163,11 +163,11 @@ static bool take(void *context, size_t index, const void *answer)
 static uint64_t build_digest(void)
 {
     FILE *file = fopen("/proc/self/exe", "rb");
-    uint64_t h = TARRY__DIGEST;
+    uint64_t h = TARRY__BASE_DIGEST;
     char bytes[4096];
     size_t count;
     while (file != NULL && (count = fread(bytes, 1, sizeof bytes, file)) > 0)
-        h = tarry__digest(h, bytes, count);
+        h = tarry__base_digest(h, bytes, count);
     if (file != NULL)
         fclose(file);
     return h;
@@ -186,9 +186,9 @@ static int open_journal(session *s)
         if (code == EXIT_DONE)
             code = cli_journal_open(&s->journal, s->journal_path,
                                     json_pack("{s:s, s:s, s:s}", "tarry",
-                                              TARRY_VERSION, "build", build,
+                                              tarry_version(), "build", build,
                                               "questions", questions),
-                                    sizeof(tarry__answer), take, s);
+                                    sizeof(tarry__lab_answer), take, s);
     }
     tarry__workers_share(&code, sizeof code);
     return code;
@@ -271,7 +271,7 @@ static json_t *config_of(session *s)
     json_t *rows = json_array();
     for (size_t i = 0; i < a.n_rows; i++)
         json_array_append_new(rows, json_string(a.row[i]->id));
-    return json_pack("{s:s, s:s, s:I, s:s, s:o}", "version", TARRY_VERSION,
+    return json_pack("{s:s, s:s, s:I, s:s, s:o}", "version", tarry_version(),
                      "scale", a.full ? "full" : "quick", "seed",
                      (json_int_t)a.seed, "command", command_of(s->lab, a.rows),
                      "rows", rows);
@@ -287,7 +287,7 @@ static int report(session *s)
     }
     json_t *results =
         json_pack("{s:o, s:o, s:f}", "config", config_of(s), "rows", rows,
-                  "seconds", tarry__seconds() - s->start);
+                  "seconds", tarry__base_seconds() - s->start);
     const tarry_status status =
         results != NULL ? tarry__report_write(results, a.out, &error)
                         : TARRY_NO_MEMORY;
@@ -329,7 +329,7 @@ static int work(session *s)
 
 static int run(int argc, char **argv)
 {
-    session s = {.start = tarry__seconds()};
+    session s = {.start = tarry__base_seconds()};
     tarry_error error;
     memset(&a, 0, sizeof a);
     a.seed = 1;

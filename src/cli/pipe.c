@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "arms/source.h"
 #include "base/spec.h"
-#include "cli.h"
+#include "cli/cli.h"
 
 typedef struct {
     const char *policy, *arms, *range, *restore, *state;
@@ -29,7 +29,7 @@ typedef struct {
 /* ---- arguments ------------------------------------------------------------*/
 
 static const uint64_t NO_SEED = UINT64_MAX; /* more than can be typed */
-static arguments given; /* here for the action below */
+static arguments given;                     /* here for the action below */
 
 static bool add_setting(const char *pair)
 {
@@ -51,7 +51,8 @@ static int parse(int argc, char **argv)
          "which policy, NAME or NAME:key=value,...; see tarry list"},
         {"arms", CLI_TEXT, &a->arms, "FILE",
          "the arms, CSV or .npy; not -, where the lines come from"},
-        {"horizon", CLI_COUNT, &a->horizon, "T", "how many choices to plan for"},
+        {"horizon", CLI_COUNT, &a->horizon, "T",
+         "how many choices to plan for"},
         {"seed", CLI_COUNT, &a->seed, "N",
          "of the policy's own coins (default 0)"},
         {"set", CLI_ACTION, (void *)add_setting, "KEY=VALUE",
@@ -91,7 +92,8 @@ static int parse(int argc, char **argv)
             "  status            -> one line of JSON; `best` is null before\n"
             "                       there is an estimate\n"
             "  save FILE         -> ok           for --restore\n"
-            "  quit              -> ok           and ends, as end of input does\n"
+            "  quit              -> ok           and ends, as end of input "
+            "does\n"
             "  (anything else)   -> error WHY    and nothing has changed\n\n"
             "Losses may be reported in any order, any time later, or never.",
         .examples =
@@ -110,8 +112,8 @@ static int parse_range(arguments *a)
     if (a->range == NULL)
         return EXIT_DONE;
     if (sscanf(a->range, "%63[^,],%63[^,]", low, high) != 2 ||
-        !tarry__parse_real(low, &a->low) ||
-        !tarry__parse_real(high, &a->high) || !(a->low < a->high) ||
+        !tarry__base_parse_real(low, &a->low) ||
+        !tarry__base_parse_real(high, &a->high) || !(a->low < a->high) ||
         strlen(low) + strlen(high) + 1 != strlen(a->range))
         return cli_error(EXIT_USAGE, "--range: not LOW,HIGH: '%s'", a->range);
     return EXIT_DONE;
@@ -123,8 +125,8 @@ static int parse_range(arguments *a)
 static int split_policy(arguments *a, char name[64])
 {
     const char *colon = strchr(a->policy, ':');
-    const size_t length = colon != NULL ? (size_t)(colon - a->policy)
-                                        : strlen(a->policy);
+    const size_t length =
+        colon != NULL ? (size_t)(colon - a->policy) : strlen(a->policy);
     if (length >= 64)
         return cli_error(EXIT_USAGE, "--policy: no policy '%s'", a->policy);
     memcpy(name, a->policy, length);
@@ -191,8 +193,7 @@ static int compare_arms(const arguments *a, const char *path,
                             path, a->arms);
 }
 
-static int restore(const arguments *a, const char *path,
-                   tarry_policy **policy)
+static int restore(const arguments *a, const char *path, tarry_policy **policy)
 {
     tarry_error error;
     tarry_policy_status s;
@@ -213,8 +214,10 @@ static int restore(const arguments *a, const char *path,
         return cli_error(EXIT_USAGE, "%s: the range is %.17g,%.17g, not '%s'",
                          path, s.low, s.high, a->range);
     if (a->maximize && !s.maximize)
-        return cli_error(EXIT_USAGE, "%s: a state of losses, not of rewards "
-                                     "(--maximize)", path);
+        return cli_error(EXIT_USAGE,
+                         "%s: a state of losses, not of rewards "
+                         "(--maximize)",
+                         path);
     if (a->seed != NO_SEED && a->seed != s.seed)
         return cli_error(EXIT_USAGE, "%s: the seed is %ju, not '%ju'", path,
                          (uintmax_t)s.seed, (uintmax_t)a->seed);
@@ -245,11 +248,11 @@ static json_t *plan_json(const tarry_policy_status *s)
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_plan; i++)
         json_array_append_new(
-            list, json_pack("{s:I, s:f, s:I, s:I}", "arm",
-                            (json_int_t)s->plan[i].arm, "weight",
-                            s->plan[i].weight, "target",
-                            (json_int_t)s->plan[i].target, "observed",
-                            (json_int_t)s->plan[i].observed));
+            list,
+            json_pack("{s:I, s:f, s:I, s:I}", "arm", (json_int_t)s->plan[i].arm,
+                      "weight", s->plan[i].weight, "target",
+                      (json_int_t)s->plan[i].target, "observed",
+                      (json_int_t)s->plan[i].observed));
     return list;
 }
 
@@ -267,9 +270,8 @@ static json_t *estimates_json(const tarry_policy_status *s)
         const tarry_estimate *e = &s->estimates[s->active[i]];
         const double x = in_range(s, e->lower), y = in_range(s, e->upper);
         json_array_append_new(list, json_pack("{s:I, s:f, s:f}", "arm",
-                                              (json_int_t)s->active[i],
-                                              "lower", fmin(x, y), "upper",
-                                              fmax(x, y)));
+                                              (json_int_t)s->active[i], "lower",
+                                              fmin(x, y), "upper", fmax(x, y)));
     }
     return list;
 }
@@ -301,8 +303,8 @@ static json_t *status_json(const session *s)
         (json_int_t)t.horizon, "phase", (json_int_t)t.phase, "epsilon",
         t.epsilon, "phase_start", (json_int_t)t.phase_start, "active",
         active_json(&t), "best", best_json(&t), "pending",
-        (json_int_t)t.pending, "pending_max", (json_int_t)t.pending_max,
-        "used", (json_int_t)t.used, "ignored", (json_int_t)t.ignored, "late",
+        (json_int_t)t.pending, "pending_max", (json_int_t)t.pending_max, "used",
+        (json_int_t)t.used, "ignored", (json_int_t)t.ignored, "late",
         (json_int_t)t.late, "first_phase_rounds",
         (json_int_t)t.first_phase_rounds, "horizon_too_short",
         t.first_phase_rounds > t.horizon, "plan", plan_json(&t), "estimates",
@@ -316,7 +318,7 @@ static json_t *status_json(const session *s)
 /* Part of a line as an answer may repeat it: short, printable. */
 static shown_value show(const char *word)
 {
-    return tarry__show(word, word + strlen(word));
+    return tarry__arms_show(word, word + strlen(word));
 }
 
 /* Each answers one line and tells whether to go on. */
@@ -337,16 +339,15 @@ static bool answer_observe(session *s, const char *id, const char *loss)
 {
     uint64_t round;
     double value;
-    if (!tarry__parse_count(id, &round)) {
+    if (!tarry__base_parse_count(id, &round)) {
         printf("error not a choice: '%s'\n", show(id).text);
         return true;
     }
-    if (!tarry__parse_real(loss, &value)) {
+    if (!tarry__base_parse_real(loss, &value)) {
         printf("error not a number: '%s'\n", show(loss).text);
         return true;
     }
-    const tarry_status status =
-        tarry_policy_observe(s->policy, round, value);
+    const tarry_status status = tarry_policy_observe(s->policy, round, value);
     if (status == TARRY_OK)
         puts("ok");
     else if (status == TARRY_LATE)
@@ -360,8 +361,8 @@ static bool answer_observe(session *s, const char *id, const char *loss)
 static bool answer_status(const session *s)
 {
     json_t *json = status_json(s);
-    char *text = json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17))
-                              : NULL;
+    char *text =
+        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
     puts(text != NULL ? text : "error out of memory");
     free(text);
     json_decref(json);
@@ -471,8 +472,8 @@ static int serve(session *s)
 
 static int run(int argc, char **argv)
 {
-    given = (arguments){
-        .low = -1, .high = 1, .seed = NO_SEED, .save_every = 1000};
+    given =
+        (arguments){.low = -1, .high = 1, .seed = NO_SEED, .save_every = 1000};
     session s = {.arguments = &given};
     int code = parse(argc, argv);
     if (code >= 0)

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli.h"
+#include "cli/cli.h"
 #include "figure/figure.h"
 #include "report/report.h"
-#include "sim/workers.h"
+#include "lab/workers.h"
 
 enum { MAX_POLICIES = 64 };
 
@@ -172,12 +172,12 @@ static bool is_chosen(const char *name)
 static void add_series(json_t *series, json_t *name, const char *kind,
                        json_t *points)
 {
-    json_array_append_new(series,
-                          json_pack("{s:o, s:s, s:o}", "name", name, "kind",
-                                    kind, "points", points));
+    json_array_append_new(series, json_pack("{s:o, s:s, s:o}", "name", name,
+                                            "kind", kind, "points", points));
 }
 
-/* Bounds with their band, and the gaps they bound: [t, mean, low, high, gap]. */
+/* Bounds with their band, and the gaps they bound: [t, mean, low, high, gap].
+ */
 static void add_certificate(const char *name, const json_t *curve,
                             json_t *series)
 {

@@ -1,5 +1,5 @@
 /* run.c - `tarry run`: policies side by side in a world. */
-#include "run.h"
+#include "cli/run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "env/env.h"
-#include "sim/workers.h"
+#include "env/world.h"
+#include "lab/workers.h"
 
 typedef struct {
     run_plan plan;
@@ -28,8 +28,9 @@ static bool add_policy(const char *text)
     if (!given.policies_given)
         e->n_policies = 0;
     given.policies_given = true;
-    if (e->n_policies == TARRY__MAX_POLICIES) {
-        cli_error(EXIT_USAGE, "--policy: more than %d", TARRY__MAX_POLICIES);
+    if (e->n_policies == TARRY__EXPERIMENT_MAX_POLICIES) {
+        cli_error(EXIT_USAGE, "--policy: more than %d",
+                  TARRY__EXPERIMENT_MAX_POLICIES);
         return false;
     }
     e->policy[e->n_policies++] = text;
@@ -115,20 +116,19 @@ static int check(arguments *a)
 {
     tarry__experiment *e = &a->plan.experiment;
     if (e->horizon < 2 || e->horizon >= 1ull << 39)
-        return cli_error(EXIT_USAGE,
-                         "--horizon: not from 2 to 2^39 - 1: '%ju'",
+        return cli_error(EXIT_USAGE, "--horizon: not from 2 to 2^39 - 1: '%ju'",
                          (uintmax_t)e->horizon);
     if (e->runs == 0 || e->runs > 1000000)
         return cli_error(EXIT_USAGE, "--runs: not from 1 to 1e6: '%ju'",
                          (uintmax_t)e->runs);
-    if (e->points == 0 || e->points > TARRY__MAX_GRID)
+    if (e->points == 0 || e->points > TARRY__SIM_MAX_GRID)
         return cli_error(EXIT_USAGE, "--points: not from 1 to %d: '%ju'",
-                         TARRY__MAX_GRID, (uintmax_t)e->points);
+                         TARRY__SIM_MAX_GRID, (uintmax_t)e->points);
     if (a->threads > 1024)
         return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
                          (uintmax_t)a->threads);
     e->threads = (int)a->threads;
-    e->n_grid = tarry__log_grid(e->horizon, e->points, e->grid);
+    e->n_grid = tarry__sim_log_grid(e->horizon, e->points, e->grid);
     if (a->plan.n_worlds > 0 && a->export != NULL)
         return cli_error(EXIT_USAGE, "--export-instance: not with worlds");
     return run_expand_groups(e);
@@ -150,7 +150,7 @@ static bool show_progress(void *context, uint64_t rounds)
     session *s = context;
     char note[80];
     s->played += rounds;
-    const double elapsed = tarry__seconds() - s->start;
+    const double elapsed = tarry__base_seconds() - s->start;
     const double speed = (double)s->played / elapsed;
     const double total = (double)s->total; /* of a rank: an even share */
     const double played = fmin((double)s->played, total);
@@ -162,7 +162,7 @@ static bool show_progress(void *context, uint64_t rounds)
 }
 
 static tarry_status keep(void *context, size_t index,
-                         const tarry__outcome *outcome, tarry_error *error)
+                         const tarry__sim_outcome *outcome, tarry_error *error)
 {
     session *s = context;
     const tarry__experiment *e = &s->given->plan.experiment;
@@ -175,7 +175,7 @@ static int report(const session *s, bool partial)
 {
     const arguments *a = s->given;
     const run_batch *b = &s->batch;
-    const double seconds = tarry__seconds() - s->start;
+    const double seconds = tarry__base_seconds() - s->start;
     int code = a->json                ? run_print_json(b, partial)
                : a->plan.n_worlds > 0 ? run_print_worlds(b, seconds)
                                       : run_print_table(b->results, seconds);
@@ -196,17 +196,16 @@ static int fail(const session *s, tarry_status status, const char *text)
     const int code = s->journal.failed ? EXIT_FAILED : cli_code(status);
     if (plan->n_worlds == 0)
         return cli_error(code, "%s", text);
-    return cli_error(code, "world %s: %s",
-                     plan->world[s->world].name, text);
+    return cli_error(code, "world %s: %s", plan->world[s->world].name, text);
 }
 
 static int simulate(session *s)
 {
-    const tarry__observer observer = {s, show_progress, keep};
+    const tarry__experiment_observer observer = {s, show_progress, keep};
     run_batch *b = &s->batch;
     tarry_status status = TARRY_OK;
     tarry_error error;
-    s->start = tarry__seconds();
+    s->start = tarry__base_seconds();
     s->total = (run_batch_trials(b) - run_batch_finished(b)) *
                s->given->plan.experiment.horizon /
                (uint64_t)tarry__workers_ranks();
@@ -255,8 +254,8 @@ static int export_instance(const arguments *a)
     const tarry__experiment *e = &a->plan.experiment;
     tarry__world *world;
     tarry_error error;
-    tarry_status status = tarry__world_create(
-        e->instance, e->loss, e->delay, e->seed, 0, &world, &error);
+    tarry_status status = tarry__world_create(e->instance, e->loss, e->delay,
+                                              e->seed, 0, &world, &error);
     if (status == TARRY_OK)
         status = tarry__world_export(world, a->export, &error);
     tarry__world_free(world);

@@ -3,8 +3,8 @@
 #define TARRY_CLI_RUN_H
 
 #include <stdio.h>
-#include "journal.h"
-#include "sim/experiment.h"
+#include "cli/journal.h"
+#include "lab/experiment.h"
 
 enum { RUN_MAX_WORLDS = 64 };
 
@@ -40,7 +40,7 @@ typedef struct {
     const run_plan *plan;
     size_t count;
     tarry__experiment *experiment;
-    tarry__results *results;
+    tarry__experiment_results *results;
 } run_batch;
 
 /* False: out of memory; run_batch_clear is due in either case. */
@@ -51,7 +51,7 @@ void run_batch_clear(run_batch *batch);
 size_t run_batch_trials(const run_batch *batch);
 size_t run_batch_finished(const run_batch *batch);
 
-int run_print_table(const tarry__results *results, double seconds);
+int run_print_table(const tarry__experiment_results *results, double seconds);
 int run_print_json(const run_batch *batch, bool partial);
 int run_write_csv(const run_batch *batch, const char *path);
 int run_write_curves(const run_batch *batch, const char *path);
@@ -59,7 +59,7 @@ int run_write_curves(const run_batch *batch, const char *path);
 /* The bounds policy p states on the gap of the arm it would exploit: their mean
  * with its interval over time and the mean gap, and how often they held; null
  * if it states none.  `values` has room for a number per run. */
-json_t *run_certificate_json(const tarry__results *results, size_t p,
+json_t *run_certificate_json(const tarry__experiment_results *results, size_t p,
                              double *values);
 
 /* Worlds by policies: regret over that of the world's best policy. */
@@ -67,12 +67,13 @@ int run_print_worlds(const run_batch *batch, double seconds);
 
 /* The policy of smallest mean regret among those with finished runs; SIZE_MAX
  * if there is none; and the regret of a policy. */
-size_t run_best_policy(const tarry__results *results, double *values);
-tarry__summary run_regret(const tarry__results *results, size_t policy,
-                          double *values);
+size_t run_best_policy(const tarry__experiment_results *results,
+                       double *values);
+tarry__experiment_summary run_regret(const tarry__experiment_results *results,
+                                     size_t policy, double *values);
 
 /* Whether some finished run of a policy has cut all best arms. */
-bool run_lost_best(const tarry__results *results, size_t policy);
+bool run_lost_best(const tarry__experiment_results *results, size_t policy);
 
 /* ---- resuming -------------------------------------------------------------*/
 

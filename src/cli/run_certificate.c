@@ -2,25 +2,25 @@
  * would exploit, over time, and whether they held. */
 #include <math.h>
 #include <stdlib.h>
-#include "run.h"
+#include "cli/run.h"
 
-static double bound_at(const tarry__outcome *o, size_t i)
+static double bound_at(const tarry__sim_outcome *o, size_t i)
 {
     return o->certificate[i];
 }
 
-static double gap_at(const tarry__outcome *o, size_t i)
+static double gap_at(const tarry__sim_outcome *o, size_t i)
 {
     return o->exploit_gap[i];
 }
 
 /* Rounding must not count as a failure. */
-static bool holds(const tarry__outcome *o, size_t i)
+static bool holds(const tarry__sim_outcome *o, size_t i)
 {
     return o->exploit_gap[i] <= o->certificate[i] + 1e-12;
 }
 
-static bool states_bounds(const tarry__results *r, size_t p)
+static bool states_bounds(const tarry__experiment_results *r, size_t p)
 {
     const size_t runs = r->experiment->runs;
     for (size_t i = p * runs; i < (p + 1) * runs; i++)
@@ -30,8 +30,8 @@ static bool states_bounds(const tarry__results *r, size_t p)
 }
 
 /* Shares of points, and of runs with all their points, at which it held. */
-static void count_coverage(const tarry__results *r, size_t p, double *points,
-                           double *runs)
+static void count_coverage(const tarry__experiment_results *r, size_t p,
+                           double *points, double *runs)
 {
     const tarry__experiment *e = r->experiment;
     size_t n_runs = 0, good_runs = 0, good_points = 0;
@@ -49,7 +49,8 @@ static void count_coverage(const tarry__results *r, size_t p, double *points,
     *runs = (double)good_runs / (double)n_runs;
 }
 
-json_t *run_certificate_json(const tarry__results *r, size_t p, double *values)
+json_t *run_certificate_json(const tarry__experiment_results *r, size_t p,
+                             double *values)
 {
     const tarry__experiment *e = r->experiment;
     double points, runs;
@@ -57,11 +58,11 @@ json_t *run_certificate_json(const tarry__results *r, size_t p, double *values)
         return json_null();
     json_t *curve = json_array();
     for (size_t i = 0; i < e->n_grid; i++) {
-        const tarry__summary s = tarry__summarise(
-            values, tarry__results_pick(r, p, bound_at, i, values));
+        const tarry__experiment_summary s = tarry__experiment_summarise(
+            values, tarry__experiment_results_pick(r, p, bound_at, i, values));
         const double gap =
-            tarry__summarise(values,
-                             tarry__results_pick(r, p, gap_at, i, values))
+            tarry__experiment_summarise(
+                values, tarry__experiment_results_pick(r, p, gap_at, i, values))
                 .mean;
         json_array_append_new(
             curve, json_pack("[I, f, f, f, f]", (json_int_t)e->grid[i], s.mean,

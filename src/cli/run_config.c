@@ -1,7 +1,7 @@
 /* run_config.c - experiments as JSON: the same keys as the options. */
 #include <string.h>
 #include "policy/policy_type.h"
-#include "run.h"
+#include "cli/run.h"
 
 static json_t *policies_json(const tarry__experiment *e)
 {
@@ -71,9 +71,9 @@ static bool is_named(const tarry__experiment *e, const char *policy)
 
 static int add_policy(tarry__experiment *e, const char *policy)
 {
-    if (e->n_policies == TARRY__MAX_POLICIES)
+    if (e->n_policies == TARRY__EXPERIMENT_MAX_POLICIES)
         return cli_error(EXIT_USAGE, "--policy: more than %d",
-                         TARRY__MAX_POLICIES);
+                         TARRY__EXPERIMENT_MAX_POLICIES);
     e->policy[e->n_policies++] = policy;
     return EXIT_DONE;
 }
@@ -121,10 +121,11 @@ static int read_policies(const char *path, json_t *value, json_t *keep,
     }
     size_t i;
     json_t *text;
-    json_array_foreach(value, i, text) {
-        if (i == TARRY__MAX_POLICIES)
+    json_array_foreach(value, i, text)
+    {
+        if (i == TARRY__EXPERIMENT_MAX_POLICIES)
             return cli_error(EXIT_USAGE, "%s: policy: more than %d", path,
-                             TARRY__MAX_POLICIES);
+                             TARRY__EXPERIMENT_MAX_POLICIES);
         if (!json_is_string(text))
             return cli_error(EXIT_USAGE, "%s: policy: entry %zu is no text",
                              path, i);
@@ -256,7 +257,8 @@ int run_read_config(const char *path, json_t *keep, run_plan *plan)
         code = cli_error(EXIT_USAGE, "%s: not a JSON object", path);
     const char *key;
     json_t *value;
-    json_object_foreach(root, key, value) {
+    json_object_foreach(root, key, value)
+    {
         if (code == EXIT_DONE)
             code = read_key(path, key, value, keep, plan);
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "run.h"
+#include "cli/run.h"
 
 /* ---- a batch --------------------------------------------------------------*/
 
@@ -12,8 +12,8 @@ bool run_batch_create(run_batch *b, const run_plan *plan)
 {
     const size_t count = plan->n_worlds > 0 ? plan->n_worlds : 1;
     *b = (run_batch){.plan = plan, .count = count};
-    b->experiment = tarry__alloc(count, sizeof *b->experiment);
-    b->results = tarry__zalloc(count, sizeof *b->results);
+    b->experiment = tarry__base_alloc(count, sizeof *b->experiment);
+    b->results = tarry__base_zalloc(count, sizeof *b->results);
     if (b->experiment == NULL || b->results == NULL)
         return false;
     for (size_t w = 0; w < count; w++) {
@@ -24,7 +24,7 @@ bool run_batch_create(run_batch *b, const run_plan *plan)
             e->loss = plan->world[w].loss;
             e->delay = plan->world[w].delay;
         }
-        if (tarry__results_create(&b->results[w], e) != TARRY_OK)
+        if (tarry__experiment_results_create(&b->results[w], e) != TARRY_OK)
             return false;
     }
     return true;
@@ -33,9 +33,9 @@ bool run_batch_create(run_batch *b, const run_plan *plan)
 void run_batch_clear(run_batch *b)
 {
     for (size_t w = 0; b->results != NULL && w < b->count; w++)
-        tarry__results_clear(&b->results[w]);
-    tarry__free(b->results);
-    tarry__free(b->experiment);
+        tarry__experiment_results_clear(&b->results[w]);
+    tarry__base_free(b->results);
+    tarry__base_free(b->experiment);
 }
 
 static bool is_refused(const run_batch *b, size_t w, size_t p)
@@ -68,10 +68,10 @@ size_t run_batch_finished(const run_batch *b)
 static void fill_ratios(const run_batch *b, double *values, double *ratio)
 {
     for (size_t w = 0; w < b->count; w++) {
-        const tarry__results *r = &b->results[w];
+        const tarry__experiment_results *r = &b->results[w];
         const size_t best = run_best_policy(r, values);
         for (size_t p = 0; p < r->experiment->n_policies; p++) {
-            const tarry__summary s = run_regret(r, p, values);
+            const tarry__experiment_summary s = run_regret(r, p, values);
             double *at = &ratio[p * b->count + w];
             if (s.count == 0)
                 *at = NAN;
@@ -124,8 +124,8 @@ static void print_ratio(double ratio, int width)
 static void print_lines(const run_batch *b, const double *ratio)
 {
     const tarry__experiment *e = &b->plan->experiment;
-    size_t order[TARRY__MAX_POLICIES];
-    double mean[TARRY__MAX_POLICIES];
+    size_t order[TARRY__EXPERIMENT_MAX_POLICIES];
+    double mean[TARRY__EXPERIMENT_MAX_POLICIES];
     for (size_t p = 0; p < e->n_policies; p++) {
         size_t at = p;
         mean[p] = typical(b, ratio, p);
@@ -158,7 +158,8 @@ static void print_winners(const run_batch *b, double *values)
             puts("no run has finished");
             continue;
         }
-        const tarry__summary s = run_regret(&b->results[w], best, values);
+        const tarry__experiment_summary s =
+            run_regret(&b->results[w], best, values);
         printf("%.5g +/- %.2g by %s\n", s.mean, s.ci95, e->policy[best]);
     }
 }
@@ -166,8 +167,8 @@ static void print_winners(const run_batch *b, double *values)
 int run_print_worlds(const run_batch *b, double seconds)
 {
     const tarry__experiment *e = &b->plan->experiment;
-    double *ratio = tarry__alloc(e->n_policies * b->count, sizeof *ratio);
-    double *values = tarry__alloc(e->runs, sizeof *values);
+    double *ratio = tarry__base_alloc(e->n_policies * b->count, sizeof *ratio);
+    double *values = tarry__base_alloc(e->runs, sizeof *values);
     int code = EXIT_DONE;
     if (ratio == NULL || values == NULL) {
         code = cli_error(EXIT_FAILED, "out of memory");
@@ -187,7 +188,7 @@ int run_print_worlds(const run_batch *b, double seconds)
         print_winners(b, values);
         code = cli_flush();
     }
-    tarry__free(values);
-    tarry__free(ratio);
+    tarry__base_free(values);
+    tarry__base_free(ratio);
     return code;
 }

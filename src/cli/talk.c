@@ -1,6 +1,6 @@
 /* talk.c - errors, JSON, progress and Ctrl-C. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "sim/workers.h"
+#include "lab/workers.h"
 
 /* It stays one line whatever the user typed. */
 int cli_error(int code, const char *format, ...)
@@ -54,8 +54,8 @@ int cli_flush(void)
 
 int cli_print_json(json_t *json)
 {
-    char *text = json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17))
-                              : NULL;
+    char *text =
+        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
     json_decref(json);
     if (text == NULL)
         return cli_error(EXIT_FAILED, "out of memory");

@@ -5,7 +5,7 @@
  * variance more than doubles.  Here the floor f is the least that gives
  * 1/(2 psi) after scaling: f = sum_i max(w_i, f) / (2 psi), found from the
  * sorted weights: with the j smallest raised, f = (rest) / (2 psi - j). */
-#include "core.h"
+#include "design/core.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* bounds.c - picks the loops over bounds for this machine. */
 #include "base/machine.h"
-#include "bounds_kernel.h"
+#include "design/bounds_kernel.h"
 
-tarry__summary tarry__bounds_set(const double *variance, size_t count,
-                                 float *bound)
+tarry__design_summary tarry__bounds_set(const double *variance, size_t count,
+                                        float *bound)
 {
 #ifdef __x86_64__
-    switch (tarry__vector_lanes()) {
+    switch (tarry__base_vector_lanes()) {
     case 8:
         return tarry__bounds_set_avx512(variance, count, bound);
     case 4:
@@ -20,7 +20,7 @@ size_t tarry__bounds_list(const float *bound, size_t count, float limit,
                           size_t first, size_t *list)
 {
 #ifdef __x86_64__
-    switch (tarry__vector_lanes()) {
+    switch (tarry__base_vector_lanes()) {
     case 8:
         return tarry__bounds_list_avx512(bound, count, limit, first, list);
     case 4:

@@ -1,5 +1,5 @@
 /* bounds_kernel.c - compiled once per vector width, see bounds_kernel.h. */
-#include "bounds_kernel.h"
+#include "design/bounds_kernel.h"
 
 #include "base/lanes.h"
 
@@ -7,22 +7,24 @@ enum { FLOATS = 2 * LANES };
 
 typedef float floats __attribute__((vector_size(4 * LANES)));
 
-tarry__summary PASTE(tarry__bounds_set_, KERNEL)(const double *variance,
-                                                 size_t count, float *bound)
+tarry__design_summary PASTE(tarry__bounds_set_, KERNEL)(const double *variance,
+                                                        size_t count,
+                                                        float *bound)
 {
     reals sum = {0}, opposite = {0}; /* minus the largest */
     const size_t whole = count - count % LANES;
     for (size_t i = 0; i < whole; i += LANES) {
         const reals v = load(variance + i);
         const floats up =
-            __builtin_convertvector(v * TARRY__ROUND_UP, floats) + FLT_MIN;
+            __builtin_convertvector(v * TARRY__DESIGN_ROUND_UP, floats) +
+            FLT_MIN;
         memcpy(bound + i, &up, sizeof up);
         sum += v;
         opposite = smaller(-v, opposite);
     }
-    tarry__summary s = {sum_lanes(sum), -min_lanes(opposite)};
+    tarry__design_summary s = {sum_lanes(sum), -min_lanes(opposite)};
     for (size_t i = whole; i < count; i++) {
-        bound[i] = (float)(variance[i] * TARRY__ROUND_UP) + FLT_MIN;
+        bound[i] = (float)(variance[i] * TARRY__DESIGN_ROUND_UP) + FLT_MIN;
         s.sum += variance[i];
         s.largest = variance[i] > s.largest ? variance[i] : s.largest;
     }

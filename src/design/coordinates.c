@@ -3,7 +3,7 @@
  * Arms enter the core as x = T a.  T is renewed (whitening) when new arms are
  * far out of scale, and before the exact solve: variances do not depend on it,
  * but their rounding does. */
-#include "solver.h"
+#include "design/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ tarry_status tarry__solver_add_arm(tarry__solver *s, size_t k)
             return status;
     }
     double *x = core->x + core->count * s->r;
-    tarry__times(s->T, s->r, s->n, s->arms + k * s->n, x);
+    tarry__linalg_times(s->T, s->r, s->n, s->arms + k * s->n, x);
     if (is_in_core(core, x))
         return TARRY_OK;
     core->weight[core->count] = 0;
@@ -52,7 +52,7 @@ tarry_status tarry__solver_add_arm(tarry__solver *s, size_t k)
 tarry_status tarry__solver_add_hits(tarry__solver *s, size_t *added)
 {
     const size_t before = s->core.count;
-    const tarry__hits *hits = &s->scan.hits[0];
+    const tarry__design_hits *hits = &s->scan.hits[0];
     tarry_status status = TARRY_OK;
     for (size_t i = 0; status == TARRY_OK && i < hits->count; i++)
         status = tarry__solver_add_arm(s, hits->hit[i].arm);
@@ -87,7 +87,7 @@ static double inverse_norm2(tarry__solver *s)
     double *inverse = s->square[1];
     for (size_t i = 0; i < s->r * s->r; i++)
         inverse[i] = s->M[i] / s->scale;
-    tarry__lower_inverse(inverse, s->r);
+    tarry__linalg_lower_inverse(inverse, s->r);
     return norm2(inverse, s->r * s->r);
 }
 
@@ -97,13 +97,13 @@ tarry_status tarry__solver_panel(tarry__solver *s)
 {
     double *L = s->square[0];
     memcpy(L, s->core.V, s->r * s->r * sizeof *L);
-    if (!tarry__cholesky(L, s->r))
+    if (!tarry__linalg_cholesky(L, s->r))
         return TARRY_TARGET_NOT_MET;
     memcpy(s->M, s->T, s->r * s->n * sizeof *s->M);
-    tarry__lower_solve(L, s->r, s->M, s->n);
-    if (!tarry__ql(s->M, s->r, s->n, s->work, s->work_size))
+    tarry__linalg_lower_solve(L, s->r, s->M, s->n);
+    if (!tarry__linalg_ql(s->M, s->r, s->n, s->work, s->work_size))
         return TARRY_TARGET_NOT_MET;
-    tarry__panel_pack(&s->panel, s->M, s->r, s->n);
+    tarry__design_panel_pack(&s->panel, s->M, s->r, s->n);
     s->panel_norm2 = norm2(s->M, s->r * s->n) / (s->scale * s->scale);
     return TARRY_OK;
 }
@@ -112,15 +112,15 @@ tarry_status tarry__solver_refer(tarry__solver *s, uint16_t *index)
 {
     if (s->n_references == s->room_references) {
         const size_t room = 2 * s->room_references + 8;
-        tarry__reference *bigger =
-            tarry__grow(s->references, s->n_references, room, sizeof *bigger);
+        tarry__design_reference *bigger = tarry__base_grow(
+            s->references, s->n_references, room, sizeof *bigger);
         if (bigger == NULL)
             return TARRY_NO_MEMORY;
         s->references = bigger;
         s->room_references = room;
     }
-    tarry__reference *new = &s->references[s->n_references];
-    new->V = tarry__alloc(s->r * s->r, sizeof *new->V);
+    tarry__design_reference *new = &s->references[s->n_references];
+    new->V = tarry__base_alloc(s->r * s->r, sizeof *new->V);
     if (new->V == NULL)
         return TARRY_NO_MEMORY;
     memcpy(new->V, s->core.V, s->r * s->r * sizeof *new->V);
@@ -137,10 +137,11 @@ static bool ratio(tarry__solver *s, const double *V, double *rho)
     double *A = s->square[1];
     memcpy(A, V, r * r * sizeof *A);
     for (int side = 0; side < 2; side++) {
-        tarry__lower_solve(s->square[0], r, A, r);
+        tarry__linalg_lower_solve(s->square[0], r, A, r);
         transpose(A, r);
     }
-    if (!tarry__largest_eigenvalue(A, r, s->values, s->work, s->work_size, rho))
+    if (!tarry__linalg_largest_eigenvalue(A, r, s->values, s->work,
+                                          s->work_size, rho))
         return false;
     *rho *= 1 + 1e-9;
     return true;
@@ -169,14 +170,14 @@ static bool factor_core(const tarry__core *core, double *rows, double *work,
         for (size_t j = 0; j < r; j++)
             rows[i + j * m] = root * core->x[j + i * r];
     }
-    return tarry__qr(rows, m, r, work, work_size);
+    return tarry__linalg_qr(rows, m, r, work, work_size);
 }
 
 /* V = R'^-1 V R^-1. */
 static void transform(const double *R, size_t stride, size_t r, double *V)
 {
     for (int side = 0; side < 2; side++) {
-        tarry__upper_transposed_solve(R, stride, r, V, r);
+        tarry__linalg_upper_transposed_solve(R, stride, r, V, r);
         transpose(V, r);
     }
 }
@@ -185,19 +186,19 @@ tarry_status tarry__solver_whiten(tarry__solver *s)
 {
     tarry__core *core = &s->core;
     const size_t m = core->count, r = s->r;
-    const size_t work_size = tarry__factor_work(m, r);
-    double *rows = tarry__alloc(m * r + work_size, sizeof *rows);
+    const size_t work_size = tarry__linalg_factor_work(m, r);
+    double *rows = tarry__base_alloc(m * r + work_size, sizeof *rows);
     if (rows == NULL)
         return TARRY_NO_MEMORY;
     const bool ok = factor_core(core, rows, rows + m * r, work_size);
     if (ok) {
-        tarry__upper_transposed_solve(rows, m, r, s->T, s->n);
+        tarry__linalg_upper_transposed_solve(rows, m, r, s->T, s->n);
         for (size_t i = 0; i < s->n_references; i++)
             transform(rows, m, r, s->references[i].V);
         for (size_t i = 0; i < m; i++)
-            tarry__times(s->T, r, s->n, s->arms + core->arm[i] * s->n,
-                         core->x + i * r);
+            tarry__linalg_times(s->T, r, s->n, s->arms + core->arm[i] * s->n,
+                                core->x + i * r);
     }
-    tarry__free(rows);
+    tarry__base_free(rows);
     return ok && tarry__core_refresh(core) ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }

@@ -1,11 +1,11 @@
 /* core.c - the core set: its points, weights and variances.  See exchange.c and
  * interior.c for what changes the weights. */
-#include "core.h"
+#include "design/core.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
-#include "exchange_kernel.h"
+#include "design/exchange_kernel.h"
 #include "linalg/linalg.h"
 
 enum { BATCH = 64 };
@@ -14,12 +14,12 @@ tarry_status tarry__core_create(tarry__core *core, size_t rank, size_t room)
 {
     memset(core, 0, sizeof *core);
     core->rank = rank;
-    core->V = tarry__alloc(rank * rank, sizeof(double));
-    core->inverse = tarry__alloc(rank * rank, sizeof(double));
-    core->panel.values =
-        tarry__alloc(TARRY__SMALL_DIM * TARRY__SMALL_DIM, sizeof(double));
-    core->direction = tarry__alloc(2 * rank, sizeof(double));
-    core->batch = tarry__alloc(rank * BATCH, sizeof(double));
+    core->V = tarry__base_alloc(rank * rank, sizeof(double));
+    core->inverse = tarry__base_alloc(rank * rank, sizeof(double));
+    core->panel.values = tarry__base_alloc(
+        TARRY__DESIGN_SMALL_DIM * TARRY__DESIGN_SMALL_DIM, sizeof(double));
+    core->direction = tarry__base_alloc(2 * rank, sizeof(double));
+    core->batch = tarry__base_alloc(rank * BATCH, sizeof(double));
     if (!core->V || !core->inverse || !core->panel.values || !core->direction ||
         !core->batch)
         return TARRY_NO_MEMORY;
@@ -28,23 +28,23 @@ tarry_status tarry__core_create(tarry__core *core, size_t rank, size_t room)
 
 void tarry__core_clear(tarry__core *core)
 {
-    tarry__free(core->batch);
-    tarry__free(core->direction);
-    tarry__free(core->panel.values);
-    tarry__free(core->inverse);
-    tarry__free(core->V);
-    tarry__free(core->scratch);
-    tarry__free(core->rows);
-    tarry__free(core->arm);
-    tarry__free(core->variance);
-    tarry__free(core->weight);
-    tarry__free(core->x);
+    tarry__base_free(core->batch);
+    tarry__base_free(core->direction);
+    tarry__base_free(core->panel.values);
+    tarry__base_free(core->inverse);
+    tarry__base_free(core->V);
+    tarry__base_free(core->scratch);
+    tarry__base_free(core->rows);
+    tarry__base_free(core->arm);
+    tarry__base_free(core->variance);
+    tarry__base_free(core->weight);
+    tarry__base_free(core->x);
 }
 
 static bool grow(void *field, size_t old_count, size_t count, size_t size)
 {
     void **block = field;
-    void *bigger = tarry__grow(*block, old_count, count, size);
+    void *bigger = tarry__base_grow(*block, old_count, count, size);
     if (bigger == NULL)
         return false;
     *block = bigger;
@@ -55,9 +55,9 @@ tarry_status tarry__core_reserve(tarry__core *c, size_t room)
 {
     if (room <= c->room)
         return TARRY_OK;
-    const size_t padded = room + TARRY__PAD;
-    if (!grow(&c->x, c->count * c->rank, room * c->rank + TARRY__SMALL_DIM,
-              sizeof(double)) ||
+    const size_t padded = room + TARRY__EXCHANGE_PAD;
+    if (!grow(&c->x, c->count * c->rank,
+              room * c->rank + TARRY__DESIGN_SMALL_DIM, sizeof(double)) ||
         !grow(&c->weight, c->count, padded, sizeof(double)) ||
         !grow(&c->variance, c->count, padded, sizeof(double)) ||
         !grow(&c->arm, c->count, room, sizeof(size_t)) ||
@@ -74,9 +74,9 @@ static void sum_up(tarry__core *core)
 {
     const size_t r = core->rank;
     size_t count = 0;
-    if (r <= TARRY__SMALL_DIM) {
-        tarry__moments(core->x, core->weight, core->count, r, core->V);
-        tarry__mirror(core->V, r);
+    if (r <= TARRY__DESIGN_SMALL_DIM) {
+        tarry__design_moments(core->x, core->weight, core->count, r, core->V);
+        tarry__linalg_mirror(core->V, r);
         return;
     }
     memset(core->V, 0, r * r * sizeof *core->V);
@@ -88,11 +88,11 @@ static void sum_up(tarry__core *core)
             count++;
         }
         if (count == BATCH || i + 1 == core->count) {
-            tarry__add_outer(core->batch, r, count, core->V);
+            tarry__linalg_add_outer(core->batch, r, count, core->V);
             count = 0;
         }
     }
-    tarry__mirror(core->V, r);
+    tarry__linalg_mirror(core->V, r);
 }
 
 static void scale_weights(tarry__core *core)
@@ -109,23 +109,23 @@ static bool invert(tarry__core *core)
 {
     const size_t r = core->rank;
     memcpy(core->inverse, core->V, r * r * sizeof *core->V);
-    if (!tarry__cholesky(core->inverse, r))
+    if (!tarry__linalg_cholesky(core->inverse, r))
         return false;
-    if (r <= TARRY__SMALL_DIM) {
+    if (r <= TARRY__DESIGN_SMALL_DIM) {
         core->panel.n_columns = r;
         core->panel.is_small = true;
         memcpy(core->panel.values, core->inverse, r * r * sizeof *core->V);
-        tarry__lower_inverse(core->panel.values, r);
+        tarry__linalg_lower_inverse(core->panel.values, r);
     }
-    tarry__cholesky_inverse(core->inverse, r);
-    tarry__mirror(core->inverse, r);
+    tarry__linalg_cholesky_inverse(core->inverse, r);
+    tarry__linalg_mirror(core->inverse, r);
     return true;
 }
 
 void tarry__core_evaluate(tarry__core *core, size_t first)
 {
     const size_t r = core->rank;
-    if (r <= TARRY__SMALL_DIM) {
+    if (r <= TARRY__DESIGN_SMALL_DIM) {
         tarry__variances(&core->panel, core->x + first * r, NULL,
                          core->count - first, core->variance + first);
         return;
@@ -134,9 +134,9 @@ void tarry__core_evaluate(tarry__core *core, size_t first)
         const size_t left = core->count - first;
         const size_t count = left < BATCH ? left : BATCH;
         const double *x = core->x + first * r, *y = core->batch;
-        tarry__multiply(core->inverse, x, r, r, count, core->batch);
+        tarry__linalg_multiply(core->inverse, x, r, r, count, core->batch);
         for (size_t i = 0; i < count; i++, x += r, y += r)
-            core->variance[first + i] = tarry__dot(x, y, r);
+            core->variance[first + i] = tarry__linalg_dot(x, y, r);
     }
 }
 

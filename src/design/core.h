@@ -5,27 +5,27 @@
  * round, their weights w (>= 0, sum 1), and with V = sum w_i x_i x_i' their
  * variances d_i = x_i' V^-1 x_i.  Two solvers change the weights: `exchange`
  * is quick and rough, `interior` exact. */
-#ifndef TARRY_CORE_H
-#define TARRY_CORE_H
+#ifndef TARRY_DESIGN_CORE_H
+#define TARRY_DESIGN_CORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include "tarry/status.h"
-#include "variance_kernel.h"
+#include "design/variance_kernel.h"
 
 typedef struct {
-    size_t rank;         /* r */
-    size_t count, room;  /* m, and how many there is memory for */
-    double *x;           /* r by m */
-    double *weight;      /* w */
-    double *variance;    /* d, kept up to date by every function here */
-    size_t *arm;         /* the arms' numbers */
-    double *scratch;     /* two numbers per point */
-    double *rows;        /* x by rows, for exchange */
-    double *V, *inverse; /* r by r: V and V^-1 */
-    tarry__panel panel;  /* of L^-1, V = L L', if r is small */
-    double *direction;   /* 2 r */
-    double *batch;       /* scratch for some points */
+    size_t rank;               /* r */
+    size_t count, room;        /* m, and how many there is memory for */
+    double *x;                 /* r by m */
+    double *weight;            /* w */
+    double *variance;          /* d, kept up to date by every function here */
+    size_t *arm;               /* the arms' numbers */
+    double *scratch;           /* two numbers per point */
+    double *rows;              /* x by rows, for exchange */
+    double *V, *inverse;       /* r by r: V and V^-1 */
+    tarry__design_panel panel; /* of L^-1, V = L L', if r is small */
+    double *direction;         /* 2 r */
+    double *batch;             /* scratch for some points */
 } tarry__core;
 
 tarry_status tarry__core_create(tarry__core *core, size_t rank, size_t room);
@@ -67,8 +67,8 @@ bool tarry__core_exchange(tarry__core *core, double tolerance,
 tarry_status tarry__core_interior(tarry__core *core, double tolerance,
                                   bool may_leave_out);
 
-/* Newton's steps, for weights that are nearly right.  TARRY_TARGET_NOT_MET, with
- * the weights as they were: these do not lead within `tolerance` soon. */
+/* Newton's steps, for weights that are nearly right.  TARRY_TARGET_NOT_MET,
+ * with the weights as they were: these do not lead within `tolerance` soon. */
 tarry_status tarry__core_newton(tarry__core *core, double tolerance);
 
 /* Moves weight so that at most r (r+1)/2 points keep some, V unchanged. */

@@ -21,8 +21,8 @@
 #include <string.h>
 #include "base/base.h"
 #include "linalg/linalg.h"
-#include "solver.h"
-#include "span.h"
+#include "design/solver.h"
+#include "design/span.h"
 
 enum { MAX_ROUNDS = 60, EXCHANGE_STEPS = 40 /* times r */ };
 static const double OUT_OF_SCALE = 1e4; /* variance / r that asks to whiten */
@@ -79,18 +79,21 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
     s->n = n;
     s->options = options;
     s->thorough = thorough;
-    s->threads = (double)n_arms * (double)n * (double)n < TARRY__SERIAL_WORK
-                     ? 1
-                     : options->threads;
-    s->work_size = tarry__factor_work(n, n);
-    s->T = tarry__alloc(n * n, sizeof(double));
-    s->M = tarry__alloc(n * n, sizeof(double));
-    s->square[0] = tarry__alloc(n * n, sizeof(double));
-    s->square[1] = tarry__alloc(n * n, sizeof(double));
-    s->values = tarry__alloc(n, sizeof(double));
-    s->work = tarry__alloc(s->work_size, sizeof(double));
-    s->panel.values = tarry__alloc(tarry__panel_values(n, n), sizeof(double));
-    s->panel.ends = tarry__alloc(tarry__panel_ends(n), sizeof(size_t));
+    s->threads =
+        (double)n_arms * (double)n * (double)n < TARRY__DESIGN_SERIAL_WORK
+            ? 1
+            : options->threads;
+    s->work_size = tarry__linalg_factor_work(n, n);
+    s->T = tarry__base_alloc(n * n, sizeof(double));
+    s->M = tarry__base_alloc(n * n, sizeof(double));
+    s->square[0] = tarry__base_alloc(n * n, sizeof(double));
+    s->square[1] = tarry__base_alloc(n * n, sizeof(double));
+    s->values = tarry__base_alloc(n, sizeof(double));
+    s->work = tarry__base_alloc(s->work_size, sizeof(double));
+    s->panel.values =
+        tarry__base_alloc(tarry__design_panel_values(n, n), sizeof(double));
+    s->panel.ends =
+        tarry__base_alloc(tarry__design_panel_ends(n), sizeof(size_t));
     if (!s->T || !s->M || !s->square[0] || !s->square[1] || !s->values ||
         !s->work || !s->panel.values || !s->panel.ends)
         return TARRY_NO_MEMORY;
@@ -98,7 +101,8 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
     const tarry_status status = tarry__scan_create(
         &s->scan, arms, n_arms, n, paper ? 4 * n + 10 : 8 * n + 50, s->threads);
     const int callers = thorough ? s->threads : 1; /* of BLAS: see span.c */
-    if (status == TARRY_OK && !tarry__libraries_have_room(s->threads, callers))
+    if (status == TARRY_OK &&
+        !tarry__linalg_libraries_have_room(s->threads, callers))
         return TARRY_NO_MEMORY;
     return status;
 }
@@ -106,19 +110,19 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
 static void close_solver(tarry__solver *s)
 {
     for (size_t i = 0; i < s->n_references; i++)
-        tarry__free(s->references[i].V);
-    tarry__free(s->references);
-    tarry__free(s->sample);
+        tarry__base_free(s->references[i].V);
+    tarry__base_free(s->references);
+    tarry__base_free(s->sample);
     tarry__core_clear(&s->core);
     tarry__scan_clear(&s->scan);
-    tarry__free(s->panel.ends);
-    tarry__free(s->panel.values);
-    tarry__free(s->work);
-    tarry__free(s->values);
-    tarry__free(s->square[1]);
-    tarry__free(s->square[0]);
-    tarry__free(s->M);
-    tarry__free(s->T);
+    tarry__base_free(s->panel.ends);
+    tarry__base_free(s->panel.values);
+    tarry__base_free(s->work);
+    tarry__base_free(s->values);
+    tarry__base_free(s->square[1]);
+    tarry__base_free(s->square[0]);
+    tarry__base_free(s->M);
+    tarry__base_free(s->T);
 }
 
 /* ---- stages ---------------------------------------------------------------*/
@@ -195,7 +199,7 @@ static tarry_status certify(tarry__solver *s, double wanted, double *g)
     tarry_status status = tarry__solver_panel(s);
     if (status == TARRY_OK)
         status = tarry__solver_refer(s, &reference);
-    double *rho = tarry__alloc(s->n_references, sizeof *rho);
+    double *rho = tarry__base_alloc(s->n_references, sizeof *rho);
     if (rho == NULL)
         return TARRY_NO_MEMORY;
     const double worst = tarry__core_worst(&s->core);
@@ -204,7 +208,7 @@ static tarry_status certify(tarry__solver *s, double wanted, double *g)
     if (status == TARRY_OK)
         status = tarry__scan_again(&s->scan, &s->panel, rho, reference,
                                    fmin(worst, wanted), wanted, &largest);
-    tarry__free(rho);
+    tarry__base_free(rho);
     *g = fmax(worst, largest);
     return status;
 }
@@ -335,12 +339,12 @@ static int by_arm(const void *a, const void *b)
 
 static tarry_status allocate_result(size_t n_support, tarry_design **out)
 {
-    tarry_design *d = tarry__zalloc(1, sizeof *d);
+    tarry_design *d = tarry__base_zalloc(1, sizeof *d);
     if (d == NULL)
         return TARRY_NO_MEMORY;
     d->n_support = n_support;
-    d->arm = tarry__zalloc(n_support, sizeof *d->arm);
-    d->weight = tarry__zalloc(n_support, sizeof *d->weight);
+    d->arm = tarry__base_zalloc(n_support, sizeof *d->arm);
+    d->weight = tarry__base_zalloc(n_support, sizeof *d->weight);
     if (d->arm == NULL || d->weight == NULL) {
         tarry_design_free(d);
         return TARRY_NO_MEMORY;
@@ -354,7 +358,7 @@ static tarry_status make_result(const tarry__solver *s, double g,
 {
     const tarry__core *core = &s->core;
     const size_t support = tarry__core_support(core);
-    supported *list = tarry__alloc(support, sizeof *list);
+    supported *list = tarry__base_alloc(support, sizeof *list);
     tarry_status status =
         list != NULL ? allocate_result(support, out) : TARRY_NO_MEMORY;
     if (status == TARRY_OK) {
@@ -374,7 +378,7 @@ static tarry_status make_result(const tarry__solver *s, double g,
             d->min_weight = fmin(d->min_weight, list[i].weight);
         }
     }
-    tarry__free(list);
+    tarry__base_free(list);
     return status;
 }
 
@@ -391,9 +395,9 @@ void tarry_design_free(tarry_design *design)
 {
     if (design == NULL)
         return;
-    tarry__free(design->arm);
-    tarry__free(design->weight);
-    tarry__free(design);
+    tarry__base_free(design->arm);
+    tarry__base_free(design->weight);
+    tarry__base_free(design);
 }
 
 /* ---- the solve ------------------------------------------------------------*/
@@ -453,7 +457,7 @@ static tarry_status solve_squeezed(const double *arms, size_t n_arms,
     tarry_status status = tarry__span_squeeze(arms, n_arms, dim, &squeezed);
     if (status == TARRY_OK)
         status = solve(squeezed, n_arms, n_arms, options, out);
-    tarry__free(squeezed);
+    tarry__base_free(squeezed);
     return status;
 }
 
@@ -461,7 +465,7 @@ tarry_status tarry_design_solve(const double *arms, size_t n_arms, size_t dim,
                                 const tarry_design_options *options,
                                 tarry_design **out)
 {
-    const double start = tarry__seconds();
+    const double start = tarry__base_seconds();
     tarry_design_options chosen =
         options != NULL ? *options : tarry_design_defaults();
     if (out == NULL)
@@ -472,12 +476,12 @@ tarry_status tarry_design_solve(const double *arms, size_t n_arms, size_t dim,
         return TARRY_BAD_ARGUMENT;
     if (chosen.threads == 0)
         chosen.threads = omp_get_max_threads();
-    tarry__blas_quiet_begin();
+    tarry__linalg_blas_quiet_begin();
     const tarry_status status =
         n_arms < dim ? solve_squeezed(arms, n_arms, dim, &chosen, out)
                      : solve(arms, n_arms, dim, &chosen, out);
-    tarry__blas_quiet_end();
+    tarry__linalg_blas_quiet_end();
     if (*out != NULL)
-        (*out)->seconds = tarry__seconds() - start;
+        (*out)->seconds = tarry__base_seconds() - start;
     return status;
 }

@@ -9,43 +9,43 @@
 #include <math.h>
 #include <string.h>
 #include "base/machine.h"
-#include "core.h"
-#include "exchange_kernel.h"
+#include "design/core.h"
+#include "design/exchange_kernel.h"
 
 enum { REFRESH_STEPS = 500 };
 
-static const tarry__change NOTHING = {.scale = 1, .keep = 1};
+static const tarry__exchange_change NOTHING = {.scale = 1, .keep = 1};
 
 /* ---- this machine's kernels -----------------------------------------------*/
 
 void tarry__exchange_look(tarry__exchange *ex, size_t k, size_t l)
 {
 #ifdef __x86_64__
-    switch (tarry__vector_lanes()) {
+    switch (tarry__base_vector_lanes()) {
     case 8:
-        tarry__look_avx512(ex, k, l);
+        tarry__exchange_look_avx512(ex, k, l);
         return;
     case 4:
-        tarry__look_avx2(ex, k, l);
+        tarry__exchange_look_avx2(ex, k, l);
         return;
     }
 #endif
-    tarry__look_base(ex, k, l);
+    tarry__exchange_look_base(ex, k, l);
 }
 
-void tarry__exchange_make(tarry__exchange *ex, tarry__change change)
+void tarry__exchange_make(tarry__exchange *ex, tarry__exchange_change change)
 {
 #ifdef __x86_64__
-    switch (tarry__vector_lanes()) {
+    switch (tarry__base_vector_lanes()) {
     case 8:
-        tarry__make_avx512(ex, change);
+        tarry__exchange_make_avx512(ex, change);
         return;
     case 4:
-        tarry__make_avx2(ex, change);
+        tarry__exchange_make_avx2(ex, change);
         return;
     }
 #endif
-    tarry__make_base(ex, change);
+    tarry__exchange_make_base(ex, change);
 }
 
 void tarry__exchange_begin(tarry__exchange *ex)
@@ -58,10 +58,10 @@ void tarry__exchange_begin(tarry__exchange *ex)
         for (size_t i = m; i < ex->stride; i++)
             row[i] = 0;
     }
-    for (size_t i = m; i < m + TARRY__PAD; i++)
+    for (size_t i = m; i < m + TARRY__EXCHANGE_PAD; i++)
         ex->weight[i] = ex->variance[i] = 0;
-    memset(ex->c, 0, (m + TARRY__PAD) * sizeof *ex->c);
-    memset(ex->e, 0, (m + TARRY__PAD) * sizeof *ex->e);
+    memset(ex->c, 0, (m + TARRY__EXCHANGE_PAD) * sizeof *ex->c);
+    memset(ex->e, 0, (m + TARRY__EXCHANGE_PAD) * sizeof *ex->e);
     memset(ex->u, 0, r * sizeof *ex->u);
     memset(ex->v, 0, r * sizeof *ex->v);
 }
@@ -73,12 +73,12 @@ static tarry__exchange open_exchange(tarry__core *core)
                           .count = m,
                           .x = core->x,
                           .rows = core->rows,
-                          .stride =
-                              (m + TARRY__PAD - 1) / TARRY__PAD * TARRY__PAD,
+                          .stride = (m + TARRY__EXCHANGE_PAD - 1) /
+                                    TARRY__EXCHANGE_PAD * TARRY__EXCHANGE_PAD,
                           .weight = core->weight,
                           .variance = core->variance,
                           .c = core->scratch,
-                          .e = core->scratch + m + TARRY__PAD,
+                          .e = core->scratch + m + TARRY__EXCHANGE_PAD,
                           .inverse = core->inverse,
                           .u = core->direction,
                           .v = core->direction + core->rank};
@@ -115,10 +115,10 @@ static void frank_wolfe_step(tarry__exchange *ex, size_t k, double t)
 {
     const double left = 1 - t;
     ex->weight[k] += t / left;
-    tarry__exchange_make(ex,
-                         (tarry__change){.scale = 1 / left,
-                                         .s = t / (left + t * ex->variance[k]),
-                                         .keep = left});
+    tarry__exchange_make(
+        ex, (tarry__exchange_change){.scale = 1 / left,
+                                     .s = t / (left + t * ex->variance[k]),
+                                     .keep = left});
 }
 
 /* After look(k, l): c_l = d_kl. */
@@ -145,11 +145,11 @@ static void pairwise_step(tarry__exchange *ex, size_t k, size_t l, double t)
     const double dl = ex->variance[l] - s * dkl * dkl;
     ex->weight[k] += t;
     ex->weight[l] = t == ex->weight[l] ? 0 : ex->weight[l] - t;
-    tarry__exchange_make(ex, (tarry__change){.scale = 1,
-                                             .s = s,
-                                             .t = -t / (1 - t * dl),
-                                             .f = s * dkl,
-                                             .keep = 1});
+    tarry__exchange_make(ex, (tarry__exchange_change){.scale = 1,
+                                                      .s = s,
+                                                      .t = -t / (1 - t * dl),
+                                                      .f = s * dkl,
+                                                      .keep = 1});
 }
 
 static void exchange_step(tarry__exchange *ex)
@@ -213,9 +213,9 @@ bool tarry__core_shrink(tarry__core *core, size_t excess)
         core->weight[i] = 0;
         tarry__exchange_look(&ex, i, i);
         tarry__exchange_make(
-            &ex, (tarry__change){.scale = 1,
-                                 .s = -w / (1 - w * core->variance[i]),
-                                 .keep = 1});
+            &ex, (tarry__exchange_change){.scale = 1,
+                                          .s = -w / (1 - w * core->variance[i]),
+                                          .keep = 1});
     }
     return tarry__core_refresh(core);
 }

@@ -1,5 +1,5 @@
 /* exchange_kernel.c - compiled once per vector width, see exchange_kernel.h. */
-#include "exchange_kernel.h"
+#include "design/exchange_kernel.h"
 
 #include "base/lanes.h"
 
@@ -38,7 +38,8 @@ correlate(const tarry__exchange *ex, size_t i, size_t vectors)
     }
 }
 
-void PASTE(tarry__look_, KERNEL)(tarry__exchange *ex, size_t k, size_t l)
+void PASTE(tarry__exchange_look_, KERNEL)(tarry__exchange *ex, size_t k,
+                                          size_t l)
 {
     const size_t r = ex->rank;
     times_two(ex->inverse, r, ex->x + k * r, ex->x + l * r, ex->u, ex->v);
@@ -49,7 +50,7 @@ void PASTE(tarry__look_, KERNEL)(tarry__exchange *ex, size_t k, size_t l)
         correlate(ex, i, 1);
 }
 
-static void change_inverse(tarry__exchange *ex, tarry__change by)
+static void change_inverse(tarry__exchange *ex, tarry__exchange_change by)
 {
     const size_t r = ex->rank;
     for (size_t j = 0; j < r; j++)
@@ -73,7 +74,8 @@ static size_t place_of_least(reals value, integers place)
     return (size_t)place[best];
 }
 
-void PASTE(tarry__make_, KERNEL)(tarry__exchange *ex, tarry__change by)
+void PASTE(tarry__exchange_make_, KERNEL)(tarry__exchange *ex,
+                                          tarry__exchange_change by)
 {
     change_inverse(ex, by);
     const reals none = (reals){0} + INFINITY;

@@ -17,7 +17,7 @@
  * grows with the cube of their number: near the solution a step lets the
  * weights of those fall with mu and their multipliers stay, and the other way
  * round for the rest (Tapia's indicators). */
-#include "core.h"
+#include "design/core.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -70,7 +70,7 @@ static tarry_status open_interior(interior *in, tarry__core *core)
         double **field;
         size_t size;
     } parts[] = {{&in->V, r * r},
-                 {&in->x, r * m + TARRY__SMALL_DIM},
+                 {&in->x, r * m + TARRY__DESIGN_SMALL_DIM},
                  {&in->z, r * m},
                  {&in->w, m},
                  {&in->d, m},
@@ -88,8 +88,8 @@ static tarry_status open_interior(interior *in, tarry__core *core)
     size_t total = 0;
     for (size_t i = 0; i < N_PARTS; i++)
         total += (parts[i].size + 7) / 8 * 8;
-    in->memory = tarry__alloc(total, sizeof(double));
-    in->at = tarry__alloc(m, sizeof *in->at);
+    in->memory = tarry__base_alloc(total, sizeof(double));
+    in->at = tarry__base_alloc(m, sizeof *in->at);
     if (in->memory == NULL || in->at == NULL)
         return TARRY_NO_MEMORY;
     double *next = in->memory;
@@ -102,15 +102,15 @@ static tarry_status open_interior(interior *in, tarry__core *core)
 
 static void close_interior(interior *in)
 {
-    tarry__free(in->at);
-    tarry__free(in->memory);
+    tarry__base_free(in->at);
+    tarry__base_free(in->memory);
 }
 
 static void sum_up(interior *in)
 {
     const size_t m = in->m, r = in->r;
-    if (r <= TARRY__SMALL_DIM) {
-        tarry__moments(in->x, in->w, m, r, in->V);
+    if (r <= TARRY__DESIGN_SMALL_DIM) {
+        tarry__design_moments(in->x, in->w, m, r, in->V);
         return;
     }
     for (size_t i = 0; i < m; i++) {
@@ -118,7 +118,7 @@ static void sum_up(interior *in)
         for (size_t j = 0; j < r; j++)
             in->z[j + i * r] = root * in->x[j + i * r];
     }
-    tarry__outer(in->z, r, m, in->V);
+    tarry__linalg_outer(in->z, r, m, in->V);
 }
 
 /* V = L L', z = L^-1 x, d = |z|^2; false if V is singular. */
@@ -126,12 +126,12 @@ static bool evaluate(interior *in)
 {
     const size_t m = in->m, r = in->r;
     sum_up(in);
-    if (!tarry__cholesky(in->V, r))
+    if (!tarry__linalg_cholesky(in->V, r))
         return false;
     memcpy(in->z, in->x, r * m * sizeof *in->z);
-    tarry__lower_solve(in->V, r, in->z, m);
+    tarry__linalg_lower_solve(in->V, r, in->z, m);
     for (size_t i = 0; i < m; i++)
-        in->d[i] = tarry__dot(in->z + i * r, in->z + i * r, r);
+        in->d[i] = tarry__linalg_dot(in->z + i * r, in->z + i * r, r);
     return true;
 }
 
@@ -192,14 +192,14 @@ static void keep_as_best(interior *in)
 
 static double mean_product(const double *a, const double *b, size_t m)
 {
-    return tarry__dot(a, b, m) / (double)m;
+    return tarry__linalg_dot(a, b, m) / (double)m;
 }
 
 /* ---- the linear system ----------------------------------------------------*/
 
 static void fill_by_points(interior *in)
 {
-    tarry__gram(in->z, in->r, in->m, in->system);
+    tarry__linalg_gram(in->z, in->r, in->m, in->system);
     for (size_t j = 0; j < in->m; j++) {
         double *column = in->system + j * in->m;
         for (size_t i = j; i < in->m; i++)
@@ -223,7 +223,7 @@ static void fill_by_products(interior *in)
                 *y++ = root * M_SQRT2 * z[a] * z[b];
         }
     }
-    tarry__outer(in->Y, in->order, in->m, in->system);
+    tarry__linalg_outer(in->Y, in->order, in->m, in->system);
     for (size_t j = 0; j < in->order; j++)
         in->system[j + j * in->order] += 1;
 }
@@ -234,7 +234,7 @@ static bool factor_system(interior *in)
         fill_by_points(in);
     else
         fill_by_products(in);
-    return tarry__cholesky(in->system, in->order);
+    return tarry__linalg_cholesky(in->system, in->order);
 }
 
 /* dw = (H + D)^-1 rhs with D = s/w.  Woodbury: with c = D^-1/2 rhs,
@@ -243,14 +243,14 @@ static void solve_system(interior *in)
 {
     if (in->by_points) {
         memcpy(in->dw, in->rhs, in->m * sizeof *in->dw);
-        tarry__cholesky_solve(in->system, in->order, in->dw);
+        tarry__linalg_cholesky_solve(in->system, in->order, in->dw);
         return;
     }
     for (size_t i = 0; i < in->m; i++)
         in->rhs[i] *= sqrt(in->w[i] / in->s[i]);
-    tarry__times(in->Y, in->order, in->m, in->rhs, in->t);
-    tarry__cholesky_solve(in->system, in->order, in->t);
-    tarry__transposed_times(in->Y, in->order, in->m, in->t, in->dw);
+    tarry__linalg_times(in->Y, in->order, in->m, in->rhs, in->t);
+    tarry__linalg_cholesky_solve(in->system, in->order, in->t);
+    tarry__linalg_transposed_times(in->Y, in->order, in->m, in->t, in->dw);
     for (size_t i = 0; i < in->m; i++)
         in->dw[i] = (in->rhs[i] - in->dw[i]) * sqrt(in->w[i] / in->s[i]);
 }

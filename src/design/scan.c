@@ -1,6 +1,6 @@
 /* scan.c - see scan.h.  Threads share the blocks of a pass; each keeps its own
  * list of hits, and the best of the union does not depend on the sharing. */
-#include "scan.h"
+#include "design/scan.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "bounds_kernel.h"
+#include "design/bounds_kernel.h"
 
 enum { MAX_BLOCK_ROWS = 1024 };
 
 /* ---- hits -----------------------------------------------------------------*/
 
-static inline bool is_better(const tarry__hit *x, const tarry__hit *y)
+static inline bool is_better(const tarry__design_hit *x,
+                             const tarry__design_hit *y)
 {
     return x->variance > y->variance ||
            (x->variance == y->variance && x->arm < y->arm);
@@ -26,11 +27,11 @@ static int better_first(const void *a, const void *b)
 }
 
 /* Moves the `limit` best to the front, in any order (quickselect). */
-static void select_best(tarry__hit *hit, size_t count, size_t limit)
+static void select_best(tarry__design_hit *hit, size_t count, size_t limit)
 {
     size_t first = 0, last = count - 1;
     while (first < last) {
-        const tarry__hit middle = hit[first + (last - first) / 2];
+        const tarry__design_hit middle = hit[first + (last - first) / 2];
         size_t i = first, j = last;
         while (i <= j) {
             while (is_better(&hit[i], &middle))
@@ -39,7 +40,7 @@ static void select_best(tarry__hit *hit, size_t count, size_t limit)
                 j--;
             if (i > j)
                 break;
-            const tarry__hit swapped = hit[i];
+            const tarry__design_hit swapped = hit[i];
             hit[i++] = hit[j];
             hit[j--] = swapped;
         }
@@ -52,7 +53,7 @@ static void select_best(tarry__hit *hit, size_t count, size_t limit)
     }
 }
 
-static void keep_best(tarry__hits *hits)
+static void keep_best(tarry__design_hits *hits)
 {
     if (hits->count < hits->limit)
         return;
@@ -61,18 +62,18 @@ static void keep_best(tarry__hits *hits)
     hits->least = hits->hit[hits->limit - 1].variance;
 }
 
-static void add_hit(tarry__hits *hits, double variance, size_t arm)
+static void add_hit(tarry__design_hits *hits, double variance, size_t arm)
 {
     if (variance < hits->least)
         return;
     if (hits->count == 2 * hits->limit)
         keep_best(hits);
-    hits->hit[hits->count++] = (tarry__hit){variance, arm};
+    hits->hit[hits->count++] = (tarry__design_hit){variance, arm};
 }
 
 static void merge_hits(tarry__scan *scan)
 {
-    tarry__hits *all = &scan->hits[0];
+    tarry__design_hits *all = &scan->hits[0];
     for (int t = 1; t < scan->threads; t++)
         for (size_t i = 0; i < scan->hits[t].count; i++)
             add_hit(all, scan->hits[t].hit[i].variance,
@@ -129,17 +130,18 @@ tarry_status tarry__scan_create(tarry__scan *s, const double *arms,
     s->threads = threads > 0 ? threads : omp_get_max_threads();
     s->block_rows = choose_block_rows(n_arms);
     s->n_blocks = (n_arms + s->block_rows - 1) / s->block_rows;
-    s->order = tarry__alloc(s->n_blocks, sizeof *s->order);
-    s->reference = tarry__alloc(s->n_blocks, sizeof *s->reference);
-    s->bound = tarry__alloc(n_arms, sizeof *s->bound);
-    s->block_bound = tarry__alloc(s->n_blocks, sizeof *s->block_bound);
-    s->block_sum = tarry__alloc(s->n_blocks, sizeof *s->block_sum);
-    s->hits = tarry__zalloc((size_t)s->threads, sizeof *s->hits);
+    s->order = tarry__base_alloc(s->n_blocks, sizeof *s->order);
+    s->reference = tarry__base_alloc(s->n_blocks, sizeof *s->reference);
+    s->bound = tarry__base_alloc(n_arms, sizeof *s->bound);
+    s->block_bound = tarry__base_alloc(s->n_blocks, sizeof *s->block_bound);
+    s->block_sum = tarry__base_alloc(s->n_blocks, sizeof *s->block_sum);
+    s->hits = tarry__base_zalloc((size_t)s->threads, sizeof *s->hits);
     bool ok = s->order && s->reference && s->bound && s->block_bound &&
               s->block_sum && s->hits;
     for (int t = 0; ok && t < s->threads; t++) {
         s->hits[t].limit = hit_limit;
-        s->hits[t].hit = tarry__alloc(2 * hit_limit, sizeof(tarry__hit));
+        s->hits[t].hit =
+            tarry__base_alloc(2 * hit_limit, sizeof(tarry__design_hit));
         ok = s->hits[t].hit != NULL;
     }
     if (!ok)
@@ -151,20 +153,20 @@ tarry_status tarry__scan_create(tarry__scan *s, const double *arms,
 void tarry__scan_clear(tarry__scan *s)
 {
     for (int t = 0; s->hits != NULL && t < s->threads; t++)
-        tarry__free(s->hits[t].hit);
-    tarry__free(s->hits);
-    tarry__free(s->block_sum);
-    tarry__free(s->block_bound);
-    tarry__free(s->bound);
-    tarry__free(s->reference);
-    tarry__free(s->order);
+        tarry__base_free(s->hits[t].hit);
+    tarry__base_free(s->hits);
+    tarry__base_free(s->block_sum);
+    tarry__base_free(s->block_bound);
+    tarry__base_free(s->bound);
+    tarry__base_free(s->reference);
+    tarry__base_free(s->order);
 }
 
 /* ---- one block ------------------------------------------------------------*/
 
 /* What a thread gathers in a pass. */
 typedef struct {
-    tarry__hits *hits;
+    tarry__design_hits *hits;
     double largest, wanted;
     uint64_t evaluations;
     bool finite;
@@ -211,7 +213,7 @@ static size_t list_candidates(const float *bound, size_t rows, bool are_odd,
     return rows;
 }
 
-static void evaluate_block(tarry__scan *scan, const tarry__panel *panel,
+static void evaluate_block(tarry__scan *scan, const tarry__design_panel *panel,
                            size_t block, uint16_t reference, gathered *g)
 {
     double variance[MAX_BLOCK_ROWS];
@@ -219,7 +221,7 @@ static void evaluate_block(tarry__scan *scan, const tarry__panel *panel,
     float *bound = scan->bound + first;
     tarry__variances(panel, scan->arms + first * scan->dim, NULL, rows,
                      variance);
-    tarry__summary s = tarry__bounds_set(variance, rows, bound);
+    tarry__design_summary s = tarry__bounds_set(variance, rows, bound);
     const bool are_odd = !(s.sum <= FLT_MAX / 4);
     if ((s.largest > g->wanted && s.largest >= g->hits->least) || are_odd) {
         size_t list[MAX_BLOCK_ROWS];
@@ -232,13 +234,15 @@ static void evaluate_block(tarry__scan *scan, const tarry__panel *panel,
     if (s.largest > g->largest)
         g->largest = s.largest;
     scan->block_sum[block] = s.sum;
-    scan->block_bound[block] = (float)(s.largest * TARRY__ROUND_UP) + FLT_MIN;
+    scan->block_bound[block] =
+        (float)(s.largest * TARRY__DESIGN_ROUND_UP) + FLT_MIN;
     scan->reference[block] = reference;
     g->evaluations += rows;
 }
 
-static void evaluate_some(const tarry__scan *scan, const tarry__panel *panel,
-                          const size_t *arms, size_t count, gathered *g)
+static void evaluate_some(const tarry__scan *scan,
+                          const tarry__design_panel *panel, const size_t *arms,
+                          size_t count, gathered *g)
 {
     double variance[MAX_BLOCK_ROWS];
     tarry__variances(panel, scan->arms, arms, count, variance);
@@ -247,7 +251,7 @@ static void evaluate_some(const tarry__scan *scan, const tarry__panel *panel,
     g->evaluations += count;
 }
 
-static void check_block(tarry__scan *scan, const tarry__panel *panel,
+static void check_block(tarry__scan *scan, const tarry__design_panel *panel,
                         size_t block, float limit, uint16_t reference,
                         gathered *g)
 {
@@ -266,14 +270,14 @@ static void check_block(tarry__scan *scan, const tarry__panel *panel,
 /* ---- passes ---------------------------------------------------------------*/
 
 /* rho NULL: a fresh pass. */
-static tarry_status pass(tarry__scan *scan, const tarry__panel *panel,
+static tarry_status pass(tarry__scan *scan, const tarry__design_panel *panel,
                          size_t first, size_t last, const double *rho,
                          uint16_t reference, double skip_below, double wanted,
                          double *out_largest)
 {
     const size_t work =
         (last - first) * scan->block_rows * scan->dim * scan->dim;
-    const int threads = work < TARRY__SERIAL_WORK ? 1 : scan->threads;
+    const int threads = work < TARRY__DESIGN_SERIAL_WORK ? 1 : scan->threads;
     double largest = 0;
     uint64_t evaluations = 0;
     bool finite = true;
@@ -305,14 +309,16 @@ static tarry_status pass(tarry__scan *scan, const tarry__panel *panel,
     return finite ? TARRY_OK : TARRY_NOT_FINITE;
 }
 
-tarry_status tarry__scan_fresh(tarry__scan *scan, const tarry__panel *panel,
-                               size_t first, size_t last, uint16_t reference,
-                               double wanted, double *largest)
+tarry_status tarry__scan_fresh(tarry__scan *scan,
+                               const tarry__design_panel *panel, size_t first,
+                               size_t last, uint16_t reference, double wanted,
+                               double *largest)
 {
     return pass(scan, panel, first, last, NULL, reference, 0, wanted, largest);
 }
 
-tarry_status tarry__scan_again(tarry__scan *scan, const tarry__panel *panel,
+tarry_status tarry__scan_again(tarry__scan *scan,
+                               const tarry__design_panel *panel,
                                const double *rho, uint16_t reference,
                                double skip_below, double wanted,
                                double *largest)

@@ -9,30 +9,30 @@
  * Arms are taken in blocks of neighbours, in an order that is shuffled (the
  * same way every time): sorted input must not look uniform to the first
  * passes.  Which matrix a block was last evaluated with is its reference. */
-#ifndef TARRY_SCAN_H
-#define TARRY_SCAN_H
+#ifndef TARRY_DESIGN_SCAN_H
+#define TARRY_DESIGN_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "tarry/status.h"
-#include "variance_kernel.h"
+#include "design/variance_kernel.h"
 
 /* Arms times dim^2 below which a second thread does not pay: on a busy machine
  * it may be waited for. */
-enum { TARRY__SERIAL_WORK = 5000000 };
+enum { TARRY__DESIGN_SERIAL_WORK = 5000000 };
 
 typedef struct {
     double variance;
     size_t arm;
-} tarry__hit;
+} tarry__design_hit;
 
 /* The largest hits seen: by variance, then by lower arm. */
 typedef struct {
-    tarry__hit *hit; /* room for 2 * limit */
+    tarry__design_hit *hit; /* room for 2 * limit */
     size_t count, limit;
     double least; /* what a new one must reach */
-} tarry__hits;
+} tarry__design_hits;
 
 typedef struct {
     const double *arms;
@@ -45,7 +45,7 @@ typedef struct {
     float *block_bound;  /* per block: the largest of them */
     double *block_sum;   /* per block: the sum of variances */
     uint64_t evaluations;
-    tarry__hits *hits; /* one list per thread */
+    tarry__design_hits *hits; /* one list per thread */
 } tarry__scan;
 
 tarry_status tarry__scan_create(tarry__scan *scan, const double *arms,
@@ -56,14 +56,16 @@ void tarry__scan_clear(tarry__scan *scan);
 /* Evaluates all arms of the blocks order[first..last-1], which get reference
  * `reference`, and lists hits above `wanted` in scan->hits[0], sorted.
  * *largest is the largest variance.  TARRY_NOT_FINITE if an arm is. */
-tarry_status tarry__scan_fresh(tarry__scan *scan, const tarry__panel *panel,
-                               size_t first, size_t last, uint16_t reference,
-                               double wanted, double *largest);
+tarry_status tarry__scan_fresh(tarry__scan *scan,
+                               const tarry__design_panel *panel, size_t first,
+                               size_t last, uint16_t reference, double wanted,
+                               double *largest);
 
 /* The same over all blocks, but touches only arms with
  * rho[reference] * bound >= skip_below.  Blocks of which most arms are touched
  * are evaluated whole and get the new reference. */
-tarry_status tarry__scan_again(tarry__scan *scan, const tarry__panel *panel,
+tarry_status tarry__scan_again(tarry__scan *scan,
+                               const tarry__design_panel *panel,
                                const double *rho, uint16_t reference,
                                double skip_below, double wanted,
                                double *largest);

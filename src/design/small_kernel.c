@@ -6,7 +6,7 @@
  * products, and |z|^2 needs no sums across lanes.  All loops have constant
  * bounds, one copy of the code for each dimension, and are written out by the
  * compiler. */
-#include "variance_kernel.h"
+#include "design/variance_kernel.h"
 
 #include "base/lanes.h"
 
@@ -44,7 +44,7 @@ INLINE void two_columns(const double *a, size_t n, size_t j, reals *first,
 }
 
 INLINE void transpose(const double *a, size_t n,
-                      reals x[TARRY__SMALL_DIM][VECTORS])
+                      reals x[TARRY__DESIGN_SMALL_DIM][VECTORS])
 {
     for (size_t v = 0; v < VECTORS; v++, a += LANES * n) {
 #pragma GCC unroll 16
@@ -62,7 +62,7 @@ INLINE void transpose(const double *a, size_t n,
 INLINE void tile(const double *M, const double *a, const size_t n,
                  double *variance)
 {
-    reals x[TARRY__SMALL_DIM][VECTORS], sum[VECTORS] = {{0}};
+    reals x[TARRY__DESIGN_SMALL_DIM][VECTORS], sum[VECTORS] = {{0}};
     transpose(a, n, x);
 #pragma GCC unroll 16
     for (size_t first = 0; first < n; first += ROWS) { /* some rows of M */
@@ -99,7 +99,7 @@ INLINE void run(const double *M, const double *arms, const size_t n,
             tile(M, arms + i * n, n, variance + i);
             continue;
         }
-        double rows[R * TARRY__SMALL_DIM], out[R];
+        double rows[R * TARRY__DESIGN_SMALL_DIM], out[R];
         for (size_t k = 0; k < R; k++) {
             const size_t at = i + (k < left ? k : left - 1);
             if (index != NULL && k + AHEAD * R < left)
@@ -117,9 +117,9 @@ INLINE void run(const double *M, const double *arms, const size_t n,
 INLINE void add_up(const double *x, const double *weight, size_t count,
                    const size_t r, double *V)
 {
-    enum { MOST = (TARRY__SMALL_DIM + LANES - 1) / LANES };
+    enum { MOST = (TARRY__DESIGN_SMALL_DIM + LANES - 1) / LANES };
     const size_t vectors = (r + LANES - 1) / LANES;
-    reals sum[TARRY__SMALL_DIM][MOST] = {{{0}}};
+    reals sum[TARRY__DESIGN_SMALL_DIM][MOST] = {{{0}}};
     for (size_t k = 0; k < count; k++, x += r) {
         if (!(weight[k] > 0))
             continue;
@@ -136,14 +136,15 @@ INLINE void add_up(const double *x, const double *weight, size_t count,
             V[i + j * r] = sum[j][i / LANES][i % LANES];
 }
 
+/* clang-format off */
 #define CASES                                                                  \
-    CASE(1)                                                                    \
-    CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10)   \
-        CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16)
+    CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)            \
+    CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16)
+/* clang-format on */
 
-void PASTE(tarry__small_, KERNEL)(const tarry__panel *panel, const double *arms,
-                                  const size_t *index, size_t count,
-                                  double *variance)
+void PASTE(tarry__design_small_,
+           KERNEL)(const tarry__design_panel *panel, const double *arms,
+                   const size_t *index, size_t count, double *variance)
 {
 #define CASE(n)                                                                \
     case n:                                                                    \
@@ -155,8 +156,9 @@ void PASTE(tarry__small_, KERNEL)(const tarry__panel *panel, const double *arms,
 #undef CASE
 }
 
-void PASTE(tarry__moments_, KERNEL)(const double *x, const double *weight,
-                                    size_t count, size_t r, double *V)
+void PASTE(tarry__design_moments_, KERNEL)(const double *x,
+                                           const double *weight, size_t count,
+                                           size_t r, double *V)
 {
 #define CASE(r)                                                                \
     case r:                                                                    \

@@ -1,18 +1,18 @@
 /* solver.h - what the stages of a design solve share. */
-#ifndef TARRY_SOLVER_H
-#define TARRY_SOLVER_H
+#ifndef TARRY_DESIGN_SOLVER_H
+#define TARRY_DESIGN_SOLVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "core.h"
-#include "scan.h"
+#include "design/core.h"
+#include "design/scan.h"
 #include "tarry/design.h"
 
 /* A matrix V that some arms were evaluated with. */
 typedef struct {
     double *V;            /* r by r, in today's coordinates */
     double inverse_norm2; /* |M^-1|_F^2 of its panel, 0 if r < n */
-} tarry__reference;
+} tarry__design_reference;
 
 typedef struct {
     const double *arms;
@@ -24,9 +24,9 @@ typedef struct {
     double *T;     /* r by n: coordinates x = T a */
     tarry__core core;
     tarry__scan scan;
-    tarry__panel panel;
+    tarry__design_panel panel;
     double panel_norm2; /* |M|_F^2 of the panel, for the rank's certificate */
-    tarry__reference *references;
+    tarry__design_reference *references;
     size_t n_references, room_references;
     size_t *sample, n_sample, room_sample;
     double *M, *square[2], *values, *work; /* r by n; r by r; r; work_size */

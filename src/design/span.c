@@ -5,7 +5,7 @@
  * keeps its R and stacks the next rows under it; the strips' factors are then
  * stacked in order.  Householder QR does not square the condition of the arms
  * as a Gram matrix would, so a direction of relative size 1e-11 is seen. */
-#include "span.h"
+#include "design/span.h"
 
 #include <math.h>
 #include <omp.h>
@@ -20,7 +20,7 @@ enum {
     SERIAL_NUMBERS = 20000 /* below this a second thread does not pay */
 };
 
-double tarry__largest(const double *values, size_t count)
+double tarry__design_largest(const double *values, size_t count)
 {
     double largest = 0, zeros = 0;
     for (size_t i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ double tarry__largest(const double *values, size_t count)
     return zeros == 0 ? largest : NAN;
 }
 
-double tarry__unit_scale(double largest)
+double tarry__design_unit_scale(double largest)
 {
     return largest > 0 ? ldexp(1, -ilogb(largest)) : 0;
 }
@@ -48,7 +48,7 @@ static void factor_strip(const double *arms, size_t n_rows, size_t n,
             for (size_t j = 0; j < n; j++)
                 stack[n + i + j * tall] =
                     first + i < n_rows ? scale * arms[(first + i) * n + j] : 0;
-        tarry__qr(stack, tall, n, work, work_size);
+        tarry__linalg_qr(stack, tall, n, work, work_size);
         for (size_t j = 0; j < n; j++) /* the reflections stand below R */
             memset(stack + j * tall + j + 1, 0, (n - j - 1) * sizeof *stack);
     }
@@ -61,10 +61,11 @@ static tarry_status factor_all(const double *arms, size_t n_arms, size_t n,
     size_t strips = n_arms / (64 * n) + 1;
     strips = strips < MAX_STRIPS ? strips : MAX_STRIPS;
     const size_t tall = n + STACK_ROWS * n;
-    const size_t work_size = tarry__factor_work(tall, n);
+    const size_t work_size = tarry__linalg_factor_work(tall, n);
     const size_t stack_size = tall * n + work_size; /* one per thread */
-    double *memory = tarry__alloc((size_t)threads, stack_size * sizeof *memory);
-    double *factors = tarry__zalloc(strips * n * n, sizeof *factors);
+    double *memory =
+        tarry__base_alloc((size_t)threads, stack_size * sizeof *memory);
+    double *factors = tarry__base_zalloc(strips * n * n, sizeof *factors);
     const bool ok = memory != NULL && factors != NULL;
     if (ok) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
@@ -83,8 +84,8 @@ static tarry_status factor_all(const double *arms, size_t n_arms, size_t n,
         for (size_t j = 0; j < n; j++)
             memcpy(R + j * n, memory + j * tall, n * sizeof *R);
     }
-    tarry__free(factors);
-    tarry__free(memory);
+    tarry__base_free(factors);
+    tarry__base_free(memory);
     return ok ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
@@ -97,7 +98,7 @@ static double largest_of_all(const double *arms, size_t count, int threads)
     for (size_t first = 0; first < count; first += PIECE) {
         const size_t left = count - first;
         const double here =
-            tarry__largest(arms + first, left < PIECE ? left : PIECE);
+            tarry__design_largest(arms + first, left < PIECE ? left : PIECE);
         zeros += here * 0;
         largest = fmax(largest, here);
     }
@@ -108,21 +109,22 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
                          double tolerance, int threads, size_t *rank, double *T)
 {
     *rank = 0;
-    if (n_arms * n < SERIAL_NUMBERS || !tarry__blas_is_shared())
+    if (n_arms * n < SERIAL_NUMBERS || !tarry__linalg_blas_is_shared())
         threads = 1;
     const double largest = largest_of_all(arms, n_arms * n, threads);
     if (isnan(largest))
         return TARRY_NOT_FINITE;
     if (largest == 0)
         return TARRY_OK;
-    const double scale = tarry__unit_scale(largest);
-    const size_t work_size = tarry__factor_work(n, n);
-    double *R = tarry__alloc(n * n * 2 + n + work_size, sizeof *R);
+    const double scale = tarry__design_unit_scale(largest);
+    const size_t work_size = tarry__linalg_factor_work(n, n);
+    double *R = tarry__base_alloc(n * n * 2 + n + work_size, sizeof *R);
     if (R == NULL)
         return TARRY_NO_MEMORY;
     double *Vt = R + n * n, *values = Vt + n * n, *work = values + n;
     tarry_status status = factor_all(arms, n_arms, n, scale, threads, R);
-    if (status == TARRY_OK && !tarry__svd(R, n, values, Vt, work, work_size))
+    if (status == TARRY_OK &&
+        !tarry__linalg_svd(R, n, values, Vt, work, work_size))
         status = TARRY_TARGET_NOT_MET;
     size_t r = 0;
     while (status == TARRY_OK && r < n && values[r] > tolerance * values[0])
@@ -131,7 +133,7 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
         for (size_t j = 0; j < n; j++)
             T[i + j * r] = scale * Vt[i + j * n] / values[i];
     *rank = r;
-    tarry__free(R);
+    tarry__base_free(R);
     return status;
 }
 
@@ -139,24 +141,24 @@ tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t n,
                                  double **out)
 {
     *out = NULL;
-    const double largest = tarry__largest(arms, n_arms * n);
+    const double largest = tarry__design_largest(arms, n_arms * n);
     if (isnan(largest))
         return TARRY_NOT_FINITE;
-    const double scale = tarry__unit_scale(largest);
-    const size_t work_size = tarry__factor_work(n, n_arms);
-    double *A = tarry__alloc(n_arms * n + work_size, sizeof *A);
-    double *squeezed = tarry__zalloc(n_arms * n_arms, sizeof *squeezed);
+    const double scale = tarry__design_unit_scale(largest);
+    const size_t work_size = tarry__linalg_factor_work(n, n_arms);
+    double *A = tarry__base_alloc(n_arms * n + work_size, sizeof *A);
+    double *squeezed = tarry__base_zalloc(n_arms * n_arms, sizeof *squeezed);
     if (A == NULL || squeezed == NULL) {
-        tarry__free(A);
-        tarry__free(squeezed);
+        tarry__base_free(A);
+        tarry__base_free(squeezed);
         return TARRY_NO_MEMORY;
     }
     for (size_t i = 0; i < n_arms * n; i++)
         A[i] = scale * arms[i];
-    tarry__qr(A, n, n_arms, A + n_arms * n, work_size);
+    tarry__linalg_qr(A, n, n_arms, A + n_arms * n, work_size);
     for (size_t k = 0; k < n_arms; k++)
         memcpy(squeezed + k * n_arms, A + k * n, (k + 1) * sizeof *A);
-    tarry__free(A);
+    tarry__base_free(A);
     *out = squeezed;
     return TARRY_OK;
 }

@@ -2,8 +2,8 @@
  *
  * Coordinates are x = T a with T r by n.  Any T that is one to one on the span
  * gives the same variances, so T is free to be chosen for good arithmetic. */
-#ifndef TARRY_SPAN_H
-#define TARRY_SPAN_H
+#ifndef TARRY_DESIGN_SPAN_H
+#define TARRY_DESIGN_SPAN_H
 
 #include <stddef.h>
 #include "tarry/status.h"
@@ -24,9 +24,9 @@ tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t dim,
                                  double **out);
 
 /* The power of two that brings `largest` to about 1; 0 for 0. */
-double tarry__unit_scale(double largest);
+double tarry__design_unit_scale(double largest);
 
 /* The largest absolute value of `count` numbers; NaN if one is not finite. */
-double tarry__largest(const double *values, size_t count);
+double tarry__design_largest(const double *values, size_t count);
 
 #endif

@@ -6,13 +6,13 @@
  * Otherwise the rank and a basis come from all arms (span.c), and directions
  * that the sample lacks are sought by passes for the arms that stick out
  * farthest from its span. */
-#include "solver.h"
+#include "design/solver.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
 #include "linalg/linalg.h"
-#include "span.h"
+#include "design/span.h"
 
 static const double CLEAR_PIVOT = 1e-6; /* of the first: no doubt about it */
 
@@ -36,7 +36,7 @@ static tarry_status draw_sample(tarry__solver *s)
     const size_t wanted = 8 * s->n + 10;
     const size_t count = s->n_arms < wanted ? s->n_arms : wanted;
     s->room_sample = o->warm_count + count;
-    s->sample = tarry__alloc(s->room_sample, sizeof *s->sample);
+    s->sample = tarry__base_alloc(s->room_sample, sizeof *s->sample);
     if (s->sample == NULL)
         return TARRY_NO_MEMORY;
     for (size_t i = 0; i < o->warm_count; i++)
@@ -48,9 +48,10 @@ static tarry_status draw_sample(tarry__solver *s)
 
 static tarry_status add_hits_to_sample(tarry__solver *s)
 {
-    const tarry__hits *hits = &s->scan.hits[0];
+    const tarry__design_hits *hits = &s->scan.hits[0];
     const size_t count = s->n_sample + hits->count;
-    size_t *bigger = tarry__grow(s->sample, s->n_sample, count, sizeof *bigger);
+    size_t *bigger =
+        tarry__base_grow(s->sample, s->n_sample, count, sizeof *bigger);
     if (bigger == NULL)
         return TARRY_NO_MEMORY;
     s->sample = bigger;
@@ -63,12 +64,13 @@ static tarry_status scale_of_sample(tarry__solver *s)
 {
     double largest = 0;
     for (size_t i = 0; i < s->n_sample; i++) {
-        const double here = tarry__largest(s->arms + s->sample[i] * s->n, s->n);
+        const double here =
+            tarry__design_largest(s->arms + s->sample[i] * s->n, s->n);
         if (isnan(here))
             return TARRY_NOT_FINITE;
         largest = fmax(largest, here);
     }
-    s->scale = tarry__unit_scale(largest);
+    s->scale = tarry__design_unit_scale(largest);
     return s->scale > 0 ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 
@@ -87,18 +89,19 @@ static tarry_status factor_sample(const tarry__solver *s, pivoting *p)
 {
     const size_t r = s->r, count = s->n_sample;
     p->count = count;
-    p->work_size = tarry__factor_work(r, count);
-    p->memory = p->X = tarry__alloc(2 * r * count + p->work_size, sizeof *p->X);
-    p->pivot = tarry__alloc(count, sizeof *p->pivot);
+    p->work_size = tarry__linalg_factor_work(r, count);
+    p->memory = p->X =
+        tarry__base_alloc(2 * r * count + p->work_size, sizeof *p->X);
+    p->pivot = tarry__base_alloc(count, sizeof *p->pivot);
     if (p->X == NULL || p->pivot == NULL)
         return TARRY_NO_MEMORY;
     p->Q = p->X + r * count;
     p->work = p->Q + r * count;
     for (size_t i = 0; i < count; i++)
-        tarry__times(s->T, r, s->n, s->arms + s->sample[i] * s->n,
-                     p->X + i * r);
-    if (!tarry__qr_pivoted(p->X, r, count, p->pivot, p->Q, p->work,
-                           p->work_size))
+        tarry__linalg_times(s->T, r, s->n, s->arms + s->sample[i] * s->n,
+                            p->X + i * r);
+    if (!tarry__linalg_qr_pivoted(p->X, r, count, p->pivot, p->Q, p->work,
+                                  p->work_size))
         return TARRY_TARGET_NOT_MET;
     const size_t most = r < count ? r : count;
     p->found = 0;
@@ -110,8 +113,8 @@ static tarry_status factor_sample(const tarry__solver *s, pivoting *p)
 
 static void free_pivoting(pivoting *p)
 {
-    tarry__free(p->memory);
-    tarry__free(p->pivot);
+    tarry__base_free(p->memory);
+    tarry__base_free(p->pivot);
 }
 
 /* A pass for the arms that stick out of the span of Q's first columns:
@@ -124,9 +127,9 @@ static tarry_status seek_outside(tarry__solver *s, const pivoting *p)
     for (size_t i = 0; i < r; i++)
         outside[i * (r + 1)] = 1;
     for (size_t j = 0; j < p->found; j++)
-        tarry__rank_one(outside, r, -1, p->Q + j * r);
-    tarry__multiply(outside, s->T, r, r, s->n, s->M);
-    tarry__panel_pack(&s->panel, s->M, r, s->n);
+        tarry__linalg_rank_one(outside, r, -1, p->Q + j * r);
+    tarry__linalg_multiply(outside, s->T, r, r, s->n, s->M);
+    tarry__design_panel_pack(&s->panel, s->M, r, s->n);
     const tarry_status status = tarry__scan_fresh(
         &s->scan, &s->panel, 0, s->scan.n_blocks, 0, 0, &largest);
     return status != TARRY_OK ? status : add_hits_to_sample(s);
@@ -137,10 +140,10 @@ static void adopt_basis(tarry__solver *s, const pivoting *p)
 {
     const size_t r = s->r, n = s->n;
     for (size_t j = 0; j < n; j++) {
-        tarry__transposed_times(p->Q, r, r, s->T + j * r, s->M + j * r);
+        tarry__linalg_transposed_times(p->Q, r, r, s->T + j * r, s->M + j * r);
     }
     memcpy(s->T, s->M, r * n * sizeof *s->T);
-    tarry__upper_solve(p->X, r, r, s->T, n);
+    tarry__linalg_upper_solve(p->X, r, r, s->T, n);
 }
 
 static tarry_status fill_core(tarry__solver *s, const pivoting *p)

@@ -7,7 +7,7 @@
  * w_B + t c_j, w_j - t until j or a basic point is empty; in the latter case
  * the two trade places.  Of the two directions the one is taken in which the
  * sum of weights does not grow. */
-#include "core.h"
+#include "design/core.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -103,49 +103,50 @@ static void fill_tableau(tableau *t, const double *Y, size_t N, size_t count,
         t->other[j] = points[order[rank + j]];
         memcpy(t->C + j * rank, Y + (rank + j) * N, rank * sizeof *t->C);
     }
-    tarry__upper_solve(Y, N, rank, t->C, t->n_other);
+    tarry__linalg_upper_solve(Y, N, rank, t->C, t->n_other);
 }
 
-static tarry_status thin_points(tarry__core *core, size_t *points,
-                                size_t count, size_t N)
+static tarry_status thin_points(tarry__core *core, size_t *points, size_t count,
+                                size_t N)
 {
     const size_t most = N < count ? N : count, r = core->rank;
-    const size_t work_size = tarry__factor_work(N, count);
-    double *Y = tarry__alloc(N * count + N * most + N * count + work_size,
-                             sizeof *Y);
-    int *order = tarry__alloc(count, sizeof *order);
+    const size_t work_size = tarry__linalg_factor_work(N, count);
+    double *Y = tarry__base_alloc(N * count + N * most + N * count + work_size,
+                                  sizeof *Y);
+    int *order = tarry__base_alloc(count, sizeof *order);
     tableau t = {.core = core,
-                 .basic = tarry__alloc(count, sizeof *t.basic),
-                 .other = tarry__alloc(count, sizeof *t.other)};
+                 .basic = tarry__base_alloc(count, sizeof *t.basic),
+                 .other = tarry__base_alloc(count, sizeof *t.other)};
     const bool ok = Y && order && t.basic && t.other;
     if (ok) {
         double *Q = Y + N * count;
         t.C = Q + N * most;
         for (size_t i = 0; i < count; i++)
             products(core->x + points[i] * r, r, Y + i * N);
-        tarry__qr_pivoted(Y, N, count, order, Q, t.C + N * count, work_size);
+        tarry__linalg_qr_pivoted(Y, N, count, order, Q, t.C + N * count,
+                                 work_size);
         fill_tableau(&t, Y, N, count, order, points);
         for (size_t j = 0; j < t.n_other; j++)
             remove_one(&t, j);
     }
-    tarry__free(t.other);
-    tarry__free(t.basic);
-    tarry__free(order);
-    tarry__free(Y);
+    tarry__base_free(t.other);
+    tarry__base_free(t.basic);
+    tarry__base_free(order);
+    tarry__base_free(Y);
     return ok ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
 tarry_status tarry__core_thin(tarry__core *core)
 {
     const size_t N = core->rank * (core->rank + 1) / 2;
-    size_t *points = tarry__alloc(core->count, sizeof *points), count = 0;
+    size_t *points = tarry__base_alloc(core->count, sizeof *points), count = 0;
     if (points == NULL)
         return TARRY_NO_MEMORY;
     for (size_t i = 0; i < core->count; i++)
         if (core->weight[i] > 0)
             points[count++] = i;
     tarry_status status = thin_points(core, points, count, N);
-    tarry__free(points);
+    tarry__base_free(points);
     if (status == TARRY_OK && !tarry__core_refresh(core))
         status = TARRY_TARGET_NOT_MET;
     return status;

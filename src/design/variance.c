@@ -1,21 +1,21 @@
 /* variance.c - packs M for the kernel and picks the kernel for this machine. */
-#include "variance_kernel.h"
+#include "design/variance_kernel.h"
 
 #include <string.h>
 #include "base/machine.h"
 
 static size_t n_groups(size_t r)
 {
-    const size_t rows = 3 * tarry__vector_lanes();
+    const size_t rows = 3 * tarry__base_vector_lanes();
     return (r + rows - 1) / rows;
 }
 
-size_t tarry__panel_values(size_t r, size_t n)
+size_t tarry__design_panel_values(size_t r, size_t n)
 {
-    return n_groups(r) * 3 * tarry__vector_lanes() * n;
+    return n_groups(r) * 3 * tarry__base_vector_lanes() * n;
 }
 
-size_t tarry__panel_ends(size_t r)
+size_t tarry__design_panel_ends(size_t r)
 {
     return 3 * n_groups(r);
 }
@@ -32,10 +32,10 @@ static size_t end_of(const double *M, size_t r, size_t n, size_t first,
 }
 
 /* Packs rows first..last-1 (at most `lanes`) as vector v of its group. */
-static void pack_vector(tarry__panel *p, size_t v, const double *M, size_t r,
-                        size_t first, size_t last)
+static void pack_vector(tarry__design_panel *p, size_t v, const double *M,
+                        size_t r, size_t first, size_t last)
 {
-    const size_t lanes = tarry__vector_lanes(), n = p->n_columns;
+    const size_t lanes = tarry__base_vector_lanes(), n = p->n_columns;
     double *column = p->values + (v / 3 * 3 * n + v % 3) * lanes;
     for (size_t j = 0; j < n; j++, column += 3 * lanes)
         for (size_t i = first; i < last; i++)
@@ -47,7 +47,7 @@ static void pack_vector(tarry__panel *p, size_t v, const double *M, size_t r,
 
 static bool is_small(const double *M, size_t r, size_t n)
 {
-    if (r != n || n > TARRY__SMALL_DIM)
+    if (r != n || n > TARRY__DESIGN_SMALL_DIM)
         return false;
     for (size_t j = 1; j < n; j++)
         for (size_t i = 0; i < j; i++)
@@ -56,9 +56,10 @@ static bool is_small(const double *M, size_t r, size_t n)
     return true;
 }
 
-void tarry__panel_pack(tarry__panel *p, const double *M, size_t r, size_t n)
+void tarry__design_panel_pack(tarry__design_panel *p, const double *M, size_t r,
+                              size_t n)
 {
-    const size_t lanes = tarry__vector_lanes();
+    const size_t lanes = tarry__base_vector_lanes();
     p->n_columns = n;
     p->is_small = is_small(M, r, n);
     if (p->is_small) {
@@ -66,8 +67,8 @@ void tarry__panel_pack(tarry__panel *p, const double *M, size_t r, size_t n)
         return;
     }
     p->n_groups = n_groups(r);
-    memset(p->values, 0, tarry__panel_values(r, n) * sizeof *p->values);
-    memset(p->ends, 0, tarry__panel_ends(r) * sizeof *p->ends);
+    memset(p->values, 0, tarry__design_panel_values(r, n) * sizeof *p->values);
+    memset(p->ends, 0, tarry__design_panel_ends(r) * sizeof *p->ends);
     const size_t used = (r + lanes - 1) / lanes;
     for (size_t u = 0; u < used; u++) { /* empty vectors lead the last group */
         const size_t last_group = 3 * (p->n_groups - 1);
@@ -77,36 +78,37 @@ void tarry__panel_pack(tarry__panel *p, const double *M, size_t r, size_t n)
     }
 }
 
-void tarry__variances(const tarry__panel *panel, const double *arms,
+void tarry__variances(const tarry__design_panel *panel, const double *arms,
                       const size_t *index, size_t count, double *variance)
 {
-    tarry__kernel *large = tarry__kernel_base, *small = tarry__small_base;
+    tarry__design_kernel *large = tarry__design_kernel_base,
+                         *small = tarry__design_small_base;
 #ifdef __x86_64__
-    switch (tarry__vector_lanes()) {
+    switch (tarry__base_vector_lanes()) {
     case 8:
-        large = tarry__kernel_avx512;
-        small = tarry__small_avx512;
+        large = tarry__design_kernel_avx512;
+        small = tarry__design_small_avx512;
         break;
     case 4:
-        large = tarry__kernel_avx2;
-        small = tarry__small_avx2;
+        large = tarry__design_kernel_avx2;
+        small = tarry__design_small_avx2;
     }
 #endif
     (panel->is_small ? small : large)(panel, arms, index, count, variance);
 }
 
-void tarry__moments(const double *x, const double *weight, size_t count,
-                    size_t r, double *V)
+void tarry__design_moments(const double *x, const double *weight, size_t count,
+                           size_t r, double *V)
 {
 #ifdef __x86_64__
-    switch (tarry__vector_lanes()) {
+    switch (tarry__base_vector_lanes()) {
     case 8:
-        tarry__moments_avx512(x, weight, count, r, V);
+        tarry__design_moments_avx512(x, weight, count, r, V);
         return;
     case 4:
-        tarry__moments_avx2(x, weight, count, r, V);
+        tarry__design_moments_avx2(x, weight, count, r, V);
         return;
     }
 #endif
-    tarry__moments_base(x, weight, count, r, V);
+    tarry__design_moments_base(x, weight, count, r, V);
 }

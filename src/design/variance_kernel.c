@@ -5,7 +5,7 @@
  * column j, three loads of M serve R rows, and each entry of a row serves
  * three products.  Short groups carry empty vectors in front (end 0), which
  * the first loops then skip. */
-#include "variance_kernel.h"
+#include "design/variance_kernel.h"
 
 #include "base/lanes.h"
 
@@ -48,9 +48,9 @@ static inline void prefetch(const double *arms, size_t n, size_t i,
         __builtin_prefetch(next + byte);
 }
 
-void PASTE(tarry__kernel_, KERNEL)(const tarry__panel *panel,
-                                   const double *arms, const size_t *index,
-                                   size_t count, double *variance)
+void PASTE(tarry__design_kernel_,
+           KERNEL)(const tarry__design_panel *panel, const double *arms,
+                   const size_t *index, size_t count, double *variance)
 {
     const size_t n = panel->n_columns;
     for (size_t i = 0; i < count; i += R) {

@@ -3,13 +3,13 @@
  * M (r by n) is packed once into a panel; then any number of rows can be
  * measured.  A row's result does not depend on its neighbours, so it is the
  * same whatever the order, the blocking or the number of threads. */
-#ifndef TARRY_VARIANCE_KERNEL_H
-#define TARRY_VARIANCE_KERNEL_H
+#ifndef TARRY_DESIGN_VARIANCE_KERNEL_H
+#define TARRY_DESIGN_VARIANCE_KERNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TARRY__SMALL_DIM = 16 };
+enum { TARRY__DESIGN_SMALL_DIM = 16 };
 
 /* M cut into groups of three vectors of `lanes` rows.  Within a group column j
  * is 3 * lanes doubles; vector v has zeros from column end[v] on, and the ends
@@ -20,33 +20,35 @@ typedef struct {
                       columns n apart; for the kernel of small_kernel.c */
     double *values;
     size_t *ends; /* three per group */
-} tarry__panel;
+} tarry__design_panel;
 
 /* Doubles in panel.values, sizes in panel.ends, for r by n M. */
-size_t tarry__panel_values(size_t r, size_t n);
-size_t tarry__panel_ends(size_t r);
+size_t tarry__design_panel_values(size_t r, size_t n);
+size_t tarry__design_panel_ends(size_t r);
 
 /* Packs column-major r by n M; `values` and `ends` have been set. */
-void tarry__panel_pack(tarry__panel *panel, const double *M, size_t r,
-                       size_t n);
+void tarry__design_panel_pack(tarry__design_panel *panel, const double *M,
+                              size_t r, size_t n);
 
 /* variance[i] = |M a|^2 of rows a = arms + k n with k = index[i], or
  * k = i if index is NULL, for i < count. */
-void tarry__variances(const tarry__panel *panel, const double *arms,
+void tarry__variances(const tarry__design_panel *panel, const double *arms,
                       const size_t *index, size_t count, double *variance);
 
 /* Lower half of V = sum of w_k x_k x_k' for r by `count` x, r <= 16; behind x
  * there is room for 16 more numbers. */
-void tarry__moments(const double *x, const double *weight, size_t count,
-                    size_t r, double *V);
+void tarry__design_moments(const double *x, const double *weight, size_t count,
+                           size_t r, double *V);
 
-typedef void tarry__kernel(const tarry__panel *, const double *, const size_t *,
-                           size_t, double *);
-tarry__kernel tarry__kernel_base, tarry__kernel_avx2, tarry__kernel_avx512;
-tarry__kernel tarry__small_base, tarry__small_avx2, tarry__small_avx512;
-typedef void tarry__moments_kernel(const double *, const double *, size_t,
-                                   size_t, double *);
-tarry__moments_kernel tarry__moments_base, tarry__moments_avx2,
-    tarry__moments_avx512;
+typedef void tarry__design_kernel(const tarry__design_panel *, const double *,
+                                  const size_t *, size_t, double *);
+tarry__design_kernel tarry__design_kernel_base, tarry__design_kernel_avx2,
+    tarry__design_kernel_avx512;
+tarry__design_kernel tarry__design_small_base, tarry__design_small_avx2,
+    tarry__design_small_avx512;
+typedef void tarry__design_moments_kernel(const double *, const double *,
+                                          size_t, size_t, double *);
+tarry__design_moments_kernel tarry__design_moments_base,
+    tarry__design_moments_avx2, tarry__design_moments_avx512;
 
 #endif

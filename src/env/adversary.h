@@ -4,8 +4,8 @@
  * and never a loss.  It has a budget sigma: at the end of every round at most
  * sigma plays are outstanding.  adversary.c keeps the books and the budget; a
  * play that would exceed it is let go at once. */
-#ifndef TARRY_ADVERSARY_H
-#define TARRY_ADVERSARY_H
+#ifndef TARRY_ENV_ADVERSARY_H
+#define TARRY_ENV_ADVERSARY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ typedef struct {
     const size_t *plan_arm;
     const double *plan_weight;
     uint64_t outstanding; /* filled in by adversary.c: plays held so far */
-} tarry__view;
+} tarry__adversary_view;
 
 typedef struct {
     tarry__entry entry;
@@ -30,18 +30,20 @@ typedef struct {
                          tarry_error *error);
     void (*clear)(void *state); /* NULL: nothing to do */
     /* How many of the held plays, oldest first, to let go now. */
-    uint64_t (*release)(void *state, const tarry__view *view);
+    uint64_t (*release)(void *state, const tarry__adversary_view *view);
     /* The end of which round brings this play's feedback: view->round to let
-     * it go, TARRY__NEVER to hold it until released.  Called after release. */
-    uint64_t (*hold)(void *state, const tarry__view *view, size_t arm);
+     * it go, TARRY__DELAY_NEVER to hold it until released.  Called after
+     * release. */
+    uint64_t (*hold)(void *state, const tarry__adversary_view *view,
+                     size_t arm);
 } tarry__adversary_type;
 
 typedef struct tarry__adversary tarry__adversary;
 
-extern const tarry__entry *const tarry__adversaries[];
+extern const tarry__entry *const tarry__adversary_adversaries[];
 
-/* Makes the adversary of an entry of tarry__adversaries; *out is ended by
- * tarry__adversary_free, and NULL after a failure. */
+/* Makes the adversary of an entry of tarry__adversary_adversaries; *out is
+ * ended by tarry__adversary_free, and NULL after a failure. */
 tarry_status tarry__adversary_create(const tarry__entry *entry,
                                      const tarry__spec *spec,
                                      tarry__adversary **out,
@@ -52,7 +54,7 @@ void tarry__adversary_free(tarry__adversary *adversary);
  * feedback delivered at the end of this round, and in *released which rounds
  * these were; the list lives until the next call.  Does not allocate. */
 size_t tarry__adversary_play(tarry__adversary *adversary,
-                             const tarry__view *view, size_t arm,
+                             const tarry__adversary_view *view, size_t arm,
                              const uint64_t **released);
 
 const tarry__adversary_type *
@@ -62,12 +64,13 @@ uint64_t tarry__adversary_outstanding(const tarry__adversary *adversary);
 
 /* ---- for the records -----------------------------------------------------*/
 
-extern const tarry__adversary_type tarry__hold_rarest, tarry__hold_all,
-    tarry__hold_newest, tarry__script;
+extern const tarry__adversary_type tarry__adversary_hold_rarest,
+    tarry__adversary_hold_all, tarry__adversary_hold_newest,
+    tarry__adversary_script;
 
-enum { TARRY__MOST_HELD = 100000000 };
+enum { TARRY__ADVERSARY_MOST_HELD = 100000000 };
 
-#define TARRY__BUDGET_SETTING                                                  \
+#define TARRY__ADVERSARY_BUDGET_SETTING                                        \
     {                                                                          \
         "sigma", "100", "budget: most plays outstanding at any time"           \
     }

@@ -1,7 +1,7 @@
 /* delay.h - laws of the delay of a play, in whole rounds.
  *
  * Delay 0 is seen at the end of the play's own round.  Delays above
- * TARRY__LONGEST_DELAY rounds count as TARRY__NEVER.
+ * TARRY__DELAY_LONGEST rounds count as TARRY__DELAY_NEVER.
  *
  * A draw has two steps, so that many rounds can be made at once.  `prepare`
  * turns uniforms into numbers x that do not depend on the arm; `finish` makes a
@@ -16,21 +16,21 @@
  *   slow=N        arms from the N-th on have scale 0; N = 0: none has
  * The scale of a law is what its mean grows with in proportion, rounding
  * aside: `mean`, `median`, `scale`, or every delay that is listed. */
-#ifndef TARRY_DELAY_H
-#define TARRY_DELAY_H
+#ifndef TARRY_ENV_DELAY_H
+#define TARRY_ENV_DELAY_H
 
 #include <math.h>
 #include "env/loss.h"
 
-#define TARRY__NEVER UINT64_MAX
-#define TARRY__LONGEST_DELAY 1e14 /* rounds; setting values too */
+#define TARRY__DELAY_NEVER UINT64_MAX
+#define TARRY__DELAY_LONGEST 1e14 /* rounds; setting values too */
 
 /* What a delay may depend on. */
 typedef enum {
-    TARRY__BY_NOTHING, /* one law for all arms */
-    TARRY__BY_ARM,
-    TARRY__BY_LOSS, /* joint law of loss and delay */
-} tarry__dependence;
+    TARRY__DELAY_BY_NOTHING, /* one law for all arms */
+    TARRY__DELAY_BY_ARM,
+    TARRY__DELAY_BY_LOSS, /* joint law of loss and delay */
+} tarry__env_dependence;
 
 /* One play, as `finish` sees it. */
 typedef struct {
@@ -38,13 +38,13 @@ typedef struct {
     double scale;    /* per_arm's answer for this arm */
     double loss, x;  /* x from `prepare` */
     tarry_random at; /* for laws that need more draws; attempt is 1 */
-} tarry__play;
+} tarry__delay_play;
 
 /* What a law is made for; both live as long as the delay. */
 typedef struct {
     const tarry__instance *instance;
     const tarry__loss *loss;
-} tarry__stage;
+} tarry__delay_stage;
 
 /* Functions that take `scale` get per_arm's answer. */
 typedef struct {
@@ -54,13 +54,13 @@ typedef struct {
     double largest_scale; /* an arm with a larger one is refused; 0: none is */
     size_t state_size;
     tarry_status (*init)(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error);
+                         const tarry__delay_stage *stage, tarry_error *error);
     void (*clear)(void *state); /* NULL: nothing to do */
     /* Scale of an arm with this factor; NULL: the factor itself. */
     double (*per_arm)(const void *state, double factor);
     /* Uniforms in (0, 1) to x, in place; NULL: leaves them. */
     void (*prepare)(const void *state, double *u, size_t count);
-    uint64_t (*finish)(const void *state, const tarry__play *play);
+    uint64_t (*finish)(const void *state, const tarry__delay_play *play);
     /* P(delay >= d) for whole d >= 1, and the mean, of an arm. */
     double (*tail)(const void *state, size_t arm, double scale, double d);
     double (*mean)(const void *state, size_t arm, double scale);
@@ -82,10 +82,11 @@ extern const tarry__entry *const tarry__delays[];
  * it with tarry__delay_clear. */
 tarry_status tarry__delay_init(tarry__delay *out, const tarry__entry *entry,
                                const tarry__spec *spec,
-                               const tarry__stage *stage, tarry_error *error);
+                               const tarry__delay_stage *stage,
+                               tarry_error *error);
 void tarry__delay_clear(tarry__delay *delay);
 
-tarry__dependence tarry__delay_dependence(const tarry__delay *delay);
+tarry__env_dependence tarry__delay_dependence(const tarry__delay *delay);
 
 void tarry__delay_prepare(const tarry__delay *delay, double *u, size_t count);
 uint64_t tarry__delay_finish(const tarry__delay *delay, size_t arm, double loss,
@@ -102,13 +103,14 @@ uint64_t tarry__delay_quantile(const tarry__delay *delay, size_t arm, double q);
 
 /* ---- for the records -----------------------------------------------------*/
 
-extern const tarry__delay_type tarry__no_delay, tarry__constant,
-    tarry__uniform_delay, tarry__geometric, tarry__exponential, tarry__poisson,
-    tarry__pareto, tarry__lomax, tarry__lognormal, tarry__weibull,
-    tarry__two_point, tarry__empirical, tarry__low_late, tarry__high_late,
-    tarry__threshold, tarry__theorem, tarry__payoff;
+extern const tarry__delay_type tarry__delay_none, tarry__delay_constant,
+    tarry__delay_uniform, tarry__delay_geometric, tarry__delay_exponential,
+    tarry__delay_poisson, tarry__delay_pareto, tarry__delay_lomax,
+    tarry__delay_lognormal, tarry__delay_weibull, tarry__delay_two_point,
+    tarry__delay_empirical, tarry__delay_low_late, tarry__delay_high_late,
+    tarry__delay_threshold, tarry__delay_theorem, tarry__delay_payoff;
 
-#define TARRY__COMMON_DELAY_SETTINGS                                           \
+#define TARRY__DELAY_COMMON_SETTINGS                                           \
     {"never", "0", "probability that feedback never comes"},                   \
         {"spread", "1", "S: arms have scales from 1/S to S times the stated"}, \
         {"factors", "", "file with a factor for the scale of each arm"},       \
@@ -118,31 +120,33 @@ extern const tarry__delay_type tarry__no_delay, tarry__constant,
 
 /* Real time to whole rounds, rounded down; a relative 2^-50 below a whole
  * number counts as it, lest 49 * (1/49) be 0 rounds. */
-static inline uint64_t tarry__whole_rounds(double time)
+static inline uint64_t tarry__delay_whole_rounds(double time)
 {
-    if (!(time <= TARRY__LONGEST_DELAY))
-        return TARRY__NEVER;
+    if (!(time <= TARRY__DELAY_LONGEST))
+        return TARRY__DELAY_NEVER;
     return (uint64_t)(time * (1 + 0x1p-50));
 }
 
 /* The same as a real number, infinite for never. */
-static inline double tarry__real_rounds(double time)
+static inline double tarry__delay_real_rounds(double time)
 {
-    const uint64_t rounds = tarry__whole_rounds(time);
-    return rounds == TARRY__NEVER ? INFINITY : (double)rounds;
+    const uint64_t rounds = tarry__delay_whole_rounds(time);
+    return rounds == TARRY__DELAY_NEVER ? INFINITY : (double)rounds;
 }
 
 /* u to -log u, an exponential of mean 1. */
-void tarry__prepare_log(const void *state, double *u, size_t count);
+void tarry__delay_prepare_log(const void *state, double *u, size_t count);
 
 /* Whole rounds of scale * x: `finish` of laws that only differ in x. */
-uint64_t tarry__finish_scaled(const void *state, const tarry__play *play);
+uint64_t tarry__delay_finish_scaled(const void *state,
+                                    const tarry__delay_play *play);
 
 /* The sum over whole d >= from of tail(d), the mean of a rounded delay if from
  * is 1.  `beyond(y)` is the integral of the tail above y. */
-double tarry__sum_tail(double from,
-                       double (*tail)(const void *, size_t, double, double),
-                       double (*beyond)(const void *, double, double),
-                       const void *state, double scale);
+double tarry__delay_sum_tail(double from,
+                             double (*tail)(const void *, size_t, double,
+                                            double),
+                             double (*beyond)(const void *, double, double),
+                             const void *state, double scale);
 
 #endif

@@ -41,9 +41,9 @@ tarry_status tarry__entry_open(const char *text, const char *kind,
     } else {
         add_names(list, names, sizeof names);
         add_names(more, names, sizeof names);
-        status =
-            tarry__fail(error, TARRY_BAD_INPUT, "no %s '%s' (there are: %s)",
-                        kind, spec->name, names);
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "no %s '%s' (there are: %s)", kind,
+                                  spec->name, names);
     }
     if (status != TARRY_OK)
         tarry__spec_clear(spec);
@@ -52,7 +52,7 @@ tarry_status tarry__entry_open(const char *text, const char *kind,
 
 bool tarry__entry_has(const tarry__entry *entry, const char *key)
 {
-    for (const tarry__setting *s = entry->settings; s->key != NULL; s++)
+    for (const tarry__spec_setting *s = entry->settings; s->key != NULL; s++)
         if (strcmp(s->key, key) == 0)
             return true;
     return false;

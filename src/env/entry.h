@@ -2,15 +2,15 @@
  *
  * Each record starts with an entry and stands in a list of pointers to
  * entries that ends with NULL; `tarry list` prints the lists. */
-#ifndef TARRY_ENTRY_H
-#define TARRY_ENTRY_H
+#ifndef TARRY_ENV_ENTRY_H
+#define TARRY_ENV_ENTRY_H
 
 #include "base/spec.h"
 
 typedef struct {
     const char *name;  /* as users type it */
     const char *about; /* a line or two */
-    const tarry__setting *settings;
+    const tarry__spec_setting *settings;
 } tarry__entry;
 
 /* Takes `text` apart, finds its name in `list`, or else in `more` (NULL for

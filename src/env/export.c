@@ -1,6 +1,6 @@
 /* export.c - a world as files that other programs read. */
 #define _POSIX_C_SOURCE 200809L
-#include "env/env.h"
+#include "env/world.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,16 +65,17 @@ static tarry_status write_file(const tarry__world *world, const char *folder,
     char path[4096];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     if (length < 0 || (size_t)length >= sizeof path)
-        return tarry__fail(error, TARRY_IO_ERROR, "%s: name too long", folder);
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: name too long",
+                                folder);
     FILE *file = fopen(path, "w");
     if (file == NULL)
-        return tarry__fail(error, TARRY_IO_ERROR, "%s: %s", path,
-                           strerror(errno));
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                                strerror(errno));
     write(world, file);
     const int failed = ferror(file);
     if (fclose(file) != 0 || failed)
-        return tarry__fail(error, TARRY_IO_ERROR, "%s: cannot be written",
-                           path);
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot be written",
+                                path);
     return TARRY_OK;
 }
 
@@ -83,8 +84,8 @@ tarry_status tarry__world_export(const tarry__world *world, const char *folder,
 {
     tarry_status status;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return tarry__fail(error, TARRY_IO_ERROR, "%s: %s", folder,
-                           strerror(errno));
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", folder,
+                                strerror(errno));
     if ((status = write_file(world, folder, "arms.csv", write_arms, error)) ||
         (status = write_file(world, folder, "theta.csv", write_theta, error)))
         return status;

@@ -2,8 +2,8 @@
  *
  * Every random number is drawn at (seed, run, index, stream), so an instance
  * is a function of its description, the seed and the run. */
-#ifndef TARRY_INSTANCE_H
-#define TARRY_INSTANCE_H
+#ifndef TARRY_ENV_INSTANCE_H
+#define TARRY_ENV_INSTANCE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,12 +28,12 @@ typedef struct {
 typedef struct {
     uint64_t seed;
     uint32_t run;
-} tarry__place;
+} tarry__instance_place;
 
 struct tarry__instance_type {
     tarry__entry entry;
     /* Calls tarry__instance_room and fills arms and theta. */
-    tarry_status (*make)(const tarry__spec *spec, tarry__place place,
+    tarry_status (*make)(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error);
 };
 
@@ -42,61 +42,71 @@ extern const tarry__entry *const tarry__instances[];
 /* Makes the instance that `text` describes.  End it with
  * tarry__instance_clear; after a failure it is empty. */
 tarry_status tarry__instance_init(tarry__instance *out, const char *text,
-                                  tarry__place place, tarry_error *error);
+                                  tarry__instance_place place,
+                                  tarry_error *error);
 void tarry__instance_clear(tarry__instance *instance);
 
 /* ---- for the records -----------------------------------------------------*/
 
-extern const tarry__instance_type tarry__sphere, tarry__cube, tarry__basis,
-    tarry__file, tarry__orthogonal, tarry__lower_loss, tarry__lower_payoff,
-    tarry__optimism, tarry__orthant;
+extern const tarry__instance_type tarry__instance_sphere, tarry__instance_cube,
+    tarry__instance_basis, tarry__instance_file, tarry__instance_orthogonal,
+    tarry__instance_lower_loss, tarry__instance_lower_payoff,
+    tarry__instance_optimism, tarry__instance_orthant;
 
-enum { TARRY__MOST_ARMS = 100000000, TARRY__MOST_DIM = 1000000 };
+enum {
+    TARRY__INSTANCE_MOST_ARMS = 100000000,
+    TARRY__INSTANCE_MOST_DIM = 1000000
+};
 
-#define TARRY__FIXED_SETTING                                                   \
+#define TARRY__INSTANCE_FIXED_SETTING                                          \
     {                                                                          \
         "fixed", "0", "1: the instance of run 0 in every run"                  \
     }
 
 /* place.run = 0 if the setting `fixed` is 1. */
-tarry_status tarry__place_fix(const tarry__spec *spec, tarry__place *place,
-                              tarry_error *error);
+tarry_status tarry__instance_place_fix(const tarry__spec *spec,
+                                       tarry__instance_place *place,
+                                       tarry_error *error);
 
 /* Room for arms, theta and mean. */
 tarry_status tarry__instance_room(tarry__instance *instance, size_t n_arms,
                                   size_t dim, tarry_error *error);
 
 /* A setting that counts arms or dimensions. */
-tarry_status tarry__spec_size(const tarry__spec *spec, const char *key,
-                              size_t least, size_t most, size_t *out,
-                              tarry_error *error);
+tarry_status tarry__instance_size(const tarry__spec *spec, const char *key,
+                                  size_t least, size_t most, size_t *out,
+                                  tarry_error *error);
 
 /* Vector `index` of a stream, uniform on the unit sphere; `at` gives seed, run,
  * stream and attempt. */
-void tarry__unit_vector(tarry_random at, size_t index, size_t dim, double *out);
+void tarry__instance_unit_vector(tarry_random at, size_t index, size_t dim,
+                                 double *out);
 
 /* theta uniform on the sphere of radius `scale`. */
-void tarry__sphere_theta(tarry__place place, double scale,
-                         tarry__instance *instance);
+void tarry__instance_sphere_theta(tarry__instance_place place, double scale,
+                                  tarry__instance *instance);
 
 /* Uniform on 0..count-1: the arm that is to be the best. */
-size_t tarry__drawn_arm(tarry__place place, size_t count);
+size_t tarry__instance_drawn_arm(tarry__instance_place place, size_t count);
 
 /* Fills the arms with candidates such that low <= <a_i, a_j> <= high for all
  * pairs: checks every pair, draws those at fault anew with attempt + 1, and
  * refuses after 32 attempts. */
-typedef void tarry__candidate(tarry_random at, size_t index, size_t dim,
-                              double *out);
-tarry_status tarry__separate(tarry__instance *instance, tarry_random at,
-                             tarry__candidate *draw, double low, double high,
-                             tarry_error *error);
-
-/* K unit vectors with all |<a_i, a_j>| <= within. */
-tarry_status tarry__nearly_orthogonal(tarry__instance *instance,
-                                      tarry__place place, double within,
+typedef void tarry__instance_candidate(tarry_random at, size_t index,
+                                       size_t dim, double *out);
+tarry_status tarry__instance_separate(tarry__instance *instance,
+                                      tarry_random at,
+                                      tarry__instance_candidate *draw,
+                                      double low, double high,
                                       tarry_error *error);
 
+/* K unit vectors with all |<a_i, a_j>| <= within. */
+tarry_status tarry__instance_nearly_orthogonal(tarry__instance *instance,
+                                               tarry__instance_place place,
+                                               double within,
+                                               tarry_error *error);
+
 /* sqrt(8 log K / n), what Lemma hard_action_set promises for K vectors. */
-double tarry__orthogonal_promise(size_t n_arms, size_t dim);
+double tarry__instance_orthogonal_promise(size_t n_arms, size_t dim);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Losses lie in [-1, 1]; a law that could leave it on some arm is refused
  * when made, up to a rounding of 1e-12, which draws clip away. */
-#ifndef TARRY_LOSS_H
-#define TARRY_LOSS_H
+#ifndef TARRY_ENV_LOSS_H
+#define TARRY_ENV_LOSS_H
 
 #include "env/instance.h"
 
@@ -33,9 +33,9 @@ struct tarry__loss_type {
                   double *high);
 };
 
-extern const tarry__entry *const tarry__losses[];
-extern const tarry__loss_type tarry__rademacher, tarry__uniform_noise,
-    tarry__normal_noise, tarry__bernoulli, tarry__no_noise;
+extern const tarry__entry *const tarry__loss_losses[];
+extern const tarry__loss_type tarry__loss_rademacher, tarry__loss_uniform,
+    tarry__loss_normal, tarry__loss_bernoulli, tarry__loss_none;
 
 /* Makes the law that `text` describes; end it with tarry__loss_clear. */
 tarry_status tarry__loss_init(tarry__loss *out, const char *text,
@@ -47,7 +47,7 @@ void tarry__loss_clear(tarry__loss *loss);
  * setting that limits it. */
 double tarry__loss_room(const tarry__loss *loss, size_t arm);
 
-#define TARRY__LOW_SETTING                                                     \
+#define TARRY__LOSS_LOW_SETTING                                                \
     {                                                                          \
         "low", "-1", "losses stay in [low, 1]; 0 for delay-as-payoff"          \
     }

@@ -1,14 +1,14 @@
 /* streams.h - which stream of tarry_random serves what in a world.
  *
  * Streams 0 to 15 are the policies' coins. */
-#ifndef TARRY_STREAMS_H
-#define TARRY_STREAMS_H
+#ifndef TARRY_ENV_STREAMS_H
+#define TARRY_ENV_STREAMS_H
 
 enum {
-    TARRY__STREAM_WORLD = 16, /* per round: u[0] the loss, u[1] the delay */
-    TARRY__STREAM_ARMS = 17,  /* instances: coordinates of the arms */
-    TARRY__STREAM_THETA = 18, /* instances: coordinates of theta */
-    TARRY__STREAM_BEST = 19,  /* instances: which arm is the best */
+    TARRY__ENV_STREAM_WORLD = 16, /* per round: u[0] the loss, u[1] the delay */
+    TARRY__ENV_STREAM_ARMS = 17,  /* instances: coordinates of the arms */
+    TARRY__ENV_STREAM_THETA = 18, /* instances: coordinates of theta */
+    TARRY__ENV_STREAM_BEST = 19,  /* instances: which arm is the best */
 };
 
 #endif

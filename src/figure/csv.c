@@ -1,8 +1,8 @@
 /* csv.c - the data of a figure, all of it, for other programs. */
-#include "figure.h"
+#include "figure/figure.h"
 
 #include <math.h>
-#include "draft.h"
+#include "figure/draft.h"
 
 /* Names may hold commas and quotes. */
 static void put_name(FILE *out, const char *name)

@@ -1,6 +1,6 @@
 /* draft.c - written beside its place, then renamed. */
 #define _DEFAULT_SOURCE
-#include "draft.h"
+#include "figure/draft.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ tarry_status tarry__draft_begin(tarry__draft *draft, const char *path,
                             .name = malloc(length + sizeof ending)};
     if (draft->path == NULL || draft->name == NULL) {
         clear(draft);
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     }
     memcpy(draft->name, path, length);
     memcpy(draft->name + length, ending, sizeof ending);
@@ -44,7 +44,7 @@ tarry_status tarry__draft_begin(tarry__draft *draft, const char *path,
     }
     if (draft->file != NULL)
         return TARRY_OK;
-    tarry__fail(error, TARRY_IO_ERROR, "%s: %s", path, strerror(errno));
+    tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path, strerror(errno));
     if (fd >= 0) {
         close(fd);
         unlink(draft->name);
@@ -60,8 +60,8 @@ tarry_status tarry__draft_end(tarry__draft *draft, tarry_status status,
     const int closed = fclose(draft->file) == 0;
     if (status == TARRY_OK &&
         !(written && closed && rename(draft->name, draft->path) == 0))
-        status = tarry__fail(error, TARRY_IO_ERROR, "%s: cannot write: %s",
-                             draft->path, strerror(errno));
+        status = tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot write: %s",
+                                  draft->path, strerror(errno));
     if (status != TARRY_OK)
         unlink(draft->name);
     clear(draft);

@@ -2,8 +2,8 @@
  *
  * What is written goes to a file beside the path, which takes the path's name
  * when it is complete. */
-#ifndef TARRY_DRAFT_H
-#define TARRY_DRAFT_H
+#ifndef TARRY_FIGURE_DRAFT_H
+#define TARRY_FIGURE_DRAFT_H
 
 #include <stdio.h>
 #include "tarry/status.h"

@@ -4,7 +4,7 @@
  * another one, so nothing can block or be left behind.  -d keeps the user's own
  * settings out; the locale is fixed. */
 #define _GNU_SOURCE
-#include "figure.h"
+#include "figure/figure.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/base.h"
-#include "draft.h"
-#include "finish.h"
+#include "figure/draft.h"
+#include "figure/finish.h"
 
 /* ---- the child ------------------------------------------------------------*/
 
@@ -91,9 +91,9 @@ static void read_complaint(FILE *errors, char *line, size_t size)
 
 static tarry_status not_installed(tarry_error *error)
 {
-    return tarry__fail(error, TARRY_IO_ERROR,
-                       "gnuplot is not installed (Debian: gnuplot-nox); "
-                       "figures are drawn with it");
+    return tarry__base_fail(error, TARRY_IO_ERROR,
+                            "gnuplot is not installed (Debian: gnuplot-nox); "
+                            "figures are drawn with it");
 }
 
 static tarry_status run_gnuplot(const channels *c, tarry_error *error)
@@ -106,19 +106,20 @@ static tarry_status run_gnuplot(const channels *c, tarry_error *error)
     if (code == ENOENT)
         return not_installed(error);
     if (code != 0)
-        return tarry__fail(error, TARRY_IO_ERROR, "cannot start gnuplot: %s",
-                           strerror(code));
+        return tarry__base_fail(error, TARRY_IO_ERROR,
+                                "cannot start gnuplot: %s", strerror(code));
     while (waitpid(child, &result, 0) < 0)
         if (errno != EINTR)
-            return tarry__fail(error, TARRY_IO_ERROR, "gnuplot: %s",
-                               strerror(errno));
+            return tarry__base_fail(error, TARRY_IO_ERROR, "gnuplot: %s",
+                                    strerror(errno));
     if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
         return TARRY_OK;
     if (WIFEXITED(result) && WEXITSTATUS(result) == 127)
         return not_installed(error); /* posix_spawnp may tell it so */
     char complaint[200];
     read_complaint(c->errors, complaint, sizeof complaint);
-    return tarry__fail(error, TARRY_IO_ERROR, "gnuplot failed: %s", complaint);
+    return tarry__base_fail(error, TARRY_IO_ERROR, "gnuplot failed: %s",
+                            complaint);
 }
 
 /* ---- drawings -------------------------------------------------------------*/
@@ -128,10 +129,10 @@ static tarry_status read_all(FILE *file, char **bytes, size_t *size,
 {
     const long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (length <= 0)
-        return tarry__fail(error, TARRY_IO_ERROR, "gnuplot drew nothing");
+        return tarry__base_fail(error, TARRY_IO_ERROR, "gnuplot drew nothing");
     *bytes = malloc((size_t)length + 1);
     if (*bytes == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     rewind(file);
     *size = fread(*bytes, 1, (size_t)length, file);
     (*bytes)[*size] = '\0';
@@ -146,9 +147,9 @@ tarry_status tarry__figure_draw(const tarry__figure *f, figure_format format,
     *bytes = NULL;
     *size = 0;
     if (!open_channels(&c))
-        status =
-            tarry__fail(error, TARRY_IO_ERROR,
-                        "cannot make a temporary file: %s", strerror(errno));
+        status = tarry__base_fail(error, TARRY_IO_ERROR,
+                                  "cannot make a temporary file: %s",
+                                  strerror(errno));
     if (status == TARRY_OK) {
         tarry__figure_script(f, format, c.script);
         status = run_gnuplot(&c, error);
@@ -157,7 +158,7 @@ tarry_status tarry__figure_draw(const tarry__figure *f, figure_format format,
         status = read_all(c.drawing, bytes, size, error);
     close_channels(&c);
     if (status == TARRY_OK && !tarry__figure_finish(f, format, bytes, size))
-        status = tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     return status;
 }
 
@@ -181,8 +182,8 @@ tarry_status tarry__figure_write(const json_t *figure, const char *path,
     char *bytes = NULL;
     size_t size;
     if (!read_format(path, &format))
-        return tarry__fail(error, TARRY_BAD_ARGUMENT,
-                           "%s: does not end in .svg, .pdf or .png", path);
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "%s: does not end in .svg, .pdf or .png", path);
     tarry_status status = tarry__figure_read(figure, &f, error);
     if (status == TARRY_OK)
         status = tarry__figure_draw(&f, format, &bytes, &size, error);
@@ -197,10 +198,10 @@ tarry_status tarry__figure_check(tarry_error *error)
 {
     channels c;
     const tarry_status status =
-        open_channels(&c)
-            ? run_gnuplot(&c, error)
-            : tarry__fail(error, TARRY_IO_ERROR,
-                          "cannot make a temporary file: %s", strerror(errno));
+        open_channels(&c) ? run_gnuplot(&c, error)
+                          : tarry__base_fail(error, TARRY_IO_ERROR,
+                                             "cannot make a temporary file: %s",
+                                             strerror(errno));
     close_channels(&c);
     return status;
 }

@@ -14,8 +14,8 @@
  * A logarithmic axis has no place for values <= 0: such points are left out,
  * low ends are cut at the axis, and tarry__figure_note says so.  The same
  * figure gives the same bytes. */
-#ifndef TARRY_FIGURE_H
-#define TARRY_FIGURE_H
+#ifndef TARRY_FIGURE_FIGURE_H
+#define TARRY_FIGURE_FIGURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,6 +103,6 @@ tarry_status tarry__figure_draw(const tarry__figure *f, figure_format format,
                                 char **bytes, size_t *size, tarry_error *error);
 
 /* Writes text with the characters of XML and HTML escaped. */
-void tarry__put_escaped(FILE *out, const char *text);
+void tarry__figure_put_escaped(FILE *out, const char *text);
 
 #endif

@@ -1,12 +1,12 @@
 /* finish.c - SVG for pages, PDF without a date. */
 #define _GNU_SOURCE
-#include "finish.h"
+#include "figure/finish.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-void tarry__put_escaped(FILE *out, const char *text)
+void tarry__figure_put_escaped(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
         switch (*text) {
@@ -62,7 +62,7 @@ static void put_svg(FILE *out, const tarry__figure *f, const char *svg)
         const size_t title = title_ahead(at), name = name_ahead(at);
         if (title > 0 && at < desc) {
             fputs("<title>", out);
-            tarry__put_escaped(out, f->title);
+            tarry__figure_put_escaped(out, f->title);
             fputs("</title>", out);
         }
         if (title > 0) {

@@ -1,8 +1,8 @@
 /* finish.h - the last touches to gnuplot's output. */
-#ifndef TARRY_FINISH_H
-#define TARRY_FINISH_H
+#ifndef TARRY_FIGURE_FINISH_H
+#define TARRY_FIGURE_FINISH_H
 
-#include "figure.h"
+#include "figure/figure.h"
 
 /* SVG: the figure's title in place of gnuplot's, and ids of its own, so that
  * many figures can live in one page.  PDF: no date.  Replaces *bytes and *size;

@@ -1,6 +1,6 @@
 /* read.c - a figure out of JSON, and what of it can be drawn. */
 #define _POSIX_C_SOURCE 200809L
-#include "figure.h"
+#include "figure/figure.h"
 
 #include <float.h>
 #include <math.h>
@@ -55,23 +55,24 @@ static tarry_status read_series(const json_t *json, const tarry__figure *f,
     const json_t *points = json_object_get(json, "points");
     s->name = text_at(json, "name");
     if (!read_kind(text_at(json, "kind"), &s->kind))
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "figure '%s': series '%s': unknown kind '%s'", f->id,
-                           s->name, text_at(json, "kind"));
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "figure '%s': series '%s': unknown kind '%s'",
+                                f->id, s->name, text_at(json, "kind"));
     if (!json_is_array(points))
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "figure '%s': series '%s' has no points", f->id,
-                           s->name);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "figure '%s': series '%s' has no points", f->id,
+                                s->name);
     const size_t count = json_array_size(points);
-    s->point = tarry__alloc(count, sizeof *s->point);
+    s->point = tarry__base_alloc(count, sizeof *s->point);
     if (s->point == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     for (; s->count < count; s->count++)
         if (!read_point(json_array_get(points, s->count), &s->point[s->count]))
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "figure '%s': series '%s': point %zu is not "
-                               "[x, y] or [x, y, low, high]",
-                               f->id, s->name, s->count);
+            return tarry__base_fail(
+                error, TARRY_BAD_INPUT,
+                "figure '%s': series '%s': point %zu is not "
+                "[x, y] or [x, y, low, high]",
+                f->id, s->name, s->count);
     return TARRY_OK;
 }
 
@@ -92,15 +93,16 @@ tarry_status tarry__figure_read(const json_t *json, tarry__figure *f,
                          .x = read_axis(json_object_get(json, "x")),
                          .y = read_axis(json_object_get(json, "y"))};
     if (!is_file_name(f->id))
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "figure '%s': the id is no name for a file", f->id);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "figure '%s': the id is no name for a file",
+                                f->id);
     if (!json_is_array(list))
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "figure '%s' has no list of series", f->id);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "figure '%s' has no list of series", f->id);
     const size_t count = json_array_size(list);
-    f->series = tarry__zalloc(count, sizeof *f->series);
+    f->series = tarry__base_zalloc(count, sizeof *f->series);
     if (f->series == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     for (f->n_series = 0; f->n_series < count;) {
         const size_t i = f->n_series++; /* counted first: clear frees it */
         const tarry_status status =
@@ -114,8 +116,8 @@ tarry_status tarry__figure_read(const json_t *json, tarry__figure *f,
 void tarry__figure_clear(tarry__figure *f)
 {
     for (size_t i = 0; i < f->n_series; i++)
-        tarry__free(f->series[i].point);
-    tarry__free(f->series);
+        tarry__base_free(f->series[i].point);
+    tarry__base_free(f->series);
     *f = (tarry__figure){0};
 }
 

@@ -7,7 +7,7 @@
  *
  * Colours are those of Okabe and Ito, which colour-blind readers can tell
  * apart, less the yellow; marks and dashes differ as well, for grey print. */
-#include "figure.h"
+#include "figure/figure.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  * An OpenBLAS built without threads takes no locks: two threads that call it
  * at once spoil each other's numbers, so there solves take turns. */
 #define _DEFAULT_SOURCE
-#include "linalg.h"
+#include "linalg/linalg.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -38,7 +38,7 @@ static void make_turn(void)
     pthread_mutexattr_destroy(&nests);
 }
 
-bool tarry__blas_is_shared(void)
+bool tarry__linalg_blas_is_shared(void)
 {
     return openblas_get_parallel() != OPENBLAS_SEQUENTIAL;
 }
@@ -60,11 +60,11 @@ static void quiet_here_end(void)
     omp_set_num_threads(--quiet_here == 0 ? host_omp_threads : 1);
 }
 
-void tarry__blas_quiet_begin(void)
+void tarry__linalg_blas_quiet_begin(void)
 {
     const int omp_threads = omp_get_max_threads();
     pthread_once(&turn_made, make_turn);
-    if (!tarry__blas_is_shared())
+    if (!tarry__linalg_blas_is_shared())
         pthread_mutex_lock(&turn);
     pthread_mutex_lock(&quiet_lock);
     if (quiet_depth++ == 0) {
@@ -76,14 +76,14 @@ void tarry__blas_quiet_begin(void)
     quiet_here_begin(omp_threads);
 }
 
-void tarry__blas_quiet_end(void)
+void tarry__linalg_blas_quiet_end(void)
 {
     pthread_mutex_lock(&quiet_lock);
     assert(quiet_depth > 0);
     if (--quiet_depth == 0 && host_threads != 1)
         openblas_set_num_threads(host_threads);
     pthread_mutex_unlock(&quiet_lock);
-    if (!tarry__blas_is_shared())
+    if (!tarry__linalg_blas_is_shared())
         pthread_mutex_unlock(&turn);
     quiet_here_end();
 }
@@ -106,7 +106,7 @@ static size_t stack_bytes(void)
     return bytes + (1 << 16); /* a guard page, and what else a thread has */
 }
 
-bool tarry__libraries_have_room(int threads, int callers)
+bool tarry__linalg_libraries_have_room(int threads, int callers)
 {
     const size_t buffer_bytes = 1 << 27; /* of OpenBLAS on 64-bit machines */
     static bool has_one;
@@ -123,7 +123,7 @@ bool tarry__libraries_have_room(int threads, int callers)
     return ok;
 }
 
-double tarry__dot(const double *x, const double *y, size_t n)
+double tarry__linalg_dot(const double *x, const double *y, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -131,8 +131,8 @@ double tarry__dot(const double *x, const double *y, size_t n)
     return sum;
 }
 
-void tarry__times(const double *A, size_t m, size_t n, const double *x,
-                  double *y)
+void tarry__linalg_times(const double *A, size_t m, size_t n, const double *x,
+                         double *y)
 {
     if (m * n <= SMALL) {
         for (size_t i = 0; i < m; i++)
@@ -146,19 +146,19 @@ void tarry__times(const double *A, size_t m, size_t n, const double *x,
                 0, y, 1);
 }
 
-void tarry__transposed_times(const double *A, size_t m, size_t n,
-                             const double *x, double *y)
+void tarry__linalg_transposed_times(const double *A, size_t m, size_t n,
+                                    const double *x, double *y)
 {
     if (m * n <= SMALL) {
         for (size_t j = 0; j < n; j++)
-            y[j] = tarry__dot(A + j * m, x, m);
+            y[j] = tarry__linalg_dot(A + j * m, x, m);
         return;
     }
     cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)n, 1, A, (int)m, x, 1,
                 0, y, 1);
 }
 
-void tarry__rank_one(double *A, size_t n, double alpha, const double *x)
+void tarry__linalg_rank_one(double *A, size_t n, double alpha, const double *x)
 {
     for (size_t j = 0; j < n; j++) {
         const double scale = alpha * x[j];
@@ -167,15 +167,15 @@ void tarry__rank_one(double *A, size_t n, double alpha, const double *x)
     }
 }
 
-void tarry__multiply(const double *A, const double *B, size_t m, size_t k,
-                     size_t n, double *C)
+void tarry__linalg_multiply(const double *A, const double *B, size_t m,
+                            size_t k, size_t n, double *C)
 {
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n,
                 (int)k, 1, A, (int)m, B, (int)k, 0, C, (int)m);
 }
 
-void tarry__transposed_multiply(const double *A, const double *B, size_t m,
-                                size_t k, size_t n, double *C)
+void tarry__linalg_transposed_multiply(const double *A, const double *B,
+                                       size_t m, size_t k, size_t n, double *C)
 {
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k,
                 1, A, (int)k, B, (int)k, 0, C, (int)m);
@@ -197,7 +197,7 @@ static void large_outer(const double *A, size_t m, size_t n, double beta,
                 (int)m, beta, C, (int)m);
 }
 
-void tarry__add_outer(const double *A, size_t m, size_t n, double *C)
+void tarry__linalg_add_outer(const double *A, size_t m, size_t n, double *C)
 {
     if (m <= SMALL_ORDER)
         small_add_outer(A, m, n, C);
@@ -205,7 +205,7 @@ void tarry__add_outer(const double *A, size_t m, size_t n, double *C)
         large_outer(A, m, n, 1, C);
 }
 
-void tarry__outer(const double *A, size_t m, size_t n, double *C)
+void tarry__linalg_outer(const double *A, size_t m, size_t n, double *C)
 {
     if (m > SMALL_ORDER) {
         large_outer(A, m, n, 0, C);
@@ -216,13 +216,13 @@ void tarry__outer(const double *A, size_t m, size_t n, double *C)
     small_add_outer(A, m, n, C);
 }
 
-void tarry__gram(const double *A, size_t m, size_t n, double *C)
+void tarry__linalg_gram(const double *A, size_t m, size_t n, double *C)
 {
     cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, (int)n, (int)m, 1, A,
                 (int)m, 0, C, (int)n);
 }
 
-void tarry__mirror(double *A, size_t n)
+void tarry__linalg_mirror(double *A, size_t n)
 {
     for (size_t j = 0; j < n; j++)
         for (size_t i = j + 1; i < n; i++)
@@ -246,7 +246,7 @@ static bool small_cholesky(double *A, size_t n)
     return true;
 }
 
-bool tarry__cholesky(double *A, size_t n)
+bool tarry__linalg_cholesky(double *A, size_t n)
 {
     if (n <= SMALL_ORDER)
         return small_cholesky(A, n);
@@ -268,7 +268,7 @@ static void small_lower_solve(const double *L, size_t n, double *b, size_t from)
     }
 }
 
-void tarry__lower_solve(const double *L, size_t n, double *B, size_t m)
+void tarry__linalg_lower_solve(const double *L, size_t n, double *B, size_t m)
 {
     if (n <= SMALL_ORDER) {
         for (size_t k = 0; k < m; k++)
@@ -279,7 +279,7 @@ void tarry__lower_solve(const double *L, size_t n, double *B, size_t m)
                 CblasNonUnit, (int)n, (int)m, 1, L, (int)n, B, (int)n);
 }
 
-void tarry__cholesky_solve(const double *L, size_t n, double *b)
+void tarry__linalg_cholesky_solve(const double *L, size_t n, double *b)
 {
     cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n,
                 L, (int)n, b, 1);
@@ -299,7 +299,7 @@ static void small_lower_inverse(double *L, size_t n)
     }
 }
 
-void tarry__lower_inverse(double *L, size_t n)
+void tarry__linalg_lower_inverse(double *L, size_t n)
 {
     if (n <= SMALL_ORDER)
         small_lower_inverse(L, n);
@@ -320,7 +320,7 @@ static void small_cholesky_inverse(double *L, size_t n)
         }
 }
 
-void tarry__cholesky_inverse(double *L, size_t n)
+void tarry__linalg_cholesky_inverse(double *L, size_t n)
 {
     if (n <= SMALL_ORDER)
         small_cholesky_inverse(L, n);
@@ -328,15 +328,15 @@ void tarry__cholesky_inverse(double *L, size_t n)
         LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (int)n, L, (int)n);
 }
 
-void tarry__upper_solve(const double *R, size_t stride, size_t n, double *B,
-                        size_t m)
+void tarry__linalg_upper_solve(const double *R, size_t stride, size_t n,
+                               double *B, size_t m)
 {
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans,
                 CblasNonUnit, (int)n, (int)m, 1, R, (int)stride, B, (int)n);
 }
 
-void tarry__upper_transposed_solve(const double *R, size_t stride, size_t n,
-                                   double *B, size_t m)
+void tarry__linalg_upper_transposed_solve(const double *R, size_t stride,
+                                          size_t n, double *B, size_t m)
 {
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit,
                 (int)n, (int)m, 1, R, (int)stride, B, (int)n);
@@ -349,20 +349,21 @@ static size_t smaller(size_t a, size_t b)
 
 /* Block size 64 serves LAPACK's blocked forms; the SVD wants 5 min + max, and
  * the scalars of the reflections stand in front. */
-size_t tarry__factor_work(size_t m, size_t n)
+size_t tarry__linalg_factor_work(size_t m, size_t n)
 {
     return 70 * (m + n) + 64;
 }
 
-bool tarry__qr(double *A, size_t m, size_t n, double *work, size_t work_size)
+bool tarry__linalg_qr(double *A, size_t m, size_t n, double *work,
+                      size_t work_size)
 {
     const size_t k = smaller(m, n);
     return LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, (int)m, (int)n, A, (int)m,
                                work, work + k, (int)(work_size - k)) == 0;
 }
 
-bool tarry__qr_pivoted(double *A, size_t m, size_t n, int *pivot, double *Q,
-                       double *work, size_t work_size)
+bool tarry__linalg_qr_pivoted(double *A, size_t m, size_t n, int *pivot,
+                              double *Q, double *work, size_t work_size)
 {
     const size_t k = smaller(m, n);
     const int left = (int)(work_size - k);
@@ -377,7 +378,8 @@ bool tarry__qr_pivoted(double *A, size_t m, size_t n, int *pivot, double *Q,
                                (int)m, work, work + k, left) == 0;
 }
 
-bool tarry__ql(double *A, size_t m, size_t n, double *work, size_t work_size)
+bool tarry__linalg_ql(double *A, size_t m, size_t n, double *work,
+                      size_t work_size)
 {
     const size_t k = smaller(m, n);
     if (LAPACKE_dgeqlf_work(LAPACK_COL_MAJOR, (int)m, (int)n, A, (int)m, work,
@@ -389,8 +391,8 @@ bool tarry__ql(double *A, size_t m, size_t n, double *work, size_t work_size)
     return true;
 }
 
-bool tarry__svd(double *A, size_t n, double *values, double *Vt, double *work,
-                size_t work_size)
+bool tarry__linalg_svd(double *A, size_t n, double *values, double *Vt,
+                       double *work, size_t work_size)
 {
     return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'N', 'A', (int)n, (int)n, A,
                                (int)n, values, NULL, 1, Vt, (int)n, work,
@@ -405,7 +407,7 @@ static void tridiagonal(double *A, size_t n, double *a, double *b2, double *p)
     for (size_t k = 0; k + 1 < n; k++) {
         const size_t m = n - k - 1;
         double *v = A + (k + 1) + k * n, *B = A + (k + 1) * (n + 1);
-        const double norm2 = tarry__dot(v, v, m);
+        const double norm2 = tarry__linalg_dot(v, v, m);
         a[k] = A[k * (n + 1)];
         b2[k + 1] = norm2;
         const double tail2 = norm2 - v[0] * v[0];
@@ -424,7 +426,7 @@ static void tridiagonal(double *A, size_t n, double *a, double *b2, double *p)
         }
         for (size_t i = 0; i < m; i++)
             p[i] *= scale;
-        const double half = scale / 2 * tarry__dot(p, v, m);
+        const double half = scale / 2 * tarry__linalg_dot(p, v, m);
         for (size_t i = 0; i < m; i++)
             p[i] -= half * v[i];
         for (size_t j = 0; j < m; j++)
@@ -471,8 +473,9 @@ static double largest_root(const double *a, const double *b2, size_t n)
     return x;
 }
 
-bool tarry__largest_eigenvalue(double *A, size_t n, double *values,
-                               double *work, size_t work_size, double *out)
+bool tarry__linalg_largest_eigenvalue(double *A, size_t n, double *values,
+                                      double *work, size_t work_size,
+                                      double *out)
 {
     if (n <= 2 * SMALL_ORDER) {
         tridiagonal(A, n, values, work, work + n);

@@ -84,19 +84,19 @@ static tarry_status name_columns(table *t, tarry__text line,
     tarry__text name;
     for (t->n_columns = 0; at != NULL; t->n_columns++) {
         if (!next_field(&at, line.end, t->separator, &name))
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s:%zu: quotes do not close", lines->path,
-                               lines->number);
+            return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                    "%s:%zu: quotes do not close", lines->path,
+                                    lines->number);
         if (t->n_columns == MAX_COLUMNS)
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s:%zu: more than %d columns", lines->path,
-                               lines->number, MAX_COLUMNS);
+            return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                    "%s:%zu: more than %d columns", lines->path,
+                                    lines->number, MAX_COLUMNS);
         const tarry__log_field field = tarry__log_field_of(name);
         if (field < TARRY__LOG_FIELDS && t->has[field])
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s:%zu: two columns for the same: '%s'",
-                               lines->path, lines->number,
-                               tarry__show(name.begin, name.end).text);
+            return tarry__base_fail(
+                error, TARRY_BAD_INPUT,
+                "%s:%zu: two columns for the same: '%s'", lines->path,
+                lines->number, tarry__arms_show(name.begin, name.end).text);
         t->field[t->n_columns] = (uint8_t)field;
         if (field < TARRY__LOG_FIELDS)
             t->has[field] = true;
@@ -139,7 +139,8 @@ static tarry_status read_header(table *t, tarry__lines *lines,
     if (status != TARRY_OK)
         return status;
     if (line.begin == NULL)
-        return tarry__fail(error, TARRY_BAD_INPUT, "%s: empty", lines->path);
+        return tarry__base_fail(error, TARRY_BAD_INPUT, "%s: empty",
+                                lines->path);
     t->separator = find_separator(line);
     if (is_row(t, line)) {
         tarry__lines_back(lines, line);
@@ -154,10 +155,10 @@ static tarry_status read_header(table *t, tarry__lines *lines,
                                                                  : NULL;
     if (missing == NULL)
         return TARRY_OK;
-    return tarry__fail(error, TARRY_BAD_INPUT,
-                       "%s:%zu: no column '%s' in the header: '%s'",
-                       lines->path, lines->number, missing,
-                       tarry__show(line.begin, line.end).text);
+    return tarry__base_fail(error, TARRY_BAD_INPUT,
+                            "%s:%zu: no column '%s' in the header: '%s'",
+                            lines->path, lines->number, missing,
+                            tarry__arms_show(line.begin, line.end).text);
 }
 
 /* ---- rows -----------------------------------------------------------------*/
@@ -210,13 +211,13 @@ static tarry_status read_rows(const table *t, tarry__log *log,
 tarry_status tarry__log_read_csv(tarry__log *log, tarry__lines *lines,
                                  tarry_error *error)
 {
-    table *t = tarry__zalloc(1, sizeof *t);
+    table *t = tarry__base_zalloc(1, sizeof *t);
     if (t == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     log->format = "CSV";
     tarry_status status = read_header(t, lines, error);
     if (status == TARRY_OK)
         status = read_rows(t, log, lines, error);
-    tarry__free(t);
+    tarry__base_free(t);
     return status;
 }

@@ -49,13 +49,13 @@ typedef struct {
 
 static void clear_layout(layout *l)
 {
-    tarry__free(l->a);
-    tarry__free(l->R);
-    tarry__free(l->strata);
-    tarry__free(l->order);
-    tarry__free(l->sorted);
-    tarry__free(l->arm_T);
-    tarry__free(l->arm_begin);
+    tarry__base_free(l->a);
+    tarry__base_free(l->R);
+    tarry__base_free(l->strata);
+    tarry__base_free(l->order);
+    tarry__base_free(l->sorted);
+    tarry__base_free(l->arm_T);
+    tarry__base_free(l->arm_begin);
 }
 
 static size_t blocks_of(size_t count)
@@ -65,7 +65,7 @@ static size_t blocks_of(size_t count)
 }
 
 /* Counting sort by arm, which keeps the order of time. */
-static void group_by_arm(layout *l, const tarry__pairs *p)
+static void group_by_arm(layout *l, const tarry__dependence_pairs *p)
 {
     size_t *begin = l->arm_begin;
     memset(begin, 0, (l->n_arms + 1) * sizeof *begin);
@@ -95,16 +95,16 @@ static void cut_strata(layout *l)
     }
 }
 
-static bool make_room(layout *l, const tarry__pairs *p)
+static bool make_room(layout *l, const tarry__dependence_pairs *p)
 {
     const size_t n = p->count, K = p->n_arms;
     *l = (layout){.count = n, .n_arms = K};
-    l->a = tarry__zalloc(n, sizeof *l->a);
-    l->R = tarry__zalloc(n, sizeof *l->R);
-    l->strata = tarry__zalloc(K + n / BLOCK + 1, sizeof *l->strata);
-    l->order = tarry__alloc(n, sizeof *l->order);
-    l->arm_T = tarry__zalloc(3 * K, sizeof *l->arm_T);
-    l->arm_begin = tarry__alloc(K + 1, sizeof *l->arm_begin);
+    l->a = tarry__base_zalloc(n, sizeof *l->a);
+    l->R = tarry__base_zalloc(n, sizeof *l->R);
+    l->strata = tarry__base_zalloc(K + n / BLOCK + 1, sizeof *l->strata);
+    l->order = tarry__base_alloc(n, sizeof *l->order);
+    l->arm_T = tarry__base_zalloc(3 * K, sizeof *l->arm_T);
+    l->arm_begin = tarry__base_alloc(K + 1, sizeof *l->arm_begin);
     if (l->a == NULL || l->R == NULL || l->strata == NULL || l->order == NULL ||
         l->arm_T == NULL || l->arm_begin == NULL)
         return false;
@@ -116,7 +116,7 @@ static bool make_room(layout *l, const tarry__pairs *p)
     for (size_t s = 0; s < l->n_strata; s++)
         if (l->strata[s].count > largest)
             largest = l->strata[s].count;
-    l->sorted = tarry__alloc(3 * largest, sizeof *l->sorted);
+    l->sorted = tarry__base_alloc(3 * largest, sizeof *l->sorted);
     return l->sorted != NULL;
 }
 
@@ -152,7 +152,7 @@ static const double *sort_into(double *to, const double *from,
 }
 
 /* a and R of the outcomes of a stratum. */
-static void score(layout *l, stratum *s, const tarry__pairs *p)
+static void score(layout *l, stratum *s, const tarry__dependence_pairs *p)
 {
     const size_t n = s->count;
     const uint32_t *order = l->order + s->begin;
@@ -230,12 +230,13 @@ static size_t arms_compared(const layout *l)
 
 static double normal_p(double T, double V)
 {
-    return V > 0 ? 2 * tarry__normal_tail(fabs(T) / sqrt(V)) : 1;
+    return V > 0 ? 2 * tarry__random_normal_tail(fabs(T) / sqrt(V)) : 1;
 }
 
 static double chi_square_p(double x, size_t freedom)
 {
-    return freedom > 0 ? tarry__gamma_upper((double)freedom / 2, x / 2) : 1;
+    return freedom > 0 ? tarry__random_gamma_upper((double)freedom / 2, x / 2)
+                       : 1;
 }
 
 /* The chi-square value whose tail is p, from below. */
@@ -280,7 +281,7 @@ static double permute(layout *l, double p, uint64_t seed, uint64_t most,
                       uint64_t *done)
 {
     const size_t arms = arms_compared(l);
-    const double z = p < 1 ? tarry__normal_quantile(1 - p / 2) : 0;
+    const double z = p < 1 ? tarry__random_normal_quantile(1 - p / 2) : 0;
     const double z_low = isfinite(z) ? z * (1 - 1e-9) : 38;
     const double T = z_low * sqrt(l->V), E = z_low * sqrt(l->V_extreme);
     const double squares = chi_square_at(p, arms);
@@ -307,7 +308,7 @@ static void tell_arms(const layout *l, tarry__dependence_found *f)
             sqrt(l->strata[s].aa * l->strata[s].rr);
     for (size_t k = 0; k < l->n_arms; k++) {
         const double V = l->arm_V[k], T = l->arm_T[k];
-        f->by_arm[k] = (tarry__arm_dependence){
+        f->by_arm[k] = (tarry__dependence_arm){
             .count = l->arm_begin[k + 1] - l->arm_begin[k],
             .pairs = l->pairs[k],
             .correlation = V > 0 ? T / f->by_arm[k].correlation : NAN,
@@ -335,7 +336,7 @@ static void tell_all(const layout *l, const sums *x, tarry__dependence_found *f)
     f->high = fmin(1, f->correlation + reach);
 }
 
-static void test(layout *l, const tarry__pairs *pairs,
+static void test(layout *l, const tarry__dependence_pairs *pairs,
                  tarry__dependence_found *f)
 {
     for (size_t s = 0; s < l->n_strata; s++) {
@@ -358,12 +359,12 @@ static void test(layout *l, const tarry__pairs *pairs,
             : permute(l, p, pairs->seed, (uint64_t)most, &f->permutations);
 }
 
-bool tarry__dependence_test(const tarry__pairs *pairs,
+bool tarry__dependence_test(const tarry__dependence_pairs *pairs,
                             tarry__dependence_found *found)
 {
     layout l;
     *found = (tarry__dependence_found){.p_value = 1};
-    found->by_arm = tarry__zalloc(pairs->n_arms, sizeof *found->by_arm);
+    found->by_arm = tarry__base_zalloc(pairs->n_arms, sizeof *found->by_arm);
     const bool ok = make_room(&l, pairs) && found->by_arm != NULL;
     if (ok)
         test(&l, pairs, found);
@@ -375,6 +376,6 @@ bool tarry__dependence_test(const tarry__pairs *pairs,
 
 void tarry__dependence_clear(tarry__dependence_found *found)
 {
-    tarry__free(found->by_arm);
+    tarry__base_free(found->by_arm);
     memset(found, 0, sizeof *found);
 }

@@ -45,7 +45,7 @@ typedef struct {
     const uint32_t *arm; /* each below n_arms; in order of the decisions */
     const double *loss, *delay, *age;
     uint64_t seed; /* of the permutations */
-} tarry__pairs;
+} tarry__dependence_pairs;
 
 /* What was found in one arm. */
 typedef struct {
@@ -53,7 +53,7 @@ typedef struct {
     double pairs;       /* comparable, with different delays */
     double correlation; /* rank correlation: above 0, high losses are late */
     double z, p_value;  /* NaN: nothing to compare */
-} tarry__arm_dependence;
+} tarry__dependence_arm;
 
 typedef struct {
     double p_value;     /* 1 if there is nothing to compare */
@@ -63,12 +63,12 @@ typedef struct {
     size_t compared;    /* outcomes in strata where both vary */
     size_t strata;
     uint64_t permutations;         /* 0: normal and chi-square limits instead */
-    tarry__arm_dependence *by_arm; /* n_arms of them */
+    tarry__dependence_arm *by_arm; /* n_arms of them */
 } tarry__dependence_found;
 
 /* Tests; the caller ends *found with tarry__dependence_clear.  False: out of
  * memory. */
-bool tarry__dependence_test(const tarry__pairs *pairs,
+bool tarry__dependence_test(const tarry__dependence_pairs *pairs,
                             tarry__dependence_found *found);
 void tarry__dependence_clear(tarry__dependence_found *found);
 

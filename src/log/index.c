@@ -9,7 +9,7 @@ enum { FIRST_ROOM = 64 };
 static uint64_t key_of(tarry__text t)
 {
     const uint64_t key =
-        tarry__digest(TARRY__DIGEST, t.begin, tarry__text_size(t));
+        tarry__base_digest(TARRY__BASE_DIGEST, t.begin, tarry__text_size(t));
     return key != 0 ? key : 1;
 }
 
@@ -24,8 +24,8 @@ static size_t place_of(const tarry__index *x, uint64_t key)
 
 void tarry__index_clear(tarry__index *x)
 {
-    tarry__free(x->key);
-    tarry__free(x->number);
+    tarry__base_free(x->key);
+    tarry__base_free(x->number);
     memset(x, 0, sizeof *x);
 }
 
@@ -41,8 +41,8 @@ static bool grow(tarry__index *x)
 {
     const size_t room = x->room > 0 ? 2 * x->room : FIRST_ROOM;
     tarry__index larger = {.room = room, .count = x->count};
-    larger.key = tarry__zalloc(room, sizeof *larger.key);
-    larger.number = tarry__alloc(room, sizeof *larger.number);
+    larger.key = tarry__base_zalloc(room, sizeof *larger.key);
+    larger.number = tarry__base_alloc(room, sizeof *larger.number);
     if (larger.key == NULL || larger.number == NULL) {
         tarry__index_clear(&larger);
         return false;

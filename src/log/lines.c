@@ -18,13 +18,13 @@ tarry_status tarry__lines_open(tarry__lines *l, const char *path,
     const bool is_input = strcmp(path, "-") == 0;
     *l = (tarry__lines){.fd = -1, .path = is_input ? "<stdin>" : path};
     l->room = BLOCK;
-    l->buffer = tarry__alloc(l->room, 1);
+    l->buffer = tarry__base_alloc(l->room, 1);
     if (l->buffer == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     l->fd = is_input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (l->fd < 0)
-        return tarry__fail(error, TARRY_IO_ERROR, "%s: %s", l->path,
-                           strerror(errno));
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", l->path,
+                                strerror(errno));
     if (fstat(l->fd, &info) == 0 && S_ISREG(info.st_mode))
         l->size = (double)info.st_size;
     return TARRY_OK;
@@ -34,7 +34,7 @@ void tarry__lines_close(tarry__lines *l)
 {
     if (l->fd >= 0)
         close(l->fd);
-    tarry__free(l->buffer);
+    tarry__base_free(l->buffer);
     *l = (tarry__lines){.fd = -1};
 }
 
@@ -47,12 +47,12 @@ static tarry_status make_room(tarry__lines *l, tarry_error *error)
     if (l->end < l->room / 2)
         return TARRY_OK;
     if (l->room >= LONGEST_LINE)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "%s:%zu: a line of more than 16 MB", l->path,
-                           l->number + 1);
-    char *larger = tarry__grow(l->buffer, l->end, 2 * l->room, 1);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s:%zu: a line of more than 16 MB", l->path,
+                                l->number + 1);
+    char *larger = tarry__base_grow(l->buffer, l->end, 2 * l->room, 1);
     if (larger == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     l->buffer = larger;
     l->room *= 2;
     return TARRY_OK;
@@ -68,8 +68,8 @@ static tarry_status fill(tarry__lines *l, tarry_error *error)
         count = read(l->fd, l->buffer + l->end, l->room - l->end);
     while (count < 0 && errno == EINTR);
     if (count < 0)
-        return tarry__fail(error, TARRY_IO_ERROR, "%s: %s", l->path,
-                           strerror(errno));
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", l->path,
+                                strerror(errno));
     l->at_end = count == 0;
     l->end += (size_t)count;
     return TARRY_OK;

@@ -14,7 +14,7 @@
 static bool grow_column(void *column, size_t count, size_t room, size_t size)
 {
     void **block = column;
-    void *larger = tarry__grow(*block, count, room, size);
+    void *larger = tarry__base_grow(*block, count, room, size);
     if (larger != NULL)
         *block = larger;
     return larger != NULL;
@@ -37,14 +37,14 @@ static bool reserve(tarry__log *log)
 
 void tarry__log_clear(tarry__log *log)
 {
-    tarry__free(log->arm);
-    tarry__free(log->decided);
-    tarry__free(log->reported);
-    tarry__free(log->loss);
-    tarry__free(log->probability);
+    tarry__base_free(log->arm);
+    tarry__base_free(log->decided);
+    tarry__base_free(log->reported);
+    tarry__base_free(log->loss);
+    tarry__base_free(log->probability);
     for (size_t k = 0; log->names != NULL && k < log->n_arms; k++)
-        tarry__free(log->names[k]);
-    tarry__free(log->names);
+        tarry__base_free(log->names[k]);
+    tarry__base_free(log->names);
     tarry__index_clear(&log->ids);
     tarry__index_clear(&log->arm_index);
     memset(log, 0, sizeof *log);
@@ -52,7 +52,7 @@ void tarry__log_clear(tarry__log *log)
 
 static tarry_status no_memory(tarry_error *error)
 {
-    return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
 /* ---- rejecting ------------------------------------------------------------*/
@@ -64,12 +64,12 @@ tarry_status tarry__log_reject_row(tarry__log *log, size_t line,
     char text[sizeof log->rejected[0].why];
     if (value.begin != NULL)
         snprintf(text, sizeof text, "%s: '%s'", why,
-                 tarry__show(value.begin, value.end).text);
+                 tarry__arms_show(value.begin, value.end).text);
     else
         snprintf(text, sizeof text, "%s", why);
     if (log->options.strict)
-        return tarry__fail(error, TARRY_BAD_INPUT, "%s:%zu: %s", log->path,
-                           line, text);
+        return tarry__base_fail(error, TARRY_BAD_INPUT, "%s:%zu: %s", log->path,
+                                line, text);
     if (log->n_rejected < TARRY__LOG_SHOWN) {
         log->rejected[log->n_rejected].line = line;
         strcpy(log->rejected[log->n_rejected].why, text);
@@ -180,7 +180,7 @@ static bool keep_name(tarry__log *log, tarry__text t)
         log->n_names = room;
     }
     const size_t size = tarry__text_size(t);
-    char *name = tarry__alloc(size + 1, 1);
+    char *name = tarry__base_alloc(size + 1, 1);
     if (name == NULL)
         return false;
     memcpy(name, t.begin, size);
@@ -335,10 +335,10 @@ static tarry_status put_in_order(tarry__log *log, tarry_error *error)
     const size_t n = log->count;
     if (log->unordered == 0)
         return TARRY_OK;
-    uint32_t *order = tarry__alloc(n, sizeof *order);
-    char *work = tarry__alloc(n, sizeof(double));
-    const bool ok =
-        order != NULL && work != NULL && tarry__order(log->decided, n, order);
+    uint32_t *order = tarry__base_alloc(n, sizeof *order);
+    char *work = tarry__base_alloc(n, sizeof(double));
+    const bool ok = order != NULL && work != NULL &&
+                    tarry__log_order(log->decided, n, order);
     if (ok) {
         permute(log->arm, sizeof *log->arm, order, n, work);
         permute(log->reported, sizeof(double), order, n, work);
@@ -346,8 +346,8 @@ static tarry_status put_in_order(tarry__log *log, tarry_error *error)
         permute(log->probability, sizeof(double), order, n, work);
         permute(log->decided, sizeof(double), order, n, work);
     }
-    tarry__free(order);
-    tarry__free(work);
+    tarry__base_free(order);
+    tarry__base_free(work);
     return ok ? TARRY_OK : no_memory(error);
 }
 
@@ -360,12 +360,12 @@ static tarry_status set_now(tarry__log *log, tarry_error *error)
         return TARRY_OK;
     const tarry__text t = {now, now + strlen(now)};
     if (!read_time(log, t, &log->now, &f))
-        return tarry__fail(error, TARRY_BAD_INPUT, "--now: %s: '%s'", f.why,
-                           now);
+        return tarry__base_fail(error, TARRY_BAD_INPUT, "--now: %s: '%s'",
+                                f.why, now);
     if (log->now < log->last_time)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "--now: before the last time in %s: '%s'", log->path,
-                           now);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "--now: before the last time in %s: '%s'",
+                                log->path, now);
     return TARRY_OK;
 }
 
@@ -373,12 +373,12 @@ tarry_status tarry__log_end(tarry__log *log, tarry_error *error)
 {
     tarry__index_clear(&log->ids);
     if (log->count == 0 && log->n_rejected > 0)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "%s:%zu: %s (and no row makes sense)", log->path,
-                           log->rejected[0].line, log->rejected[0].why);
+        return tarry__base_fail(
+            error, TARRY_BAD_INPUT, "%s:%zu: %s (and no row makes sense)",
+            log->path, log->rejected[0].line, log->rejected[0].why);
     if (log->count == 0)
-        return tarry__fail(error, TARRY_BAD_INPUT, "%s: no decisions",
-                           log->path);
+        return tarry__base_fail(error, TARRY_BAD_INPUT, "%s: no decisions",
+                                log->path);
     const tarry_status status = set_now(log, error);
     return status == TARRY_OK ? put_in_order(log, error) : status;
 }

@@ -36,10 +36,10 @@ static bool sort_byte(const item *from, item *to, size_t count, int shift)
     return true;
 }
 
-bool tarry__order(const double *key, size_t count, uint32_t *order)
+bool tarry__log_order(const double *key, size_t count, uint32_t *order)
 {
-    item *from = tarry__alloc(count, sizeof *from);
-    item *to = tarry__alloc(count, sizeof *to);
+    item *from = tarry__base_alloc(count, sizeof *from);
+    item *to = tarry__base_alloc(count, sizeof *to);
     const bool ok = from != NULL && to != NULL;
     for (size_t i = 0; ok && i < count; i++)
         from[i] = (item){ordered_bits(key[i]), (uint32_t)i};
@@ -51,7 +51,7 @@ bool tarry__order(const double *key, size_t count, uint32_t *order)
         }
     for (size_t i = 0; ok && i < count; i++)
         order[i] = from[i].index;
-    tarry__free(from);
-    tarry__free(to);
+    tarry__base_free(from);
+    tarry__base_free(to);
     return ok;
 }

@@ -9,6 +9,6 @@
 /* order[0 .. count-1] becomes the indices of `key` from the smallest to the
  * largest, equal ones as they stand; no key is NaN.  Takes 32 bytes per key
  * while it works; false: out of memory. */
-bool tarry__order(const double *key, size_t count, uint32_t *order);
+bool tarry__log_order(const double *key, size_t count, uint32_t *order);
 
 #endif

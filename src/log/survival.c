@@ -12,7 +12,7 @@ static const double rounding = 1e-12;         /* of S, a product */
 
 void tarry__survival_clear(tarry__survival *c)
 {
-    tarry__free(c->step);
+    tarry__base_free(c->step);
     memset(c, 0, sizeof *c);
 }
 
@@ -36,7 +36,7 @@ static void add_steps(tarry__survival *c, const double *time, const bool *seen,
         variance += d / (n * (n - d)); /* infinite where S is 0 */
         hazard += d / n;
         c->step[c->n_steps++] =
-            (tarry__step){t, out, variance, hazard, c->count - i};
+            (tarry__survival_step){t, out, variance, hazard, c->count - i};
     }
 }
 
@@ -58,11 +58,11 @@ bool tarry__survival_make(tarry__survival *c, const double *time,
                           const bool *seen, size_t count)
 {
     *c = (tarry__survival){.count = count};
-    uint32_t *order = tarry__alloc(count, sizeof *order);
-    bool ok = order != NULL && tarry__order(time, count, order);
+    uint32_t *order = tarry__base_alloc(count, sizeof *order);
+    bool ok = order != NULL && tarry__log_order(time, count, order);
     if (ok) {
         const size_t room = count_steps(time, seen, order, count);
-        c->step = tarry__alloc(room, sizeof *c->step);
+        c->step = tarry__base_alloc(room, sizeof *c->step);
         ok = c->step != NULL;
     }
     if (ok) {
@@ -71,14 +71,15 @@ bool tarry__survival_make(tarry__survival *c, const double *time,
         c->last = count > 0 ? time[order[count - 1]] : 0;
         add_steps(c, time, seen, order);
     }
-    tarry__free(order);
+    tarry__base_free(order);
     return ok;
 }
 
 /* ---- reading --------------------------------------------------------------*/
 
 /* The last step at or before a time; NULL: none. */
-static const tarry__step *step_at(const tarry__survival *c, double time)
+static const tarry__survival_step *step_at(const tarry__survival *c,
+                                           double time)
 {
     size_t low = 0, high = c->n_steps;
     while (low < high) {
@@ -92,45 +93,45 @@ static const tarry__step *step_at(const tarry__survival *c, double time)
 }
 
 /* The interval of S at a step: S^exp(+/- z sqrt(g) / log S). */
-static tarry__interval interval_of(const tarry__step *s)
+static tarry__log_interval interval_of(const tarry__survival_step *s)
 {
     if (!(s->out > 0 && s->out < 1))
-        return (tarry__interval){s->out, s->out, s->out};
+        return (tarry__log_interval){s->out, s->out, s->out};
     const double reach = z95 * sqrt(s->variance) / -log(s->out);
-    return (tarry__interval){s->out, pow(s->out, exp(reach)),
-                             pow(s->out, exp(-reach))};
+    return (tarry__log_interval){s->out, pow(s->out, exp(reach)),
+                                 pow(s->out, exp(-reach))};
 }
 
-tarry__interval tarry__survival_at(const tarry__survival *c, double time)
+tarry__log_interval tarry__survival_at(const tarry__survival *c, double time)
 {
-    const tarry__step *s = step_at(c, time);
-    return s != NULL ? interval_of(s) : (tarry__interval){1, 1, 1};
+    const tarry__survival_step *s = step_at(c, time);
+    return s != NULL ? interval_of(s) : (tarry__log_interval){1, 1, 1};
 }
 
 double tarry__survival_hazard(const tarry__survival *c, double time)
 {
-    const tarry__step *s = step_at(c, time);
+    const tarry__survival_step *s = step_at(c, time);
     return s != NULL ? s->hazard : 0;
 }
 
-tarry__interval tarry__survival_band(const tarry__survival *c,
-                                     const tarry__step *s)
+tarry__log_interval tarry__survival_band(const tarry__survival *c,
+                                         const tarry__survival_step *s)
 {
     const double n = (double)c->count;
     if (!(s->out > 0))
-        return (tarry__interval){0, 0, fmin(1, kolmogorov95 / sqrt(n))};
+        return (tarry__log_interval){0, 0, fmin(1, kolmogorov95 / sqrt(n))};
     const double reach =
         kolmogorov95 / sqrt(n) * (1 + n * s->variance) * s->out;
-    return (tarry__interval){s->out, fmax(0, s->out - reach),
-                             fmin(1, s->out + reach)};
+    return (tarry__log_interval){s->out, fmax(0, s->out - reach),
+                                 fmin(1, s->out + reach)};
 }
 
-tarry__interval tarry__survival_quantile(const tarry__survival *c, double q)
+tarry__log_interval tarry__survival_quantile(const tarry__survival *c, double q)
 {
     const double level = 1 - q + rounding;
-    tarry__interval t = {INFINITY, INFINITY, INFINITY};
+    tarry__log_interval t = {INFINITY, INFINITY, INFINITY};
     for (size_t i = 0; i < c->n_steps && !isfinite(t.high); i++) {
-        const tarry__interval s = interval_of(&c->step[i]);
+        const tarry__log_interval s = interval_of(&c->step[i]);
         if (s.low <= level && !isfinite(t.low))
             t.low = c->step[i].time;
         if (s.value <= level && !isfinite(t.value))
@@ -144,10 +145,10 @@ tarry__interval tarry__survival_quantile(const tarry__survival *c, double q)
 /* With A the area under S, P its last value and L the last time,
  * M = (A - P L) / (1 - P); a change of the hazard at step i moves it by
  * (A_i - (L - M) P) / (1 - P), A_i being the area from there on. */
-tarry__interval tarry__survival_mean(const tarry__survival *c)
+tarry__log_interval tarry__survival_mean(const tarry__survival *c)
 {
     if (c->n_steps == 0)
-        return (tarry__interval){NAN, NAN, NAN};
+        return (tarry__log_interval){NAN, NAN, NAN};
     const double P = c->step[c->n_steps - 1].out, L = c->last;
     double area = c->step[0].time, variance = 0, after = 0;
     for (size_t i = 0; i < c->n_steps; i++) {
@@ -165,15 +166,15 @@ tarry__interval tarry__survival_mean(const tarry__survival *c)
             variance += g * slope * slope;
     }
     const double reach = z95 * sqrt(variance);
-    return (tarry__interval){M, fmax(0, M - reach), M + reach};
+    return (tarry__log_interval){M, fmax(0, M - reach), M + reach};
 }
 
-tarry__interval tarry__survival_left(const tarry__survival *c, size_t at_risk,
-                                     double *time)
+tarry__log_interval tarry__survival_left(const tarry__survival *c,
+                                         size_t at_risk, double *time)
 {
-    const tarry__step *last = NULL;
+    const tarry__survival_step *last = NULL;
     for (size_t i = 0; i < c->n_steps && c->step[i].at_risk >= at_risk; i++)
         last = &c->step[i];
     *time = last != NULL ? last->time : 0;
-    return last != NULL ? interval_of(last) : (tarry__interval){1, 1, 1};
+    return last != NULL ? interval_of(last) : (tarry__log_interval){1, 1, 1};
 }

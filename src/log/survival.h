@@ -22,13 +22,13 @@
 typedef struct {
     double time, out, variance, hazard;
     size_t at_risk;
-} tarry__step;
+} tarry__survival_step;
 
 typedef struct {
     size_t count, events; /* decisions; those with an outcome */
     size_t n_steps;
-    tarry__step *step; /* by time */
-    double last;       /* the longest time that anything was out */
+    tarry__survival_step *step; /* by time */
+    double last;                /* the longest time that anything was out */
 } tarry__survival;
 
 /* Makes the curve of `count` decisions: time[i] is the delay if seen[i], else
@@ -40,30 +40,31 @@ void tarry__survival_clear(tarry__survival *curve);
 /* A number with its 95 % interval; NaN where there is none. */
 typedef struct {
     double value, low, high;
-} tarry__interval;
+} tarry__log_interval;
 
 /* S at a time, with the interval for this point. */
-tarry__interval tarry__survival_at(const tarry__survival *curve, double time);
+tarry__log_interval tarry__survival_at(const tarry__survival *curve,
+                                       double time);
 
 /* Sum of hazards up to a time: what one decision out for so long was expected
  * to count for in outcomes. */
 double tarry__survival_hazard(const tarry__survival *curve, double time);
 
 /* The band of the whole curve at a step. */
-tarry__interval tarry__survival_band(const tarry__survival *curve,
-                                     const tarry__step *step);
+tarry__log_interval tarry__survival_band(const tarry__survival *curve,
+                                         const tarry__survival_step *step);
 
 /* When a share q of all decisions has its outcome; infinite: not in sight. */
-tarry__interval tarry__survival_quantile(const tarry__survival *curve,
-                                         double q);
+tarry__log_interval tarry__survival_quantile(const tarry__survival *curve,
+                                             double q);
 
 /* The mean of the delays that come, as far as the curve goes: that of S above
  * its last value. */
-tarry__interval tarry__survival_mean(const tarry__survival *curve);
+tarry__log_interval tarry__survival_mean(const tarry__survival *curve);
 
 /* The share still out at the longest age that at least `at_risk` decisions
  * have reached, and this age in *time. */
-tarry__interval tarry__survival_left(const tarry__survival *curve,
-                                     size_t at_risk, double *time);
+tarry__log_interval tarry__survival_left(const tarry__survival *curve,
+                                         size_t at_risk, double *time);
 
 #endif

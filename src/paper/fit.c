@@ -3,25 +3,27 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include "sim/experiment.h"
+#include "lab/experiment.h"
 
-const char *const tarry__verdict_names[] = {"supported", "unresolved",
-                                            "contradicted"};
+const char *const tarry__fit_verdict_names[] = {"supported", "unresolved",
+                                                "contradicted"};
 
-tarry__point tarry__point_of(double x, const double *values, size_t count)
+tarry__fit_point tarry__fit_point_of(double x, const double *values,
+                                     size_t count)
 {
-    const tarry__summary s = tarry__summarise(values, count);
-    tarry__point p = {.x = x, .mean = s.mean, .ci95 = s.ci95};
-    p.n_blocks = count < TARRY__BLOCKS ? count : TARRY__BLOCKS;
+    const tarry__experiment_summary s =
+        tarry__experiment_summarise(values, count);
+    tarry__fit_point p = {.x = x, .mean = s.mean, .ci95 = s.ci95};
+    p.n_blocks = count < TARRY__FIT_BLOCKS ? count : TARRY__FIT_BLOCKS;
     for (size_t b = 0; b < p.n_blocks; b++) {
         const size_t from = b * count / p.n_blocks;
         const size_t to = (b + 1) * count / p.n_blocks;
-        p.block[b] = tarry__summarise(values + from, to - from).mean;
+        p.block[b] = tarry__experiment_summarise(values + from, to - from).mean;
     }
     return p;
 }
 
-tarry__point tarry__point_over(tarry__point p, double divisor)
+tarry__fit_point tarry__fit_point_over(tarry__fit_point p, double divisor)
 {
     p.mean /= divisor;
     p.ci95 /= divisor;
@@ -33,8 +35,8 @@ tarry__point tarry__point_over(tarry__point p, double divisor)
 /* ---- power laws -----------------------------------------------------------*/
 
 /* The slopes of the blocks; false if there are none. */
-static bool block_slopes(const tarry__sweep *s, double middle, double spread,
-                         double *slopes)
+static bool block_slopes(const tarry__fit_sweep *s, double middle,
+                         double spread, double *slopes)
 {
     const size_t n_blocks = s->point[0].n_blocks;
     if (n_blocks < 3)
@@ -42,7 +44,7 @@ static bool block_slopes(const tarry__sweep *s, double middle, double spread,
     for (size_t b = 0; b < n_blocks; b++) {
         slopes[b] = 0;
         for (size_t i = 0; i < s->n; i++) {
-            const tarry__point *p = &s->point[i];
+            const tarry__fit_point *p = &s->point[i];
             if (p->n_blocks != n_blocks || !(p->block[b] > 0))
                 return false;
             slopes[b] += (log(p->x) - middle) / spread * log(p->block[b]);
@@ -52,13 +54,14 @@ static bool block_slopes(const tarry__sweep *s, double middle, double spread,
 }
 
 /* By the spread of the runs. */
-static double error_of_runs(const tarry__sweep *s, double middle, double spread)
+static double error_of_runs(const tarry__fit_sweep *s, double middle,
+                            double spread)
 {
-    double slopes[TARRY__BLOCKS], own = 0;
+    double slopes[TARRY__FIT_BLOCKS], own = 0;
     if (block_slopes(s, middle, spread, slopes))
-        return tarry__summarise(slopes, s->point[0].n_blocks).ci95;
+        return tarry__experiment_summarise(slopes, s->point[0].n_blocks).ci95;
     for (size_t i = 0; i < s->n; i++) {
-        const tarry__point *p = &s->point[i];
+        const tarry__fit_point *p = &s->point[i];
         const double w = (log(p->x) - middle) / spread;
         if (p->mean > 0)
             own += w * w * (p->ci95 / p->mean) * (p->ci95 / p->mean);
@@ -67,8 +70,8 @@ static double error_of_runs(const tarry__sweep *s, double middle, double spread)
 }
 
 /* By what the law leaves unexplained. */
-static double error_of_residuals(const tarry__sweep *s, const tarry__power *p,
-                                 double spread)
+static double error_of_residuals(const tarry__fit_sweep *s,
+                                 const tarry__fit_law *p, double spread)
 {
     double sum = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -79,12 +82,13 @@ static double error_of_residuals(const tarry__sweep *s, const tarry__power *p,
         sum += r * r;
     }
     const size_t freedom = p->used - 2;
-    return tarry__student(freedom) * sqrt(sum / (double)freedom / spread);
+    return tarry__experiment_student(freedom) *
+           sqrt(sum / (double)freedom / spread);
 }
 
-tarry__power tarry__fit_power(const tarry__sweep *s)
+tarry__fit_law tarry__fit_power(const tarry__fit_sweep *s)
 {
-    tarry__power p = {0};
+    tarry__fit_law p = {0};
     double sum_x = 0, sum_y = 0, spread = 0, product = 0;
     for (size_t i = 0; i < s->n; i++)
         if (s->point[i].mean > 0) {
@@ -110,30 +114,30 @@ tarry__power tarry__fit_power(const tarry__sweep *s)
     return p;
 }
 
-static tarry__verdict one_sided(double worst, double best, double limit)
+static tarry__fit_verdict one_sided(double worst, double best, double limit)
 {
-    return worst <= limit  ? TARRY__SUPPORTED
-           : best <= limit ? TARRY__UNRESOLVED
-                           : TARRY__CONTRADICTED;
+    return worst <= limit  ? TARRY__FIT_SUPPORTED
+           : best <= limit ? TARRY__FIT_UNRESOLVED
+                           : TARRY__FIT_CONTRADICTED;
 }
 
-tarry__verdict tarry__judge(double measured, double ci95, double theory,
-                            tarry__relation relation, double margin)
+tarry__fit_verdict tarry__fit_judge(double measured, double ci95, double theory,
+                                    tarry__fit_relation relation, double margin)
 {
     const double low = measured - ci95, high = measured + ci95;
     if (!isfinite(measured) || !isfinite(ci95))
-        return TARRY__UNRESOLVED;
-    const tarry__verdict below = one_sided(high, low, theory + margin);
-    const tarry__verdict above = one_sided(-low, -high, margin - theory);
+        return TARRY__FIT_UNRESOLVED;
+    const tarry__fit_verdict below = one_sided(high, low, theory + margin);
+    const tarry__fit_verdict above = one_sided(-low, -high, margin - theory);
     switch (relation) {
-    case TARRY__AT_MOST:
+    case TARRY__FIT_AT_MOST:
         return below;
-    case TARRY__AT_LEAST:
+    case TARRY__FIT_AT_LEAST:
         return above;
-    case TARRY__EQUALS:
+    case TARRY__FIT_EQUALS:
         return below > above ? below : above;
     default:
-        return TARRY__SUPPORTED;
+        return TARRY__FIT_SUPPORTED;
     }
 }
 
@@ -166,8 +170,8 @@ static double probability_at(uint64_t hits, uint64_t runs, double level)
     return high;
 }
 
-void tarry__probability_interval(uint64_t hits, uint64_t runs, double *low,
-                                 double *high)
+void tarry__fit_probability_interval(uint64_t hits, uint64_t runs, double *low,
+                                     double *high)
 {
     *low = hits == 0 ? 0 : probability_at(hits - 1, runs, 0.975);
     *high = hits == runs ? 1 : probability_at(hits, runs, 0.025);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
-#include "sim/workers.h"
+#include "lab/workers.h"
 
 typedef struct {
-    tarry__case c;
+    tarry__lab_case c;
     size_t first; /* its first trial */
 } question;
 
@@ -25,7 +25,8 @@ struct tarry__lab {
     size_t n_questions, room;
     question *questions;
     size_t n_trials;
-    tarry__answer *answer; /* per trial; while asking, zeros of one question */
+    tarry__lab_answer
+        *answer; /* per trial; while asking, zeros of one question */
     size_t n_zeros;
     bool *known;
     text *texts;
@@ -41,7 +42,7 @@ static const double REPORT_SECONDS = 0.1;
 
 tarry__lab *tarry__lab_create(uint64_t seed, bool full)
 {
-    tarry__lab *lab = tarry__zalloc(1, sizeof *lab);
+    tarry__lab *lab = tarry__base_zalloc(1, sizeof *lab);
     if (lab == NULL)
         return NULL;
     lab->seed = seed;
@@ -55,12 +56,12 @@ void tarry__lab_free(tarry__lab *lab)
         return;
     for (text *t = lab->texts, *next; t != NULL; t = next) {
         next = t->next;
-        tarry__free(t);
+        tarry__base_free(t);
     }
-    tarry__free(lab->questions);
-    tarry__free(lab->answer);
-    tarry__free(lab->known);
-    tarry__free(lab);
+    tarry__base_free(lab->questions);
+    tarry__base_free(lab->answer);
+    tarry__base_free(lab->known);
+    tarry__base_free(lab);
 }
 
 uint64_t tarry__lab_seed(const tarry__lab *lab)
@@ -89,7 +90,7 @@ const char *tarry__lab_text(tarry__lab *lab, const char *format, ...)
     va_start(list, format);
     va_copy(again, list);
     const size_t size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
-    text *t = tarry__alloc(1, sizeof *t + size);
+    text *t = tarry__base_alloc(1, sizeof *t + size);
     if (t != NULL) {
         vsnprintf(t->characters, size, format, again);
         t->next = lab->texts;
@@ -104,7 +105,7 @@ const char *tarry__lab_text(tarry__lab *lab, const char *format, ...)
 
 /* ---- asking ---------------------------------------------------------------*/
 
-static bool same(const tarry__case *a, const tarry__case *b)
+static bool same(const tarry__lab_case *a, const tarry__lab_case *b)
 {
     return strcmp(a->instance, b->instance) == 0 &&
            strcmp(a->loss, b->loss) == 0 && strcmp(a->delay, b->delay) == 0 &&
@@ -113,7 +114,7 @@ static bool same(const tarry__case *a, const tarry__case *b)
            a->brackets == b->brackets;
 }
 
-static const question *find(const tarry__lab *lab, const tarry__case *c)
+static const question *find(const tarry__lab *lab, const tarry__lab_case *c)
 {
     for (size_t i = 0; i < lab->n_questions; i++)
         if (same(&lab->questions[i].c, c))
@@ -121,12 +122,12 @@ static const question *find(const tarry__lab *lab, const tarry__case *c)
     return NULL;
 }
 
-static tarry_status note(tarry__lab *lab, const tarry__case *c)
+static tarry_status note(tarry__lab *lab, const tarry__lab_case *c)
 {
     if (lab->n_questions == lab->room) {
         const size_t room = 2 * lab->room + 16;
-        question *more =
-            tarry__grow(lab->questions, lab->n_questions, room, sizeof *more);
+        question *more = tarry__base_grow(lab->questions, lab->n_questions,
+                                          room, sizeof *more);
         if (more == NULL)
             return TARRY_NO_MEMORY;
         lab->questions = more;
@@ -138,22 +139,23 @@ static tarry_status note(tarry__lab *lab, const tarry__case *c)
 }
 
 /* Room for as many zeros as somebody wants to see. */
-static const tarry__answer *zeros(tarry__lab *lab, size_t count)
+static const tarry__lab_answer *zeros(tarry__lab *lab, size_t count)
 {
     if (count > lab->n_zeros) {
-        tarry__answer *more = tarry__zalloc(count, sizeof *more);
+        tarry__lab_answer *more = tarry__base_zalloc(count, sizeof *more);
         if (more == NULL) {
             lab->failed = TARRY_NO_MEMORY;
             return NULL;
         }
-        tarry__free(lab->answer);
+        tarry__base_free(lab->answer);
         lab->answer = more;
         lab->n_zeros = count;
     }
     return lab->answer;
 }
 
-const tarry__answer *tarry__lab_ask(tarry__lab *lab, const tarry__case *c)
+const tarry__lab_answer *tarry__lab_ask(tarry__lab *lab,
+                                        const tarry__lab_case *c)
 {
     const question *q = find(lab, c);
     if (lab->answers)
@@ -168,10 +170,11 @@ size_t tarry__lab_trials(const tarry__lab *lab)
     return lab->n_trials;
 }
 
-size_t tarry__lab_grid(const tarry__case *c, uint64_t *grid)
+size_t tarry__lab_grid(const tarry__lab_case *c, uint64_t *grid)
 {
-    uint64_t all[TARRY__MAX_GRID];
-    const size_t count = tarry__log_grid(c->horizon, TARRY__PAPER_CURVE, all);
+    uint64_t all[TARRY__SIM_MAX_GRID];
+    const size_t count =
+        tarry__sim_log_grid(c->horizon, TARRY__PAPER_CURVE, all);
     const size_t skip =
         count > TARRY__PAPER_CURVE ? count - TARRY__PAPER_CURVE : 0;
     memcpy(grid, all + skip, (count - skip) * sizeof *grid);
@@ -180,15 +183,16 @@ size_t tarry__lab_grid(const tarry__case *c, uint64_t *grid)
 
 uint64_t tarry__lab_digest(const tarry__lab *lab)
 {
-    uint64_t h = tarry__digest(TARRY__DIGEST, &lab->seed, sizeof lab->seed);
+    uint64_t h =
+        tarry__base_digest(TARRY__BASE_DIGEST, &lab->seed, sizeof lab->seed);
     for (size_t i = 0; i < lab->n_questions; i++) {
-        const tarry__case *c = &lab->questions[i].c;
+        const tarry__lab_case *c = &lab->questions[i].c;
         const char *const words[] = {c->instance, c->loss, c->delay, c->policy};
         const uint64_t numbers[] = {c->horizon, c->runs, c->phases,
                                     c->brackets};
         for (size_t k = 0; k < 4; k++)
-            h = tarry__digest(h, words[k], strlen(words[k]) + 1);
-        h = tarry__digest(h, numbers, sizeof numbers);
+            h = tarry__base_digest(h, words[k], strlen(words[k]) + 1);
+        h = tarry__base_digest(h, numbers, sizeof numbers);
     }
     return h;
 }
@@ -210,7 +214,8 @@ static bool phase_ended(void *context, const tarry_policy_status *status)
     if (o->wanted) {
         o->wanted = false;
         o->n_estimates = status->n_estimates;
-        o->estimate = tarry__alloc(status->n_estimates, sizeof *o->estimate);
+        o->estimate =
+            tarry__base_alloc(status->n_estimates, sizeof *o->estimate);
         if (o->estimate != NULL)
             memcpy(o->estimate, status->estimates,
                    status->n_estimates * sizeof *o->estimate);
@@ -219,7 +224,7 @@ static bool phase_ended(void *context, const tarry_policy_status *status)
     return o->left > 0 && --o->left == 0;
 }
 
-static void keep(tarry__answer *a, const tarry__outcome *o)
+static void keep(tarry__lab_answer *a, const tarry__sim_outcome *o)
 {
     a->regret = o->regret;
     a->rounds = o->rounds;
@@ -236,23 +241,24 @@ static void keep(tarry__answer *a, const tarry__outcome *o)
 /* The first phase with delays against the same plays without: designated plays
  * and their losses are the same, so the second one's estimates are what the
  * first would know if nothing were missing. */
-static tarry_status compare_brackets(tarry__trial trial, tarry__outcome *o,
-                                     tarry__answer *a, tarry_error *error)
+static tarry_status compare_brackets(tarry__sim_trial trial,
+                                     tarry__sim_outcome *o,
+                                     tarry__lab_answer *a, tarry_error *error)
 {
     static const double ROUNDING = 1e-9;
     observer_of_phases seen = {.left = 1, .wanted = true}, whole = seen;
     trial.phase_ended = phase_ended;
     trial.phase_context = &seen;
-    tarry_status status = tarry__simulate(&trial, o, error);
+    tarry_status status = tarry__sim_run(&trial, o, error);
     keep(a, o);
     trial.delay = "none";
     trial.phase_context = &whole;
     if (status == TARRY_OK)
-        status = tarry__simulate(&trial, o, error);
+        status = tarry__sim_run(&trial, o, error);
     const bool ended = !seen.wanted && !whole.wanted;
     if (status == TARRY_OK && ended &&
         (seen.estimate == NULL || whole.estimate == NULL))
-        status = tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     if (status == TARRY_OK && ended) {
         a->arms = seen.n_estimates;
         for (size_t k = 0; k < seen.n_estimates; k++) {
@@ -264,8 +270,8 @@ static tarry_status compare_brackets(tarry__trial trial, tarry__outcome *o,
                 a->widest = (e->upper - e->lower) / seen.epsilon;
         }
     }
-    tarry__free(seen.estimate);
-    tarry__free(whole.estimate);
+    tarry__base_free(seen.estimate);
+    tarry__base_free(whole.estimate);
     return status;
 }
 
@@ -284,7 +290,7 @@ static const question *question_of(const tarry__lab *lab, size_t trial)
     return &lab->questions[low];
 }
 
-static double cost_of(const tarry__case *c)
+static double cost_of(const tarry__lab_case *c)
 {
     return (double)c->horizon * (c->cost > 0 ? c->cost : 1);
 }
@@ -297,7 +303,7 @@ static bool tick(void *context, uint64_t rounds)
     if (lab->observer->progress == NULL ||
         atomic_flag_test_and_set(&lab->reporting))
         return atomic_load(&lab->cancel);
-    const double now = tarry__seconds();
+    const double now = tarry__base_seconds();
     if (now - lab->reported > REPORT_SECONDS) {
         lab->reported = now;
         if (lab->observer->progress(lab->observer->context,
@@ -315,30 +321,30 @@ static tarry_status work(void *context, size_t i, void *result,
     const question *q = question_of(lab, i);
     uint64_t grid[TARRY__PAPER_CURVE];
     observer_of_phases phases = {.left = q->c.phases};
-    tarry__outcome *o = tarry__alloc(1, sizeof *o);
+    tarry__sim_outcome *o = tarry__base_alloc(1, sizeof *o);
     if (o == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
-    const tarry__trial trial = {.instance = q->c.instance,
-                                .loss = q->c.loss,
-                                .delay = q->c.delay,
-                                .policy = q->c.policy,
-                                .horizon = q->c.horizon,
-                                .seed = lab->seed,
-                                .run = (uint32_t)(i - q->first),
-                                .n_grid = tarry__lab_grid(&q->c, grid),
-                                .grid = grid,
-                                .tick = tick,
-                                .tick_context = lab,
-                                .phase_ended = phase_ended,
-                                .phase_context = &phases};
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    const tarry__sim_trial trial = {.instance = q->c.instance,
+                                    .loss = q->c.loss,
+                                    .delay = q->c.delay,
+                                    .policy = q->c.policy,
+                                    .horizon = q->c.horizon,
+                                    .seed = lab->seed,
+                                    .run = (uint32_t)(i - q->first),
+                                    .n_grid = tarry__lab_grid(&q->c, grid),
+                                    .grid = grid,
+                                    .tick = tick,
+                                    .tick_context = lab,
+                                    .phase_ended = phase_ended,
+                                    .phase_context = &phases};
     tarry_status status = TARRY_OK;
     if (q->c.brackets) {
         status = compare_brackets(trial, o, result, error);
     } else {
-        status = tarry__simulate(&trial, o, error);
+        status = tarry__sim_run(&trial, o, error);
         keep(result, o);
     }
-    tarry__free(o);
+    tarry__base_free(o);
     return status;
 }
 
@@ -357,14 +363,15 @@ static tarry_status make_places(tarry__lab *lab)
 {
     if (lab->known != NULL)
         return TARRY_OK;
-    tarry__free(lab->answer);
-    lab->answer = tarry__zalloc(lab->n_trials, sizeof *lab->answer);
-    lab->known = tarry__zalloc(lab->n_trials, sizeof *lab->known);
+    tarry__base_free(lab->answer);
+    lab->answer = tarry__base_zalloc(lab->n_trials, sizeof *lab->answer);
+    lab->known = tarry__base_zalloc(lab->n_trials, sizeof *lab->known);
     return lab->answer != NULL && lab->known != NULL ? TARRY_OK
                                                      : TARRY_NO_MEMORY;
 }
 
-void tarry__lab_put(tarry__lab *lab, size_t index, const tarry__answer *answer)
+void tarry__lab_put(tarry__lab *lab, size_t index,
+                    const tarry__lab_answer *answer)
 {
     if (make_places(lab) != TARRY_OK) {
         lab->failed = TARRY_NO_MEMORY;
@@ -382,11 +389,11 @@ tarry_status tarry__lab_run(tarry__lab *lab, int threads,
 {
     static const tarry__lab_observer nobody;
     if (make_places(lab) != TARRY_OK || lab->failed != TARRY_OK)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     tarry__workers_share(lab->known, lab->n_trials * sizeof *lab->known);
-    bool *skip = tarry__alloc(lab->n_trials, sizeof *skip);
+    bool *skip = tarry__base_alloc(lab->n_trials, sizeof *skip);
     if (skip == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     memcpy(skip, lab->known, lab->n_trials * sizeof *skip);
     lab->observer = observer != NULL ? observer : &nobody;
     atomic_flag_clear(&lab->reporting);
@@ -394,14 +401,14 @@ tarry_status tarry__lab_run(tarry__lab *lab, int threads,
     for (size_t i = 0; i < lab->n_questions; i++)
         lab->total +=
             cost_of(&lab->questions[i].c) * (double)lab->questions[i].c.runs;
-    const tarry__job job = {.count = lab->n_trials,
-                            .result_size = sizeof(tarry__answer),
-                            .context = lab,
-                            .work = work,
-                            .done = done,
-                            .skip = skip};
+    const tarry__workers_job job = {.count = lab->n_trials,
+                                    .result_size = sizeof(tarry__lab_answer),
+                                    .context = lab,
+                                    .work = work,
+                                    .done = done,
+                                    .skip = skip};
     const tarry_status status = tarry__workers_run(&job, threads, error);
-    tarry__free(skip);
+    tarry__base_free(skip);
     lab->answers = status == TARRY_OK;
     return status;
 }

@@ -19,7 +19,7 @@ typedef struct {
     uint64_t phases; /* a run ends after so many; 0: with the horizon */
     bool brackets;   /* compare the first phase's estimates: see answer */
     double cost;     /* of a round against that of a plain one; 0 means 1 */
-} tarry__case;
+} tarry__lab_case;
 
 /* Of one run, plain bytes. */
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
     uint64_t uncovered, arms;
     double widest;
     double curve[TARRY__PAPER_CURVE]; /* regret on the grid of the horizon */
-} tarry__answer;
+} tarry__lab_answer;
 
 typedef struct tarry__lab tarry__lab;
 
@@ -53,11 +53,12 @@ bool tarry__lab_answers(const tarry__lab *lab);
 
 /* c->runs answers, in the order of runs; valid until the next question.  The
  * same question twice costs trials once. */
-const tarry__answer *tarry__lab_ask(tarry__lab *lab, const tarry__case *c);
+const tarry__lab_answer *tarry__lab_ask(tarry__lab *lab,
+                                        const tarry__lab_case *c);
 
 /* The rounds at which a case's curves are recorded: *grid has room for
  * PAPER_CURVE; answers how many. */
-size_t tarry__lab_grid(const tarry__case *c, uint64_t *grid);
+size_t tarry__lab_grid(const tarry__lab_case *c, uint64_t *grid);
 
 /* Text that lives as long as the laboratory; printf's format. */
 const char *tarry__lab_text(tarry__lab *lab, const char *format, ...)
@@ -72,13 +73,15 @@ typedef struct {
     bool (*progress)(void *context, double share);
     /* After each trial. */
     tarry_status (*finished)(void *context, size_t index,
-                             const tarry__answer *answer, tarry_error *error);
+                             const tarry__lab_answer *answer,
+                             tarry_error *error);
 } tarry__lab_observer;
 
 size_t tarry__lab_trials(const tarry__lab *lab);
 
 /* A trial's answer is known from an earlier, interrupted job. */
-void tarry__lab_put(tarry__lab *lab, size_t index, const tarry__answer *answer);
+void tarry__lab_put(tarry__lab *lab, size_t index,
+                    const tarry__lab_answer *answer);
 
 /* A number that differs if the questions do. */
 uint64_t tarry__lab_digest(const tarry__lab *lab);

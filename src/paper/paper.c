@@ -5,12 +5,12 @@
 #include "base/base.h"
 
 const tarry__paper_row *const tarry__paper_rows[] = {
-    &tarry__row_stochastic,     &tarry__row_adversarial,
-    &tarry__row_by_arm,         &tarry__row_adversarial_by_arm,
-    &tarry__row_loss_dependent, &tarry__row_payoff,
-    &tarry__row_lower_loss,     &tarry__row_growth,
-    &tarry__row_bounds,         &tarry__row_best_kept,
-    &tarry__row_design,         NULL,
+    &tarry__paper_row_stochastic,     &tarry__paper_row_adversarial,
+    &tarry__paper_row_by_arm,         &tarry__paper_row_adversarial_by_arm,
+    &tarry__paper_row_loss_dependent, &tarry__paper_row_payoff,
+    &tarry__paper_row_lower_loss,     &tarry__paper_row_growth,
+    &tarry__paper_row_bounds,         &tarry__paper_row_best_kept,
+    &tarry__paper_row_design,         NULL,
 };
 
 const tarry__paper_row *tarry__paper_find(const char *id)
@@ -37,11 +37,11 @@ static const json_t *headline(const json_t *checks)
 static json_t *to_json(const tarry__paper_row *row, const tarry__sheet *s)
 {
     const json_t *first = headline(s->checks);
-    json_t *paper = row->here != NULL
-                        ? json_pack("{s:s?, s:s?, s:s, s:O}", "bandits",
-                                    row->bandits, "prior", row->prior, "here",
-                                    row->here, "seen", s->seen)
-                        : json_null();
+    json_t *paper =
+        row->here != NULL
+            ? json_pack("{s:s?, s:s?, s:s, s:O}", "bandits", row->bandits,
+                        "prior", row->prior, "here", row->here, "seen", s->seen)
+            : json_null();
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:s, s:O?, s:O?, s:O?, s:s, s:s, s:O, s:O, "
         "s:O}",
@@ -52,7 +52,7 @@ static json_t *to_json(const tarry__paper_row *row, const tarry__sheet *s)
         "theory", json_object_get(first, "theory"), "measured",
         json_object_get(first, "measured"), "ci95",
         json_object_get(first, "ci95"), "verdict",
-        tarry__verdict_names[s->empty ? TARRY__UNRESOLVED : s->verdict],
+        tarry__fit_verdict_names[s->empty ? TARRY__FIT_UNRESOLVED : s->verdict],
         "because", s->because != NULL ? s->because : "nothing was checked",
         "checks", s->checks, "figures", s->figures, "data", s->data);
 }

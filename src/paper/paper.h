@@ -1,6 +1,6 @@
 /* paper.h - the paper's claims as experiments. */
-#ifndef TARRY_PAPER_H
-#define TARRY_PAPER_H
+#ifndef TARRY_PAPER_PAPER_H
+#define TARRY_PAPER_PAPER_H
 
 #include "paper/sheet.h"
 
@@ -17,17 +17,18 @@ typedef struct {
 /* Ends with NULL. */
 extern const tarry__paper_row *const tarry__paper_rows[];
 
-extern const tarry__paper_row tarry__row_stochastic, tarry__row_by_arm,
-    tarry__row_adversarial, tarry__row_adversarial_by_arm,
-    tarry__row_loss_dependent, tarry__row_payoff, tarry__row_lower_loss,
-    tarry__row_growth, tarry__row_bounds, tarry__row_best_kept,
-    tarry__row_design;
+extern const tarry__paper_row tarry__paper_row_stochastic,
+    tarry__paper_row_by_arm, tarry__paper_row_adversarial,
+    tarry__paper_row_adversarial_by_arm, tarry__paper_row_loss_dependent,
+    tarry__paper_row_payoff, tarry__paper_row_lower_loss,
+    tarry__paper_row_growth, tarry__paper_row_bounds,
+    tarry__paper_row_best_kept, tarry__paper_row_design;
 
 /* For comparison: what delays of 2000 to 32000 rounds add to the regret of a
  * policy for plain bandits; `delay` has a %.0f for them, `symbol` stands for
  * them. */
-void tarry__row_add_bandits(tarry__sheet *sheet, const char *policy,
-                            const char *delay, const char *symbol);
+void tarry__paper_row_add_bandits(tarry__sheet *sheet, const char *policy,
+                                  const char *delay, const char *symbol);
 
 const tarry__paper_row *tarry__paper_find(const char *id);
 

@@ -5,7 +5,7 @@
  * fields in their memory form.  A state is for machines of the same byte order
  * and type sizes, which the version number, read as a number, gives away. */
 #define _POSIX_C_SOURCE 200809L
-#include "archive.h"
+#include "policy/archive.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ typedef struct {
 
 void tarry__archive_clear(tarry__archive *a)
 {
-    tarry__free(a->bytes);
+    tarry__base_free(a->bytes);
     memset(a, 0, sizeof *a);
 }
 
@@ -34,7 +34,7 @@ static void append(tarry__archive *a, const void *field, size_t size)
 {
     if (size > a->room - a->size) {
         const size_t room = 2 * a->room + size + 4096;
-        unsigned char *bigger = tarry__grow(a->bytes, a->size, room, 1);
+        unsigned char *bigger = tarry__base_grow(a->bytes, a->size, room, 1);
         if (bigger == NULL) {
             a->status = TARRY_NO_MEMORY;
             return;
@@ -72,7 +72,7 @@ void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
             a->status = TARRY_BAD_STATE;
             return;
         }
-        *block = tarry__alloc(saved, size);
+        *block = tarry__base_alloc(saved, size);
         if (*block == NULL) {
             a->status = TARRY_NO_MEMORY;
             return;
@@ -95,20 +95,21 @@ static bool write_all(FILE *file, const tarry__archive *a)
     header h = {.version = VERSION,
                 .size = a->size,
                 .checksum =
-                    tarry__digest(TARRY__DIGEST, a->bytes, a->size)};
+                    tarry__base_digest(TARRY__BASE_DIGEST, a->bytes, a->size)};
     memcpy(h.magic, MAGIC, sizeof MAGIC);
     return fwrite(&h, sizeof h, 1, file) == 1 &&
-           fwrite(a->bytes, 1, a->size, file) == a->size &&
-           fflush(file) == 0 && fsync(fileno(file)) == 0;
+           fwrite(a->bytes, 1, a->size, file) == a->size && fflush(file) == 0 &&
+           fsync(fileno(file)) == 0;
 }
 
 tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
                                   tarry_error *error)
 {
     const size_t length = strlen(path);
-    char *beside = tarry__alloc(length + 5, 1);
+    char *beside = tarry__base_alloc(length + 5, 1);
     if (beside == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "%s: out of memory", path);
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
+                                path);
     memcpy(beside, path, length);
     memcpy(beside + length, ".new", 5);
     FILE *file = fopen(beside, "wb");
@@ -124,10 +125,10 @@ tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
     }
     if (!ok && file != NULL)
         remove(beside);
-    tarry__free(beside);
+    tarry__base_free(beside);
     return ok ? TARRY_OK
-              : tarry__fail(error, TARRY_IO_ERROR, "%s: cannot write: %s",
-                            path, strerror(code));
+              : tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot write: %s",
+                                 path, strerror(code));
 }
 
 static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
@@ -136,27 +137,29 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
     header h;
     if (fread(&h, sizeof h, 1, file) != 1 ||
         memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
-        return tarry__fail(error, TARRY_BAD_STATE, "%s: not a saved state",
-                           path);
+        return tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a saved state",
+                                path);
     if (h.version != VERSION)
-        return tarry__fail(error, TARRY_BAD_STATE,
-                           "%s: version %ju of the format, not %d", path,
-                           (uintmax_t)h.version, VERSION);
+        return tarry__base_fail(error, TARRY_BAD_STATE,
+                                "%s: version %ju of the format, not %d", path,
+                                (uintmax_t)h.version, VERSION);
     const long start = ftell(file);
     if (fseek(file, 0, SEEK_END) != 0 ||
         (uint64_t)(ftell(file) - start) != h.size)
-        return tarry__fail(error, TARRY_BAD_STATE,
-                           "%s: cut short or too long: %ju bytes announced",
-                           path, (uintmax_t)h.size);
+        return tarry__base_fail(
+            error, TARRY_BAD_STATE,
+            "%s: cut short or too long: %ju bytes announced", path,
+            (uintmax_t)h.size);
     fseek(file, start, SEEK_SET);
-    a->bytes = tarry__alloc(h.size, 1);
+    a->bytes = tarry__base_alloc(h.size, 1);
     if (a->bytes == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "%s: out of memory", path);
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
+                                path);
     a->size = h.size;
     if (fread(a->bytes, 1, a->size, file) != a->size ||
-        tarry__digest(TARRY__DIGEST, a->bytes, a->size) != h.checksum)
-        return tarry__fail(error, TARRY_BAD_STATE, "%s: the checksum is wrong",
-                           path);
+        tarry__base_digest(TARRY__BASE_DIGEST, a->bytes, a->size) != h.checksum)
+        return tarry__base_fail(error, TARRY_BAD_STATE,
+                                "%s: the checksum is wrong", path);
     return TARRY_OK;
 }
 
@@ -167,8 +170,8 @@ tarry_status tarry__archive_read(tarry__archive *a, const char *path,
     a->loading = true;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return tarry__fail(error, TARRY_IO_ERROR, "%s: %s", path,
-                           strerror(errno));
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                                strerror(errno));
     const tarry_status status = read_open(a, file, path, error);
     fclose(file);
     if (status != TARRY_OK)

@@ -3,8 +3,8 @@
  * A policy's `archive` function names its fields in order; the archive either
  * appends them to a buffer or fills them from one.  So what is saved and what
  * is restored cannot differ. */
-#ifndef TARRY_ARCHIVE_H
-#define TARRY_ARCHIVE_H
+#ifndef TARRY_POLICY_ARCHIVE_H
+#define TARRY_POLICY_ARCHIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

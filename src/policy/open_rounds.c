@@ -7,7 +7,7 @@
  * "Robin Hood hashing"), which keeps that order; so removal moves entries up
  * only until the next one that is at home, and leaves the rest of the run
  * alone. */
-#include "open_rounds.h"
+#include "policy/open_rounds.h"
 
 #include <string.h>
 #include "base/base.h"
@@ -16,7 +16,7 @@ enum { LINE = 8, LEAST_ROOM = 64 };
 
 static uint64_t round_of(uint64_t entry)
 {
-    return entry >> TARRY__VALUE_BITS;
+    return entry >> TARRY__OPEN_VALUE_BITS;
 }
 
 /* The slot where a round would like to be: its line by multiplicative hashing
@@ -36,7 +36,7 @@ static size_t next(const tarry__open_rounds *open, size_t at)
 
 void tarry__open_clear(tarry__open_rounds *open)
 {
-    tarry__free(open->slot);
+    tarry__base_free(open->slot);
     memset(open, 0, sizeof *open);
 }
 
@@ -69,21 +69,21 @@ tarry_status tarry__open_reserve(tarry__open_rounds *open)
     const size_t room = open->room < LEAST_ROOM
                             ? LEAST_ROOM
                             : (open->room + open->room / 2) / LINE * LINE;
-    tarry__open_rounds bigger = {tarry__zalloc(room, sizeof(uint64_t)), room,
-                                 open->count};
+    tarry__open_rounds bigger = {tarry__base_zalloc(room, sizeof(uint64_t)),
+                                 room, open->count};
     if (bigger.slot == NULL)
         return TARRY_NO_MEMORY;
     for (size_t i = 0; i < open->room; i++)
         if (open->slot[i] != 0)
             insert(&bigger, open->slot[i]);
-    tarry__free(open->slot);
+    tarry__base_free(open->slot);
     *open = bigger;
     return TARRY_OK;
 }
 
 void tarry__open_add(tarry__open_rounds *open, uint64_t round, uint32_t value)
 {
-    insert(open, round << TARRY__VALUE_BITS | value);
+    insert(open, round << TARRY__OPEN_VALUE_BITS | value);
     open->count++;
 }
 
@@ -102,7 +102,7 @@ bool tarry__open_find(const tarry__open_rounds *open, uint64_t round,
     if (open->room == 0)
         return false;
     const uint64_t entry = open->slot[locate(open, round)];
-    *value = (uint32_t)(entry & ((1u << TARRY__VALUE_BITS) - 1));
+    *value = (uint32_t)(entry & ((1u << TARRY__OPEN_VALUE_BITS) - 1));
     return entry != 0;
 }
 

@@ -5,18 +5,18 @@
  * open round, under 24 also while it grows.  It never shrinks.  A round that
  * was chosen and is not here has been reported: no other memory of past rounds
  * is needed. */
-#ifndef TARRY_OPEN_ROUNDS_H
-#define TARRY_OPEN_ROUNDS_H
+#ifndef TARRY_POLICY_OPEN_ROUNDS_H
+#define TARRY_POLICY_OPEN_ROUNDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "tarry/status.h"
 
-enum { TARRY__ROUND_BITS = 39, TARRY__VALUE_BITS = 25 };
+enum { TARRY__OPEN_ROUND_BITS = 39, TARRY__OPEN_VALUE_BITS = 25 };
 
 typedef struct {
-    uint64_t *slot; /* 0: empty; else round << TARRY__VALUE_BITS | value */
+    uint64_t *slot; /* 0: empty; else round << TARRY__OPEN_VALUE_BITS | value */
     size_t room, count;
 } tarry__open_rounds;
 

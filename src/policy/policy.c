@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
-#include "open_rounds.h"
-#include "policy_type.h"
+#include "policy/open_rounds.h"
+#include "policy/policy_type.h"
 
-static const uint64_t MAX_ROUND = (1ull << TARRY__ROUND_BITS) - 1;
-static const size_t MAX_ARMS = 1u << (TARRY__VALUE_BITS - 1);
+static const uint64_t MAX_ROUND = (1ull << TARRY__OPEN_ROUND_BITS) - 1;
+static const size_t MAX_ARMS = 1u << (TARRY__OPEN_VALUE_BITS - 1);
 
 struct tarry_policy {
     const tarry__policy_type *type;
-    tarry__problem problem; /* owns the arms */
+    tarry__policy_problem problem; /* owns the arms */
     double low, high;
     int32_t maximize, beyond_horizon;
     uint64_t round; /* choices so far */
@@ -34,32 +34,31 @@ static tarry_status check_params(const tarry_policy_params *p,
                                  tarry_error *error)
 {
     if (p->n_arms == 0 || p->n_arms > MAX_ARMS)
-        return tarry__fail(error, TARRY_BAD_ARGUMENT,
-                           "there must be 1 to %zu arms: %zu", MAX_ARMS,
-                           p->n_arms);
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "there must be 1 to %zu arms: %zu", MAX_ARMS,
+                                p->n_arms);
     if (p->dim == 0 || p->dim > 20000 || p->arms == NULL)
-        return tarry__fail(error, TARRY_BAD_ARGUMENT,
-                           "the arms' dimension must be 1 to 20000: %zu",
-                           p->dim);
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "the arms' dimension must be 1 to 20000: %zu",
+                                p->dim);
     if (p->horizon < 2 || p->horizon > MAX_ROUND)
-        return tarry__fail(error, TARRY_BAD_ARGUMENT,
-                           "the horizon must be 2 to 2^39 - 1 rounds: %ju",
-                           (uintmax_t)p->horizon);
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "the horizon must be 2 to 2^39 - 1 rounds: %ju",
+                                (uintmax_t)p->horizon);
     if (!(p->low < p->high) || !isfinite(p->low) || !isfinite(p->high) ||
         !isfinite(p->high - p->low))
-        return tarry__fail(error, TARRY_BAD_ARGUMENT,
-                           "the range of losses must be low < high: %g,%g",
-                           p->low, p->high);
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "the range of losses must be low < high: %g,%g",
+                                p->low, p->high);
     for (size_t i = 0; i < p->n_arms * p->dim; i++)
         if (!isfinite(p->arms[i]))
-            return tarry__fail(error, TARRY_NOT_FINITE,
-                               "arm %zu, entry %zu is not a finite number",
-                               i / p->dim, i % p->dim);
+            return tarry__base_fail(error, TARRY_NOT_FINITE,
+                                    "arm %zu, entry %zu is not a finite number",
+                                    i / p->dim, i % p->dim);
     return TARRY_OK;
 }
 
-static tarry_status find_type(const char *name,
-                              const tarry__policy_type **type,
+static tarry_status find_type(const char *name, const tarry__policy_type **type,
                               tarry_error *error)
 {
     char names[450] = ""; /* of the 512 that an error line has */
@@ -70,8 +69,8 @@ static tarry_status find_type(const char *name,
     for (size_t i = 0; tarry_policy_name(i) != NULL && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
                                  i > 0 ? ", " : "", tarry_policy_name(i));
-    return tarry__fail(error, TARRY_BAD_ARGUMENT,
-                       "no policy '%s' (there are: %s)", name, names);
+    return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                            "no policy '%s' (there are: %s)", name, names);
 }
 
 /* The settings text with the name in front, as spec.h reads it. */
@@ -82,7 +81,7 @@ static tarry_status read_settings(const tarry__policy_type *type,
     char text[2048];
     const bool any = settings != NULL && *settings != '\0';
     if (any && strlen(settings) > sizeof text - 100)
-        return tarry__fail(error, TARRY_BAD_ARGUMENT, "too many settings");
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT, "too many settings");
     snprintf(text, sizeof text, "%s%s%s", type->name, any ? ":" : "",
              any ? settings : "");
     tarry_status status = tarry__spec_parse(text, spec, error);
@@ -96,13 +95,13 @@ static tarry_status read_settings(const tarry__policy_type *type,
 
 static tarry_policy *allocate(const tarry__policy_type *type)
 {
-    tarry_policy *p = tarry__zalloc(1, sizeof *p);
+    tarry_policy *p = tarry__base_zalloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
     p->type = type;
-    p->state = tarry__zalloc(1, type->state_size);
+    p->state = tarry__base_zalloc(1, type->state_size);
     if (p->state == NULL) {
-        tarry__free(p);
+        tarry__base_free(p);
         return NULL;
     }
     return p;
@@ -111,16 +110,16 @@ static tarry_policy *allocate(const tarry__policy_type *type)
 static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
 {
     const size_t count = q->n_arms * q->dim;
-    double *arms = tarry__alloc(count, sizeof *arms);
+    double *arms = tarry__base_alloc(count, sizeof *arms);
     if (arms == NULL)
         return TARRY_NO_MEMORY;
     memcpy(arms, q->arms, count * sizeof *arms);
-    p->problem = (tarry__problem){.n_arms = q->n_arms,
-                                  .dim = q->dim,
-                                  .arms = arms,
-                                  .horizon = q->horizon,
-                                  .seed = q->seed,
-                                  .run = q->run};
+    p->problem = (tarry__policy_problem){.n_arms = q->n_arms,
+                                         .dim = q->dim,
+                                         .arms = arms,
+                                         .horizon = q->horizon,
+                                         .seed = q->seed,
+                                         .run = q->run};
     p->low = q->low;
     p->high = q->high;
     p->maximize = q->maximize != 0;
@@ -135,7 +134,8 @@ tarry_status tarry_policy_create(const char *name,
     const tarry__policy_type *type;
     tarry__spec spec;
     if (out == NULL || name == NULL || params == NULL)
-        return tarry__fail(error, TARRY_BAD_ARGUMENT, "an argument is NULL");
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an argument is NULL");
     *out = NULL;
     tarry_status status = find_type(name, &type, error);
     if (status == TARRY_OK)
@@ -154,7 +154,7 @@ tarry_status tarry_policy_create(const char *name,
     else
         tarry_policy_free(p);
     if (status == TARRY_NO_MEMORY)
-        tarry__fail(error, status, "out of memory");
+        tarry__base_fail(error, status, "out of memory");
     return status;
 }
 
@@ -163,10 +163,10 @@ void tarry_policy_free(tarry_policy *p)
     if (p == NULL)
         return;
     p->type->clear(p->state);
-    tarry__free(p->state);
+    tarry__base_free(p->state);
     tarry__open_clear(&p->open);
-    tarry__free(p->problem.arms);
-    tarry__free(p);
+    tarry__base_free(p->problem.arms);
+    tarry__base_free(p);
 }
 
 /* ---- choose and observe ---------------------------------------------------*/
@@ -212,16 +212,16 @@ static double normalised(const tarry_policy *p, double loss)
     return p->maximize ? -inside : inside;
 }
 
-static tarry_status note_use(tarry_policy *p, tarry__use use)
+static tarry_status note_use(tarry_policy *p, tarry__policy_use use)
 {
     switch (use) {
-    case TARRY__USED:
+    case TARRY__POLICY_USED:
         p->used++;
         return TARRY_OK;
-    case TARRY__IGNORED:
+    case TARRY__POLICY_IGNORED:
         p->ignored++;
         return TARRY_OK;
-    case TARRY__OF_EARLIER_PHASE:
+    case TARRY__POLICY_LATE:
         p->late++;
         return TARRY_LATE;
     }
@@ -238,10 +238,10 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
     if (!(loss >= p->low && loss <= p->high))
         return TARRY_BAD_LOSS;
     tarry__open_remove(&p->open, round);
-    const tarry__use use = is_past_horizon(p, round)
-                               ? TARRY__IGNORED
-                               : p->type->observe(p->state, round, arm,
-                                                  normalised(p, loss));
+    const tarry__policy_use use =
+        is_past_horizon(p, round)
+            ? TARRY__POLICY_IGNORED
+            : p->type->observe(p->state, round, arm, normalised(p, loss));
     return note_use(p, use);
 }
 
@@ -254,8 +254,7 @@ static bool knows_best(const tarry_policy_status *s)
            (s->phase > 0 ? s->n_estimates > 0 : s->used > 0);
 }
 
-void tarry_policy_get_status(const tarry_policy *p,
-                             tarry_policy_status *status)
+void tarry_policy_get_status(const tarry_policy *p, tarry_policy_status *status)
 {
     *status = (tarry_policy_status){
         .name = p->type->name,
@@ -301,7 +300,7 @@ static void archive_name(tarry__archive *a, char name[64])
 
 static void archive_problem(tarry_policy *p, tarry__archive *a)
 {
-    tarry__problem *q = &p->problem;
+    tarry__policy_problem *q = &p->problem;
     size_t count = q->n_arms * q->dim;
     tarry__archive_field(a, q->n_arms);
     tarry__archive_field(a, q->dim);
@@ -322,8 +321,8 @@ static void archive_open(tarry_policy *p, tarry__archive *a)
         return;
     o->count = 0;
     for (size_t i = 0; i < o->room; i++) {
-        const uint64_t round = o->slot[i] >> TARRY__VALUE_BITS;
-        const uint64_t arm = o->slot[i] & ((1u << TARRY__VALUE_BITS) - 1);
+        const uint64_t round = o->slot[i] >> TARRY__OPEN_VALUE_BITS;
+        const uint64_t arm = o->slot[i] & ((1u << TARRY__OPEN_VALUE_BITS) - 1);
         o->count += o->slot[i] != 0;
         tarry__archive_require(a, round <= p->round && arm < p->problem.n_arms);
     }
@@ -360,7 +359,8 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
     if (status == TARRY_OK)
         status = tarry__archive_write(&a, path, error);
     else
-        tarry__fail(error, status, "%s: %s", path, tarry_status_text(status));
+        tarry__base_fail(error, status, "%s: %s", path,
+                         tarry_status_text(status));
     tarry__archive_clear(&a);
     return status;
 }
@@ -397,6 +397,7 @@ tarry_status tarry_policy_restore(const char *path, tarry_policy **out,
     status = restore(&a, out);
     tarry__archive_clear(&a);
     if (status != TARRY_OK)
-        tarry__fail(error, status, "%s: %s", path, tarry_status_text(status));
+        tarry__base_fail(error, status, "%s: %s", path,
+                         tarry_status_text(status));
     return status;
 }

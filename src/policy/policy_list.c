@@ -1,29 +1,28 @@
 /* policy_list.c - the list of policies: a new one is a file and a line. */
-#include "counts.h"
-#include "phased.h"
-#include "rivals.h"
-
 #include <string.h>
+#include "policy/linear/linear.h"
+#include "policy/phased/phased.h"
+#include "policy/plain/plain.h"
 
 const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__phased_stochastic,
     &tarry__phased_adversarial,
     &tarry__phased_loss_dependent,
     &tarry__phased_mab,
-    &tarry__linucb,
-    &tarry__linucb_inflated,
-    &tarry__otf_linucb,
-    &tarry__lints,
-    &tarry__otf_lints,
+    &tarry__linear_linucb,
+    &tarry__linear_linucb_inflated,
+    &tarry__linear_otf_linucb,
+    &tarry__linear_lints,
+    &tarry__linear_otf_lints,
     &tarry__phased_nodelay,
-    &tarry__spanner,
-    &tarry__greedy,
-    &tarry__uniform,
-    &tarry__oracle,
-    &tarry__ucb_delayed,
-    &tarry__se_delayed,
-    &tarry__opse,
-    &tarry__payoff_mab,
+    &tarry__phased_spanner,
+    &tarry__linear_greedy,
+    &tarry__plain_uniform,
+    &tarry__plain_oracle,
+    &tarry__plain_ucb_delayed,
+    &tarry__plain_se_delayed,
+    &tarry__plain_opse,
+    &tarry__plain_payoff_mab,
     NULL,
 };
 

@@ -1,10 +1,10 @@
 /* policy_type.h - what one algorithm supplies.  policy.c has already checked
  * each call, knows the open rounds, and maps losses to [-1, 1]. */
-#ifndef TARRY_POLICY_TYPE_H
-#define TARRY_POLICY_TYPE_H
+#ifndef TARRY_POLICY_POLICY_TYPE_H
+#define TARRY_POLICY_POLICY_TYPE_H
 
 #include <stdbool.h>
-#include "archive.h"
+#include "policy/archive.h"
 #include "base/spec.h"
 #include "tarry/policy.h"
 
@@ -14,51 +14,56 @@ typedef struct {
     double *arms;
     uint64_t horizon, seed;
     uint32_t run;
-    const double *means; /* per arm; NULL outside simulations */
+    const double *means;    /* per arm; NULL outside simulations */
     const uint32_t *active; /* increasing: the arms that may be chosen, for a */
     size_t n_active;        /*   guide (guide.h); NULL: all */
-} tarry__problem;
+} tarry__policy_problem;
 
 /* How many arms may be chosen, and the i-th of them. */
-static inline size_t tarry__n_choices(const tarry__problem *p)
+static inline size_t tarry__policy_n_choices(const tarry__policy_problem *p)
 {
     return p->active != NULL ? p->n_active : p->n_arms;
 }
 
-static inline size_t tarry__choice(const tarry__problem *p, size_t i)
+static inline size_t tarry__policy_choice(const tarry__policy_problem *p,
+                                          size_t i)
 {
     return p->active != NULL ? p->active[i] : i;
 }
 
 /* Streams of the policies' own coins (see random.h); worlds start at 16. */
-enum { TARRY__STREAM_POLICY = 0, TARRY__STREAM_NORMALS = 1 };
+enum { TARRY__POLICY_STREAM_COINS = 0, TARRY__POLICY_STREAM_NORMALS = 1 };
 
 /* What became of a loss. */
-typedef enum { TARRY__USED, TARRY__IGNORED, TARRY__OF_EARLIER_PHASE } tarry__use;
+typedef enum {
+    TARRY__POLICY_USED,
+    TARRY__POLICY_IGNORED,
+    TARRY__POLICY_LATE
+} tarry__policy_use;
 
 typedef struct tarry__policy_type {
     const char *name;    /* as users type it: "phased-stochastic" */
-    const char *source;  /* "Algorithm 1", or the rival's reference */
+    const char *source;  /* "Algorithm 1", or the baseline's reference */
     const char *summary; /* one line: the delay model it is for */
     bool plain;          /* a plain MAB: the arms' features are ignored */
-    const tarry__setting *settings;
-    bool needs_means;    /* only for simulations; tarry_policy_name skips it */
-    const void *rule;    /* what sets it apart from others of its family */
+    const tarry__spec_setting *settings;
+    bool needs_means; /* only for simulations; tarry_policy_name skips it */
+    const void *rule; /* what sets it apart from others of its family */
     size_t state_size;
     tarry_status (*init)(void *state, const struct tarry__policy_type *type,
-                         const tarry__problem *problem,
+                         const tarry__policy_problem *problem,
                          const tarry__spec *spec, tarry_error *error);
     /* The arm of round `round` = 1, 2, ...; on failure nothing has changed. */
     tarry_status (*choose)(void *state, uint64_t round, size_t *arm);
-    tarry__use (*observe)(void *state, uint64_t round, size_t arm,
-                          double loss);
+    tarry__policy_use (*observe)(void *state, uint64_t round, size_t arm,
+                                 double loss);
     /* Where the state keeps the number of its phase; NULL: it has none. */
     const uint64_t *(*phase)(const void *state);
     /* Fills the fields that policy.c does not know. */
     void (*status)(const void *state, tarry_policy_status *status);
     /* Saves the state, or fills a cleared one. */
     void (*archive)(void *state, const struct tarry__policy_type *type,
-                    const tarry__problem *problem, tarry__archive *a);
+                    const tarry__policy_problem *problem, tarry__archive *a);
     void (*clear)(void *state); /* also of a half-filled state */
     /* Somebody else has chosen the arm of this round, in place of `choose`;
      * NULL: it need not know. */

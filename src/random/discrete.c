@@ -7,11 +7,11 @@
  * A. J. Walker (1977); built in the order of M. D. Vose, "A linear algorithm
  * for generating random numbers with a given distribution", IEEE Transactions
  * on Software Engineering 17 (1991) 972-975. */
-#include "philox.h"
+#include "random/philox.h"
 
 #include <math.h>
 #include "base/base.h"
-#include "rounds.h"
+#include "random/rounds.h"
 
 typedef struct {
     double keep; /* share of the column that is its own index */
@@ -74,14 +74,14 @@ static void fill_columns(tarry_discrete *law, size_t *work)
 
 static tarry_discrete *allocate(size_t count)
 {
-    tarry_discrete *law = tarry__alloc(1, sizeof *law);
+    tarry_discrete *law = tarry__base_alloc(1, sizeof *law);
     if (law == NULL)
         return NULL;
     law->count = count;
-    law->columns = tarry__zalloc(count, sizeof *law->columns);
+    law->columns = tarry__base_zalloc(count, sizeof *law->columns);
     if (law->columns != NULL)
         return law;
-    tarry__free(law);
+    tarry__base_free(law);
     return NULL;
 }
 
@@ -96,22 +96,23 @@ tarry_status tarry_discrete_create(const double *weights, size_t count,
         return TARRY_BAD_ARGUMENT;
 
     tarry_discrete *law = allocate(count);
-    size_t *work = tarry__alloc(count, sizeof *work);
+    size_t *work = tarry__base_alloc(count, sizeof *work);
     if (law == NULL || work == NULL) {
         tarry_discrete_free(law);
-        tarry__free(work);
+        tarry__base_free(work);
         return TARRY_NO_MEMORY;
     }
     set_heights(weights, largest, law);
     fill_columns(law, work);
-    tarry__free(work);
+    tarry__base_free(work);
     *out = law;
     return TARRY_OK;
 }
 
 /* u * count stays below count: u <= 1 - 2^-53, so the product lies more than
  * half a spacing of doubles below it, or on a double. */
-size_t tarry__discrete_pick(const tarry_discrete *law, double u, double v)
+size_t tarry__random_discrete_pick(const tarry_discrete *law, double u,
+                                   double v)
 {
     const size_t i = (size_t)(u * (double)law->count);
     const column *drawn = &law->columns[i];
@@ -120,15 +121,15 @@ size_t tarry__discrete_pick(const tarry_discrete *law, double u, double v)
 
 size_t tarry_discrete_draw(const tarry_discrete *law, const tarry_random *at)
 {
-    const philox4x32_ctr_t block = tarry__block(at);
-    return tarry__discrete_pick(law, tarry__unit(block, 0),
-                                tarry__unit(block, 1));
+    const philox4x32_ctr_t block = tarry__random_block(at);
+    return tarry__random_discrete_pick(law, tarry__random_unit(block, 0),
+                                       tarry__random_unit(block, 1));
 }
 
 void tarry_discrete_free(tarry_discrete *law)
 {
     if (law == NULL)
         return;
-    tarry__free(law->columns);
-    tarry__free(law);
+    tarry__base_free(law->columns);
+    tarry__base_free(law);
 }

@@ -1,5 +1,5 @@
 /* exponential.c - by inversion of P(X > x) = exp(-x / mean). */
-#include "philox.h"
+#include "random/philox.h"
 
 #include <math.h>
 
@@ -7,5 +7,5 @@ double tarry_random_exponential(const tarry_random *at, double mean)
 {
     if (!(mean >= 0 && isfinite(mean)))
         return NAN;
-    return -mean * log(tarry__uniform(at));
+    return -mean * log(tarry__random_uniform(at));
 }

@@ -4,10 +4,10 @@
  * 4v, the angle is k quarter turns and y = 2 pi (v - k/4), |y| <= pi/4, where
  * Taylor's series for sine and cosine end at y^17 and y^18: what is left out is
  * below 1e-17.  Contraction is off for this file: all variants round alike. */
-#include "normals.h"
+#include "random/normals.h"
 
 #include "base/lanes.h"
-#include "rounds.h"
+#include "random/rounds.h"
 
 enum { CHUNK = 64, LAST = 17 };
 
@@ -39,8 +39,8 @@ void PASTE(tarry__normals_, KERNEL)(const tarry_random *at, size_t count,
         const size_t size = count - from < CHUNK ? count - from : CHUNK;
         tarry_random here = *at;
         here.round += from;
-        PASTE(tarry__uniforms_, KERNEL)(&here, CHUNK, u, v);
-        PASTE(tarry__logs_, KERNEL)(u, CHUNK);
+        PASTE(tarry__random_uniforms_, KERNEL)(&here, CHUNK, u, v);
+        PASTE(tarry__random_logs_, KERNEL)(u, CHUNK);
         for (size_t i = 0; i < CHUNK; i += LANES) {
             const reals radius = root(2 * load(u + i));
             reals sine, cosine;

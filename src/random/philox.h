@@ -2,14 +2,14 @@
  *
  * The one place that calls Random123.  random.h states which bits go where;
  * nothing here may change without changing every stream ever drawn. */
-#ifndef TARRY_PHILOX_H
-#define TARRY_PHILOX_H
+#ifndef TARRY_RANDOM_PHILOX_H
+#define TARRY_RANDOM_PHILOX_H
 
 #include <stdint.h>
 #include <Random123/philox.h>
 #include "tarry/random.h"
 
-static inline philox4x32_ctr_t tarry__block(const tarry_random *at)
+static inline philox4x32_ctr_t tarry__random_block(const tarry_random *at)
 {
     const philox4x32_key_t key = {
         {(uint32_t)at->seed, (uint32_t)(at->seed >> 32)}};
@@ -21,15 +21,15 @@ static inline philox4x32_ctr_t tarry__block(const tarry_random *at)
 
 /* Uniform i (0 or 1) of a block.  52 bits, not 53: k + 1/2 then still fits a
  * double exactly, while with 53 the largest would round to 1. */
-static inline double tarry__unit(philox4x32_ctr_t block, int i)
+static inline double tarry__random_unit(philox4x32_ctr_t block, int i)
 {
     const uint64_t bits = block.v[2 * i] | (uint64_t)block.v[2 * i + 1] << 32;
     return ((double)(bits >> 12) + 0.5) * 0x1p-52;
 }
 
-static inline double tarry__uniform(const tarry_random *at)
+static inline double tarry__random_uniform(const tarry_random *at)
 {
-    return tarry__unit(tarry__block(at), 0);
+    return tarry__random_unit(tarry__random_block(at), 0);
 }
 
 #endif

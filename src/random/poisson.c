@@ -8,7 +8,7 @@
  * paper's, with mu the mean.  At mu = 1e9 the log of the pmf is good to 1e-5,
  * far below what any sample shows; this sets the largest mean. */
 #define _DEFAULT_SOURCE /* lgamma_r: lgamma writes a global */
-#include "philox.h"
+#include "random/philox.h"
 
 #include <math.h>
 
@@ -42,9 +42,9 @@ static uint64_t by_rejection(tarry_random at, double mu)
     const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
     const double v_r = 0.9277 - 3.6224 / (b - 2);
     for (;; at.attempt++) {
-        const philox4x32_ctr_t block = tarry__block(&at);
-        const double U = tarry__unit(block, 0) - 0.5;
-        const double V = tarry__unit(block, 1);
+        const philox4x32_ctr_t block = tarry__random_block(&at);
+        const double U = tarry__random_unit(block, 0) - 0.5;
+        const double V = tarry__random_unit(block, 1);
         const double us = 0.5 - fabs(U);
         const double k = floor((2 * a / us + b) * U + mu + 0.43);
         if (us >= 0.07 && V <= v_r)
@@ -61,6 +61,6 @@ uint64_t tarry_random_poisson(const tarry_random *at, double mean)
     if (!(mean >= 0 && mean <= largest_mean))
         return UINT64_MAX;
     if (mean < rejection_from)
-        return by_inversion(tarry__uniform(at), mean);
+        return by_inversion(tarry__random_uniform(at), mean);
     return by_rejection(*at, mean);
 }

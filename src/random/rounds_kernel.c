@@ -4,7 +4,7 @@
  * instruction, and what stands above the low word is never looked at before
  * the end.  Contraction of products and sums is off for this file, so that all
  * variants round alike. */
-#include "rounds.h"
+#include "random/rounds.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -79,8 +79,8 @@ static inline words counting(void)
     return lanes;
 }
 
-void PASTE(tarry__uniforms_, KERNEL)(const tarry_random *at, size_t count,
-                                     double *u, double *v)
+void PASTE(tarry__random_uniforms_, KERNEL)(const tarry_random *at,
+                                            size_t count, double *u, double *v)
 {
     const words lanes = counting();
     for (size_t i = 0; i < count; i += LANES) {
@@ -109,7 +109,7 @@ static inline reals minus_log(reals x)
     return -(exponent * 0.693147180559945309417 + 2 * s * sum);
 }
 
-void PASTE(tarry__logs_, KERNEL)(double *x, size_t count)
+void PASTE(tarry__random_logs_, KERNEL)(double *x, size_t count)
 {
     for (size_t i = 0; i < count; i += LANES) {
         reals part = (reals){0} + 1;

@@ -6,14 +6,14 @@
  * continued fraction above (Abramowitz and Stegun 6.5.29 and 6.5.31, the latter
  * by Lentz's method). */
 #define _DEFAULT_SOURCE /* lgamma_r: lgamma writes a global */
-#include "special.h"
+#include "random/special.h"
 
 #include <float.h>
 #include <math.h>
 
 static const double sqrt_half = 0.70710678118654752440;
 
-double tarry__normal_tail(double z)
+double tarry__random_normal_tail(double z)
 {
     return 0.5 * erfc(z * sqrt_half);
 }
@@ -62,7 +62,7 @@ static double value(const rational *f, double x)
     return above / below;
 }
 
-double tarry__normal_quantile(double p)
+double tarry__random_normal_quantile(double p)
 {
     const double q = p - 0.5;
     if (fabs(q) <= 0.425)
@@ -108,14 +108,14 @@ static double by_fraction(double s, double x)
     return h * front(s, x);
 }
 
-double tarry__gamma_lower(double s, double x)
+double tarry__random_gamma_lower(double s, double x)
 {
     if (x <= 0)
         return 0;
     return x < s + 1 ? by_series(s, x) : 1 - by_fraction(s, x);
 }
 
-double tarry__gamma_upper(double s, double x)
+double tarry__random_gamma_upper(double s, double x)
 {
     if (x <= 0)
         return 1;

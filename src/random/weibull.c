@@ -1,5 +1,5 @@
 /* weibull.c - by inversion of P(X > x) = exp(-(x / scale)^shape). */
-#include "philox.h"
+#include "random/philox.h"
 
 #include <math.h>
 
@@ -7,5 +7,5 @@ double tarry_random_weibull(const tarry_random *at, double shape, double scale)
 {
     if (!(shape > 0 && isfinite(shape) && scale > 0 && isfinite(scale)))
         return NAN;
-    return scale * pow(-log(tarry__uniform(at)), 1 / shape);
+    return scale * pow(-log(tarry__random_uniform(at)), 1 / shape);
 }

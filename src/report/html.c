@@ -1,5 +1,5 @@
 /* html.c - escaped text and numbers. */
-#include "html.h"
+#include "report/html.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -48,7 +48,7 @@ static void put_formulas(FILE *out, const char *text)
         const bool raised = (*text == '_' || *text == '^') && text > start;
         const size_t used = raised ? put_raised(out, text) : 0;
         if (used == 0)
-            tarry__put_escaped(out, (char[]){*text, '\0'});
+            tarry__figure_put_escaped(out, (char[]){*text, '\0'});
         text += used > 0 ? used : 1;
     }
 }
@@ -66,7 +66,7 @@ void tarry__html(FILE *out, const char *markup, ...)
         if (text == NULL)
             continue;
         if (*markup == 's')
-            tarry__put_escaped(out, text);
+            tarry__figure_put_escaped(out, text);
         else if (*markup == 'f')
             put_formulas(out, text);
         else
@@ -126,7 +126,7 @@ void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95)
 void tarry__html_value(FILE *out, const json_t *value)
 {
     if (json_is_string(value)) {
-        tarry__put_escaped(out, json_string_value(value));
+        tarry__figure_put_escaped(out, json_string_value(value));
     } else if (json_is_number(value)) {
         put_short(out, json_number_value(value));
     } else if (value != NULL && !json_is_null(value)) {

@@ -1,6 +1,6 @@
 /* html.h - a little writing of HTML: text is escaped, markup is not. */
-#ifndef TARRY_HTML_H
-#define TARRY_HTML_H
+#ifndef TARRY_REPORT_HTML_H
+#define TARRY_REPORT_HTML_H
 
 #include <stdio.h>
 #include <jansson.h>

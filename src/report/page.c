@@ -1,10 +1,10 @@
 /* page.c - the report as one page of HTML. */
-#include "page.h"
+#include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "figure/figure.h"
-#include "html.h"
+#include "report/html.h"
 
 enum { DATA_ROWS = 40 }; /* shown of a row's data */
 
@@ -12,7 +12,7 @@ static const struct {
     const char *name, *sign;
 } verdicts[] = {{"supported", "✓"}, {"unresolved", "?"}, {"contradicted", "✗"}};
 
-verdict tarry__verdict(const json_t *row)
+verdict tarry__page_verdict(const json_t *row)
 {
     const char *name = tarry__html_text(row, "verdict");
     for (int i = 0; i < N_VERDICTS; i++)
@@ -23,7 +23,7 @@ verdict tarry__verdict(const json_t *row)
 
 static void put_verdict(FILE *out, const json_t *row)
 {
-    const verdict v = tarry__verdict(row);
+    const verdict v = tarry__page_verdict(row);
     if (v == N_VERDICTS) { /* a number that no claim is about */
         fputs("<span class=\"small\">reported</span>", out);
         return;
@@ -46,7 +46,7 @@ static void put_summary(FILE *out, const json_t *rows)
 {
     size_t count[N_VERDICTS] = {0}, i;
     json_t *row;
-    json_array_foreach(rows, i, row) count[tarry__verdict(row)]++;
+    json_array_foreach(rows, i, row) count[tarry__page_verdict(row)]++;
     fputs("<ul class=\"tally\" aria-label=\"Verdicts\">\n", out);
     for (int v = 0; v < N_VERDICTS; v++)
         fprintf(out,

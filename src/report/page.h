@@ -1,6 +1,6 @@
 /* page.h - the parts of the page. */
-#ifndef TARRY_PAGE_H
-#define TARRY_PAGE_H
+#ifndef TARRY_REPORT_PAGE_H
+#define TARRY_REPORT_PAGE_H
 
 #include <stdio.h>
 #include <jansson.h>
@@ -9,7 +9,7 @@
 typedef enum { SUPPORTED, UNRESOLVED, CONTRADICTED, N_VERDICTS } verdict;
 
 /* Reads a verdict by name; N_VERDICTS if it is none. */
-verdict tarry__verdict(const json_t *row);
+verdict tarry__page_verdict(const json_t *row);
 
 /* Everything before the sections: title, summary, how to read, both tables. */
 void tarry__page_top(FILE *out, const json_t *results);

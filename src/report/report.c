@@ -1,6 +1,6 @@
 /* report.c - the files of a report. */
 #define _POSIX_C_SOURCE 200809L
-#include "report.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "base/base.h"
 #include "figure/draft.h"
 #include "figure/figure.h"
-#include "html.h"
-#include "page.h"
+#include "report/html.h"
+#include "report/page.h"
 
 /* ---- checks ---------------------------------------------------------------*/
 
@@ -32,7 +32,8 @@ static tarry_status check_figures(const json_t *row, json_t *seen,
         tarry__figure f;
         tarry_status status = tarry__figure_read(figure, &f, error);
         if (status == TARRY_OK && (f.id[0] == '\0' || !is_new(seen, f.id)))
-            status = tarry__fail(error, TARRY_BAD_INPUT,
+            status =
+                tarry__base_fail(error, TARRY_BAD_INPUT,
                                  "results: two figures are called '%s'", f.id);
         tarry__figure_clear(&f);
         if (status != TARRY_OK)
@@ -48,18 +49,18 @@ static tarry_status check_row(const json_t *row, json_t *rows, json_t *figures,
     size_t i;
     json_t *check;
     if (id[0] == '\0' || !is_new(rows, id))
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "results: two rows are called '%s'", id);
-    if (tarry__verdict(row) == N_VERDICTS)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "results: row '%s' has no verdict", id);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "results: two rows are called '%s'", id);
+    if (tarry__page_verdict(row) == N_VERDICTS)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "results: row '%s' has no verdict", id);
     json_array_foreach(json_object_get(row, "checks"), i, check)
     {
-        if (tarry__verdict(check) == N_VERDICTS &&
+        if (tarry__page_verdict(check) == N_VERDICTS &&
             !json_is_null(json_object_get(check, "verdict")))
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "results: check %zu of row '%s' has no verdict",
-                               i, id);
+            return tarry__base_fail(
+                error, TARRY_BAD_INPUT,
+                "results: check %zu of row '%s' has no verdict", i, id);
     }
     return check_figures(row, figures, error);
 }
@@ -68,7 +69,7 @@ static tarry_status check(const json_t *results, tarry_error *error)
 {
     const json_t *list = json_object_get(results, "rows");
     if (!json_is_array(list))
-        return tarry__fail(error, TARRY_BAD_INPUT, "results have no rows");
+        return tarry__base_fail(error, TARRY_BAD_INPUT, "results have no rows");
     json_t *rows = json_object(), *figures = json_object(), *row;
     tarry_status status = TARRY_OK;
     size_t i;
@@ -101,7 +102,7 @@ const json_t *tarry__report_figure(const json_t *results, const char *id)
 
 static tarry_status out_of_memory(tarry_error *error)
 {
-    return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
 /* dir + name + ending, ended with free. */
@@ -127,8 +128,8 @@ static tarry_status make_folders(const char *dir, tarry_error *error)
             continue;
         *at = '\0';
         if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            status = tarry__fail(error, TARRY_IO_ERROR, "%s: %s", path,
-                                 strerror(errno));
+            status = tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                                      strerror(errno));
         *at = c;
         if (c == '\0')
             break;

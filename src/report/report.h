@@ -16,8 +16,8 @@
  * Verdicts are supported, unresolved and contradicted; ids of rows and of
  * figures are names for files and occur once; all other parts may be missing
  * or null.  figure/figure.h says what a figure is. */
-#ifndef TARRY_REPORT_H
-#define TARRY_REPORT_H
+#ifndef TARRY_REPORT_REPORT_H
+#define TARRY_REPORT_REPORT_H
 
 #include <jansson.h>
 #include "tarry/status.h"

@@ -3,21 +3,21 @@
  * not look at losses that is bolder than one would dare alone, since the phases
  * catch what it gets wrong.  docs/regret-lab.md has the measurements behind the
  * settings. */
-#include "recommended.h"
+#include "sim/recommended.h"
 
 #define BOLD ":constants=tight,guide=lints/v=0.7,guide_share=99,design=regret"
 #define CALM ":constants=tight,guide=lints,guide_share=299,design=regret"
 
-const char *tarry__recommended(tarry__delay_model model)
+const char *tarry__recommended(tarry__env_delay_model model)
 {
     switch (model) {
-    case TARRY__STOCHASTIC:
-    case TARRY__STOCHASTIC_BY_ARM:
-    case TARRY__ADVERSARIAL:
+    case TARRY__ENV_STOCHASTIC:
+    case TARRY__ENV_STOCHASTIC_BY_ARM:
+    case TARRY__ENV_ADVERSARIAL:
         return "phased-stochastic" BOLD;
-    case TARRY__ADVERSARIAL_BY_ARM:
+    case TARRY__ENV_ADVERSARIAL_BY_ARM:
         return "phased-adversarial" BOLD;
-    case TARRY__LOSS_DEPENDENT:
+    case TARRY__ENV_LOSS_DEPENDENT:
         break;
     }
     return "phased-loss-dependent" CALM;

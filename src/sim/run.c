@@ -5,37 +5,37 @@
  * feedback that is due at the end of the round.  The policy is driven through
  * its type, without the table of open rounds that policy.c keeps: the wheel
  * knows what is outstanding. */
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
-#include "env/env.h"
+#include "env/world.h"
 #include "policy/open_rounds.h"
 #include "policy/policy_type.h"
-#include "recommended.h"
-#include "wheel.h"
+#include "sim/recommended.h"
+#include "sim/wheel.h"
 
 enum { BLOCK = 256, PAST = 32, ROUND_BITS = 40 };
 
 typedef struct {
-    const tarry__trial *trial;
-    tarry__outcome *outcome;
+    const tarry__sim_trial *trial;
+    tarry__sim_outcome *outcome;
     tarry__world *world;
     double *gap; /* per arm */
     const tarry__policy_type *type;
-    tarry__problem problem;
+    tarry__policy_problem problem;
     void *state;
     const uint64_t *phase; /* the policy's counter; NULL: it has none */
     uint64_t seen_phase, phase_start;
     uint64_t phase_designated;
-    bool ended; /* by the trial's phase_ended */
-    tarry__wheel wheel;        /* on its way, with delays */
-    tarry__open_rounds held;   /* by the adversary: round to arm */
-    size_t *plan_arm;          /* the plan as the adversary sees it */
+    bool ended;              /* by the trial's phase_ended */
+    tarry__wheel wheel;      /* on its way, with delays */
+    tarry__open_rounds held; /* by the adversary: round to arm */
+    size_t *plan_arm;        /* the plan as the adversary sees it */
     double *plan_weight;
     size_t n_plan, room_plan;
-    uint64_t uses[3];     /* losses by tarry__use */
+    uint64_t uses[3];     /* losses by tarry__policy_use */
     uint64_t outstanding; /* plays whose loss has not been seen */
     double sigma_sum, regret;
     double u[BLOCK], x[BLOCK];
@@ -55,16 +55,16 @@ static tarry_status read_policy(const char *text, tarry__spec *spec,
     if (status != TARRY_OK)
         return status;
     *type = tarry__policy_type_find(spec->name);
-    status = *type != NULL
-                 ? tarry__spec_check(spec, (*type)->settings, error)
-                 : tarry__fail(error, TARRY_BAD_INPUT,
-                               "no policy '%s' (see tarry list)", spec->name);
+    status = *type != NULL ? tarry__spec_check(spec, (*type)->settings, error)
+                           : tarry__base_fail(error, TARRY_BAD_INPUT,
+                                              "no policy '%s' (see tarry list)",
+                                              spec->name);
     if (status != TARRY_OK)
         tarry__spec_clear(spec);
     return status;
 }
 
-tarry_status tarry__policy_check(const char *text, tarry_error *error)
+tarry_status tarry__sim_policy_check(const char *text, tarry_error *error)
 {
     tarry__spec spec;
     const tarry__policy_type *type;
@@ -86,31 +86,30 @@ static tarry_status open_policy(game *g, tarry_error *error)
     tarry_status status = read_policy(policy, &spec, &g->type, error);
     if (status != TARRY_OK)
         return status;
-    g->problem = (tarry__problem){.n_arms = instance->n_arms,
-                                  .dim = instance->dim,
-                                  .arms = instance->arms,
-                                  .horizon = g->trial->horizon,
-                                  .seed = g->trial->seed,
-                                  .run = g->trial->run,
-                                  .means = instance->mean};
-    g->state = tarry__zalloc(1, g->type->state_size);
-    status = g->state == NULL ? TARRY_NO_MEMORY
-                              : g->type->init(g->state, g->type, &g->problem,
-                                              &spec, error);
+    g->problem = (tarry__policy_problem){.n_arms = instance->n_arms,
+                                         .dim = instance->dim,
+                                         .arms = instance->arms,
+                                         .horizon = g->trial->horizon,
+                                         .seed = g->trial->seed,
+                                         .run = g->trial->run,
+                                         .means = instance->mean};
+    g->state = tarry__base_zalloc(1, g->type->state_size);
+    status = g->state == NULL
+                 ? TARRY_NO_MEMORY
+                 : g->type->init(g->state, g->type, &g->problem, &spec, error);
     tarry__spec_clear(&spec);
     return status;
 }
 
 static tarry_status open_game(game *g, tarry_error *error)
 {
-    const tarry__trial *t = g->trial;
-    tarry_status status =
-        tarry__world_create(t->instance, t->loss, t->delay, t->seed, t->run,
-                            &g->world, error);
+    const tarry__sim_trial *t = g->trial;
+    tarry_status status = tarry__world_create(
+        t->instance, t->loss, t->delay, t->seed, t->run, &g->world, error);
     if (status != TARRY_OK)
         return status;
     const tarry__instance *instance = &g->world->instance;
-    g->gap = tarry__alloc(instance->n_arms, sizeof *g->gap);
+    g->gap = tarry__base_alloc(instance->n_arms, sizeof *g->gap);
     if (g->gap == NULL)
         return TARRY_NO_MEMORY;
     for (size_t k = 0; k < instance->n_arms; k++)
@@ -127,12 +126,12 @@ static void close_game(game *g)
 {
     if (g->state != NULL)
         g->type->clear(g->state);
-    tarry__free(g->state);
-    tarry__free(g->plan_weight);
-    tarry__free(g->plan_arm);
+    tarry__base_free(g->state);
+    tarry__base_free(g->plan_weight);
+    tarry__base_free(g->plan_arm);
     tarry__open_clear(&g->held);
     tarry__wheel_clear(&g->wheel);
-    tarry__free(g->gap);
+    tarry__base_free(g->gap);
     tarry__world_free(g->world);
 }
 
@@ -150,10 +149,11 @@ static uint64_t planned(const tarry_policy_status *status)
 static tarry_status show_plan(game *g, const tarry_policy_status *status)
 {
     if (status->n_plan > g->room_plan) {
-        tarry__free(g->plan_arm);
-        tarry__free(g->plan_weight);
-        g->plan_arm = tarry__alloc(status->n_plan, sizeof *g->plan_arm);
-        g->plan_weight = tarry__alloc(status->n_plan, sizeof *g->plan_weight);
+        tarry__base_free(g->plan_arm);
+        tarry__base_free(g->plan_weight);
+        g->plan_arm = tarry__base_alloc(status->n_plan, sizeof *g->plan_arm);
+        g->plan_weight =
+            tarry__base_alloc(status->n_plan, sizeof *g->plan_weight);
         g->room_plan = status->n_plan;
         if (g->plan_arm == NULL || g->plan_weight == NULL)
             return TARRY_NO_MEMORY;
@@ -170,13 +170,12 @@ static tarry_status show_plan(game *g, const tarry_policy_status *status)
 static tarry_status log_phase(game *g, uint64_t round)
 {
     tarry_policy_status status = {0};
-    tarry__outcome *o = g->outcome;
+    tarry__sim_outcome *o = g->outcome;
     g->type->status(g->state, &status);
     if (g->seen_phase > 0) {
-        if (o->n_phases++ < TARRY__MAX_PHASES)
-            o->phase[o->n_phases - 1] =
-                (tarry__phase_log){round - g->phase_start,
-                                   g->phase_designated, status.n_active};
+        if (o->n_phases++ < TARRY__SIM_MAX_PHASES)
+            o->phase[o->n_phases - 1] = (tarry__sim_phase){
+                round - g->phase_start, g->phase_designated, status.n_active};
         g->ended = g->trial->phase_ended != NULL &&
                    g->trial->phase_ended(g->trial->phase_context, &status);
     }
@@ -204,7 +203,7 @@ static tarry_status see_due(game *g)
     uint64_t count = 0;
     const tarry_status status = tarry__wheel_step(&g->wheel, &i);
     for (; i != 0; count++) {
-        const tarry__node *node = tarry__wheel_node(&g->wheel, i);
+        const tarry__wheel_node *node = tarry__wheel_at(&g->wheel, i);
         see(g, node->event.round & mask, node->event.round >> ROUND_BITS,
             node->event.loss);
         last = i;
@@ -221,18 +220,17 @@ static tarry_status deliver(game *g, uint64_t round, size_t arm, double u,
                             double x)
 {
     const double loss = tarry__world_loss(g->world, arm, u, x);
-    const uint64_t delay =
-        tarry__world_delay(g->world, round, arm, loss, x);
+    const uint64_t delay = tarry__world_delay(g->world, round, arm, loss, x);
     tarry_status status = TARRY_OK;
     if (delay == 0)
         see(g, round, arm, loss);
-    else if (delay == TARRY__NEVER)
+    else if (delay == TARRY__DELAY_NEVER)
         g->outcome->lost++;
     else if (delay <= g->trial->horizon - round)
         status = tarry__wheel_add(
             &g->wheel,
-            (tarry__event){round + delay,
-                           round | (uint64_t)arm << ROUND_BITS, loss});
+            (tarry__wheel_event){round + delay,
+                                 round | (uint64_t)arm << ROUND_BITS, loss});
     return status == TARRY_OK ? see_due(g) : status;
 }
 
@@ -256,11 +254,11 @@ static double held_loss(game *g, uint64_t round, size_t arm)
  * rounds whose losses are seen now. */
 static tarry_status deliver_held(game *g, uint64_t round, size_t arm)
 {
-    const tarry__view view = {.round = round,
-                              .phase = g->seen_phase,
-                              .n_plan = g->n_plan,
-                              .plan_arm = g->plan_arm,
-                              .plan_weight = g->plan_weight};
+    const tarry__adversary_view view = {.round = round,
+                                        .phase = g->seen_phase,
+                                        .n_plan = g->n_plan,
+                                        .plan_arm = g->plan_arm,
+                                        .plan_weight = g->plan_weight};
     const uint64_t *released;
     bool held = true; /* this very play */
     if (tarry__open_reserve(&g->held) != TARRY_OK)
@@ -320,7 +318,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static void mark_curve(game *g, size_t mark)
 {
-    tarry__outcome *o = g->outcome;
+    tarry__sim_outcome *o = g->outcome;
     size_t arm = 0;
     o->curve[mark] = g->regret;
     o->certificate[mark] = NAN;
@@ -334,7 +332,7 @@ static void mark_curve(game *g, size_t mark)
  * not depend on where curves are recorded. */
 static tarry_status play_all(game *g)
 {
-    const tarry__trial *trial = g->trial;
+    const tarry__sim_trial *trial = g->trial;
     tarry_status status = TARRY_OK;
     size_t mark = 0; /* in the grid */
     for (uint64_t t = 1;
@@ -371,56 +369,56 @@ static bool keeps_best(const game *g, const tarry_policy_status *status)
 
 static void conclude(game *g)
 {
-    tarry__outcome *o = g->outcome;
+    tarry__sim_outcome *o = g->outcome;
     tarry_policy_status status = {0};
     g->type->status(g->state, &status);
     o->regret = g->regret;
     o->sigma_mean = g->sigma_sum / (double)o->rounds;
     o->sigma_final = g->outstanding;
-    o->used = g->uses[TARRY__USED];
-    o->ignored = g->uses[TARRY__IGNORED];
-    o->late = g->uses[TARRY__OF_EARLIER_PHASE];
+    o->used = g->uses[TARRY__POLICY_USED];
+    o->ignored = g->uses[TARRY__POLICY_IGNORED];
+    o->late = g->uses[TARRY__POLICY_LATE];
     o->active = status.n_active > 0 ? status.n_active : g->problem.n_arms;
     o->best_kept = keeps_best(g, &status);
 }
 
-tarry_status tarry__simulate(const tarry__trial *trial,
-                             tarry__outcome *outcome, tarry_error *error)
+tarry_status tarry__sim_run(const tarry__sim_trial *trial,
+                            tarry__sim_outcome *outcome, tarry_error *error)
 {
-    const double start = tarry__seconds();
-    game *g = tarry__zalloc(1, sizeof *g);
+    const double start = tarry__base_seconds();
+    game *g = tarry__base_zalloc(1, sizeof *g);
     memset(outcome, 0, sizeof *outcome);
     if (g == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     g->trial = trial;
     g->outcome = outcome;
     tarry_status status = open_game(g, error);
     if (status == TARRY_NO_MEMORY) /* not all say so */
-        tarry__fail(error, status, "out of memory");
+        tarry__base_fail(error, status, "out of memory");
     if (status == TARRY_OK) {
         status = play_all(g);
         if (status == TARRY_OK)
             conclude(g);
         else
-            tarry__fail(error, status, "%s: %s", trial->policy,
-                        tarry_status_text(status));
+            tarry__base_fail(error, status, "%s: %s", trial->policy,
+                             tarry_status_text(status));
     }
     close_game(g);
-    tarry__free(g);
-    outcome->seconds = tarry__seconds() - start;
+    tarry__base_free(g);
+    outcome->seconds = tarry__base_seconds() - start;
     return status;
 }
 
-tarry_status tarry__trial_check(const tarry__trial *trial, tarry_error *error)
+tarry_status tarry__sim_check(const tarry__sim_trial *trial, tarry_error *error)
 {
-    game *g = tarry__zalloc(1, sizeof *g);
+    game *g = tarry__base_zalloc(1, sizeof *g);
     if (g == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     g->trial = trial;
     const tarry_status status = open_game(g, error);
     if (status == TARRY_NO_MEMORY)
-        tarry__fail(error, status, "out of memory");
+        tarry__base_fail(error, status, "out of memory");
     close_game(g);
-    tarry__free(g);
+    tarry__base_free(g);
     return status;
 }

@@ -8,23 +8,23 @@
  * first, save that those with delays of 4096 rounds or more may stand anywhere
  * among them (the place follows from the delays alone).  An adversary's come as
  * it names them.  Sums are rounded in this order, and ties may depend on it. */
-#ifndef TARRY_SIM_H
-#define TARRY_SIM_H
+#ifndef TARRY_SIM_SIM_H
+#define TARRY_SIM_SIM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "tarry/policy.h"
 
-enum { TARRY__MAX_PHASES = 48, TARRY__MAX_GRID = 256 };
+enum { TARRY__SIM_MAX_PHASES = 48, TARRY__SIM_MAX_GRID = 256 };
 
 /* What to simulate.  Texts are descriptions name:key=value,... */
 typedef struct {
     const char *instance, *loss, *delay, *policy;
     uint64_t horizon, seed;
     uint32_t run;
-    size_t n_grid;          /* rounds at which the regret is recorded: */
-    const uint64_t *grid;   /*   increasing, the last one the horizon */
+    size_t n_grid;        /* rounds at which the regret is recorded: */
+    const uint64_t *grid; /*   increasing, the last one the horizon */
     /* Called every some hundred rounds with how many have been played since
      * the last call; true cancels the trial.  NULL for none. */
     bool (*tick)(void *context, uint64_t rounds);
@@ -34,14 +34,14 @@ typedef struct {
      * for none. */
     bool (*phase_ended)(void *context, const tarry_policy_status *status);
     void *phase_context;
-} tarry__trial;
+} tarry__sim_trial;
 
 /* A finished phase. */
 typedef struct {
     uint64_t length;       /* rounds it took */
     uint64_t designated;   /* losses it planned to count */
     uint64_t active_after; /* arms that were left */
-} tarry__phase_log;
+} tarry__sim_phase;
 
 /* Plain bytes, so that it can be sent and stored. */
 typedef struct {
@@ -56,27 +56,29 @@ typedef struct {
     uint64_t active;              /* arms at the end */
     uint64_t best_kept;           /* 1 if a best arm is among them */
     uint64_t n_phases;            /* finished; the first MAX_PHASES are below */
-    tarry__phase_log phase[TARRY__MAX_PHASES];
-    double curve[TARRY__MAX_GRID]; /* regret after round grid[i] */
+    tarry__sim_phase phase[TARRY__SIM_MAX_PHASES];
+    double curve[TARRY__SIM_MAX_GRID]; /* regret after round grid[i] */
     /* The policy's bound on the gap of the arm it would exploit after round
      * grid[i]; NaN if it states none; and that gap. */
-    double certificate[TARRY__MAX_GRID], exploit_gap[TARRY__MAX_GRID];
-} tarry__outcome;
+    double certificate[TARRY__SIM_MAX_GRID], exploit_gap[TARRY__SIM_MAX_GRID];
+} tarry__sim_outcome;
 
 /* TARRY_CANCELLED, TARRY_BAD_INPUT (a description), TARRY_NO_MEMORY, ... */
-tarry_status tarry__simulate(const tarry__trial *trial,
-                             tarry__outcome *outcome, tarry_error *error);
+tarry_status tarry__sim_run(const tarry__sim_trial *trial,
+                            tarry__sim_outcome *outcome, tarry_error *error);
 
 /* Whether such a trial can begin: makes its world and policy and ends them.
- * Fails as tarry__simulate would before the first round. */
-tarry_status tarry__trial_check(const tarry__trial *trial, tarry_error *error);
+ * Fails as tarry__sim_run would before the first round. */
+tarry_status tarry__sim_check(const tarry__sim_trial *trial,
+                              tarry_error *error);
 
 /* Whether a policy's description has a known name and settings; their values
  * are read when a trial begins.  TARRY_BAD_INPUT, TARRY_NO_MEMORY. */
-tarry_status tarry__policy_check(const char *description, tarry_error *error);
+tarry_status tarry__sim_policy_check(const char *description,
+                                     tarry_error *error);
 
 /* About `wanted` rounds from 1 to the horizon, evenly spaced on a logarithmic
  * scale and all different; `grid` has room for MAX_GRID.  Answers how many. */
-size_t tarry__log_grid(uint64_t horizon, size_t wanted, uint64_t *grid);
+size_t tarry__sim_log_grid(uint64_t horizon, size_t wanted, uint64_t *grid);
 
 #endif

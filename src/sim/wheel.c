@@ -1,33 +1,34 @@
 /* wheel.c - the rarer half of wheel.h. */
-#include "wheel.h"
+#include "sim/wheel.h"
 
 #include <string.h>
 #include "base/base.h"
 
 enum { FIRST_ROOM = 256, PER_CHUNK = 10 };
 
-struct tarry__chunk {
+struct tarry__wheel_chunk {
     uint32_t next, count;
-    tarry__event event[PER_CHUNK];
+    tarry__wheel_event event[PER_CHUNK];
 };
 
 /* ---- pools ----------------------------------------------------------------*/
 
-static tarry_status create_pool(tarry__pool *pool, size_t size)
+static tarry_status create_pool(tarry__wheel_pool *pool, size_t size)
 {
-    *pool = (tarry__pool){.pieces = tarry__zalloc(FIRST_ROOM, size),
-                          .size = size,
-                          .room = FIRST_ROOM,
-                          .fresh = 1};
+    *pool = (tarry__wheel_pool){.pieces = tarry__base_zalloc(FIRST_ROOM, size),
+                                .size = size,
+                                .room = FIRST_ROOM,
+                                .fresh = 1};
     return pool->pieces != NULL ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
-static tarry_status grow_pool(tarry__pool *pool)
+static tarry_status grow_pool(tarry__wheel_pool *pool)
 {
     const size_t room = pool->room + pool->room / 2;
-    void *bigger = room < UINT32_MAX ? tarry__grow(pool->pieces, pool->room,
-                                                   room, pool->size)
-                                     : NULL;
+    void *bigger =
+        room < UINT32_MAX
+            ? tarry__base_grow(pool->pieces, pool->room, room, pool->size)
+            : NULL;
     if (bigger == NULL)
         return TARRY_NO_MEMORY;
     pool->pieces = bigger;
@@ -39,16 +40,16 @@ tarry_status tarry__wheel_create(tarry__wheel *wheel)
 {
     memset(wheel, 0, sizeof *wheel);
     const tarry_status status =
-        create_pool(&wheel->nodes, sizeof(tarry__node));
+        create_pool(&wheel->nodes, sizeof(tarry__wheel_node));
     return status == TARRY_OK
-               ? create_pool(&wheel->chunks, sizeof(tarry__chunk))
+               ? create_pool(&wheel->chunks, sizeof(tarry__wheel_chunk))
                : status;
 }
 
 void tarry__wheel_clear(tarry__wheel *wheel)
 {
-    tarry__free(wheel->nodes.pieces);
-    tarry__free(wheel->chunks.pieces);
+    tarry__base_free(wheel->nodes.pieces);
+    tarry__base_free(wheel->chunks.pieces);
     wheel->nodes.pieces = wheel->chunks.pieces = NULL;
 }
 
@@ -65,9 +66,9 @@ tarry_status tarry__wheel_grow(tarry__wheel *wheel)
 
 /* ---- far events -----------------------------------------------------------*/
 
-static tarry__chunk *chunk_at(const tarry__wheel *wheel, uint32_t i)
+static tarry__wheel_chunk *chunk_at(const tarry__wheel *wheel, uint32_t i)
 {
-    return (tarry__chunk *)wheel->chunks.pieces + i;
+    return (tarry__wheel_chunk *)wheel->chunks.pieces + i;
 }
 
 /* Far level 0 has lists of 2048 rounds each, and so on. */
@@ -80,7 +81,7 @@ static uint32_t *far_slot(tarry__wheel *wheel, int level, uint64_t time)
 /* A new chunk in front of a list. */
 static tarry_status open_chunk(tarry__wheel *wheel, uint32_t *slot)
 {
-    tarry__pool *pool = &wheel->chunks;
+    tarry__wheel_pool *pool = &wheel->chunks;
     uint32_t i = pool->unused;
     if (i != 0) {
         pool->unused = chunk_at(wheel, i)->next;
@@ -96,18 +97,18 @@ static tarry_status open_chunk(tarry__wheel *wheel, uint32_t *slot)
 }
 
 static tarry_status append(tarry__wheel *wheel, uint32_t *slot,
-                           const tarry__event *event)
+                           const tarry__wheel_event *event)
 {
     if ((*slot == 0 || chunk_at(wheel, *slot)->count == PER_CHUNK) &&
         open_chunk(wheel, slot) != TARRY_OK)
         return TARRY_NO_MEMORY;
-    tarry__chunk *chunk = chunk_at(wheel, *slot);
+    tarry__wheel_chunk *chunk = chunk_at(wheel, *slot);
     chunk->event[chunk->count++] = *event;
     return TARRY_OK;
 }
 
 tarry_status tarry__wheel_add_far(tarry__wheel *wheel,
-                                  const tarry__event *event)
+                                  const tarry__wheel_event *event)
 {
     int level = 0;
     while ((event->due >> (TARRY__WHEEL_BITS * (level + 1))) -
@@ -126,19 +127,20 @@ static tarry_status lower(tarry__wheel *wheel, int level)
     uint32_t i = *slot;
     *slot = 0;
     while (i != 0) {
-        const tarry__chunk chunk = *chunk_at(wheel, i); /* the pool may move */
+        const tarry__wheel_chunk chunk =
+            *chunk_at(wheel, i); /* the pool may move */
         chunk_at(wheel, i)->next = wheel->chunks.unused;
         wheel->chunks.unused = i;
         i = chunk.next;
         for (size_t byte = 0; byte < sizeof chunk; byte += 64)
             __builtin_prefetch((const char *)chunk_at(wheel, i) + byte);
         for (uint32_t k = 0; k < chunk.count; k++) {
-            const tarry__event *event = &chunk.event[k];
+            const tarry__wheel_event *event = &chunk.event[k];
             const tarry_status status =
-                level == 0 ? tarry__wheel_add_near(wheel, event)
-                           : append(wheel,
-                                    far_slot(wheel, level - 1, event->due),
-                                    event);
+                level == 0
+                    ? tarry__wheel_add_near(wheel, event)
+                    : append(wheel, far_slot(wheel, level - 1, event->due),
+                             event);
             if (status != TARRY_OK)
                 return status;
         }

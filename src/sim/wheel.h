@@ -1,9 +1,9 @@
 /* wheel.h - feedback on its way: a timing wheel.
  *
- * Level 0 is a ring of 4096 lists, one per round to come.  Level l > 0 is a ring
- * of lists of which each spans 2048 times the rounds of one a level lower; it
- * is emptied into the lower level when the span that it stands for comes into
- * that level's reach.  So an event is touched once per level whatever the
+ * Level 0 is a ring of 4096 lists, one per round to come.  Level l > 0 is a
+ * ring of lists of which each spans 2048 times the rounds of one a level lower;
+ * it is emptied into the lower level when the span that it stands for comes
+ * into that level's reach.  So an event is touched once per level whatever the
  * spread of delays, most of them once, and taking what is due is a walk
  * through one list.  (Varghese and Lauck, "Hashed and hierarchical timing
  * wheels", 1987.)
@@ -11,8 +11,8 @@
  * Near events are nodes of a pool in which freed ones are used again first: it
  * stays small, and in the cache.  Far ones are packed into chunks, which are
  * written and read in order.  Memory follows what is outstanding. */
-#ifndef TARRY_WHEEL_H
-#define TARRY_WHEEL_H
+#ifndef TARRY_SIM_WHEEL_H
+#define TARRY_SIM_WHEEL_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,26 +28,26 @@ typedef struct {
     uint64_t due;   /* the round at whose end the loss is seen */
     uint64_t round; /* of the choice; the arm may stand above bit 40 */
     double loss;
-} tarry__event;
+} tarry__wheel_event;
 
 typedef struct {
-    tarry__event event;
+    tarry__wheel_event event;
     uint32_t next; /* in its list; 0 ends it */
-} tarry__node;
+} tarry__wheel_node;
 
-typedef struct tarry__chunk tarry__chunk;
+typedef struct tarry__wheel_chunk tarry__wheel_chunk;
 
 /* Equal pieces of memory by number; 0 is none. */
 typedef struct {
     void *pieces;
     size_t size, room;
     uint32_t unused, fresh; /* list of freed ones; first never used */
-} tarry__pool;
+} tarry__wheel_pool;
 
 typedef struct {
     uint64_t now;   /* the round whose events are being taken */
     uint64_t count; /* events on their way */
-    tarry__pool nodes, chunks;
+    tarry__wheel_pool nodes, chunks;
     uint32_t near[TARRY__WHEEL_SLOTS];
     uint32_t far[TARRY__WHEEL_FAR][TARRY__WHEEL_SLOTS];
 } tarry__wheel;
@@ -58,36 +58,36 @@ void tarry__wheel_clear(tarry__wheel *wheel);
 /* Makes room for another node. */
 tarry_status tarry__wheel_grow(tarry__wheel *wheel);
 
-static inline tarry__node *tarry__wheel_node(const tarry__wheel *wheel,
-                                             uint32_t i)
+static inline tarry__wheel_node *tarry__wheel_at(const tarry__wheel *wheel,
+                                                 uint32_t i)
 {
-    return (tarry__node *)wheel->nodes.pieces + i;
+    return (tarry__wheel_node *)wheel->nodes.pieces + i;
 }
 
-static inline tarry_status tarry__wheel_add_near(tarry__wheel *wheel,
-                                                 const tarry__event *event)
+static inline tarry_status
+tarry__wheel_add_near(tarry__wheel *wheel, const tarry__wheel_event *event)
 {
-    tarry__pool *pool = &wheel->nodes;
+    tarry__wheel_pool *pool = &wheel->nodes;
     uint32_t i = pool->unused;
     if (i != 0) {
-        pool->unused = tarry__wheel_node(wheel, i)->next;
+        pool->unused = tarry__wheel_at(wheel, i)->next;
     } else {
         if (pool->fresh == pool->room && tarry__wheel_grow(wheel) != TARRY_OK)
             return TARRY_NO_MEMORY;
         i = pool->fresh++;
     }
     uint32_t *slot = &wheel->near[event->due % TARRY__WHEEL_SLOTS];
-    *tarry__wheel_node(wheel, i) = (tarry__node){*event, *slot};
+    *tarry__wheel_at(wheel, i) = (tarry__wheel_node){*event, *slot};
     *slot = i;
     return TARRY_OK;
 }
 
 tarry_status tarry__wheel_add_far(tarry__wheel *wheel,
-                                  const tarry__event *event);
+                                  const tarry__wheel_event *event);
 
 /* Adds an event with now < due < 2^40. */
 static inline tarry_status tarry__wheel_add(tarry__wheel *wheel,
-                                            tarry__event event)
+                                            tarry__wheel_event event)
 {
     wheel->count++;
     return event.due - wheel->now < TARRY__WHEEL_SLOTS
@@ -117,7 +117,7 @@ static inline void tarry__wheel_done(tarry__wheel *wheel, uint32_t last,
                                      uint64_t count)
 {
     uint32_t *slot = &wheel->near[wheel->now % TARRY__WHEEL_SLOTS];
-    tarry__wheel_node(wheel, last)->next = wheel->nodes.unused;
+    tarry__wheel_at(wheel, last)->next = wheel->nodes.unused;
     wheel->nodes.unused = *slot;
     *slot = 0;
     wheel->count -= count;

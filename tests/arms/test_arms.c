@@ -171,9 +171,9 @@ static void fails_cleanly(read_function *read, uint64_t fewest_allocations)
     for (uint64_t k = 1;; k++) {
         tarry_arms *arms = (tarry_arms *)samples;
         tarry_error error = {""};
-        tarry__fail_alloc(k);
+        tarry__base_fail_alloc(k);
         const tarry_status status = read(&arms, &error);
-        tarry__fail_alloc(0);
+        tarry__base_fail_alloc(0);
         if (status == TARRY_OK) {
             tarry_arms_free(arms);
             assert_true(k > fewest_allocations);

@@ -22,33 +22,33 @@ static void any_number_gets_an_answer(void **state)
 static void the_kth_allocation_can_be_made_to_fail(void **state)
 {
     (void)state;
-    tarry__fail_alloc(2);
-    void *first = tarry__alloc(3, 8), *second = tarry__zalloc(3, 8),
-         *third = tarry__alloc(3, 8);
+    tarry__base_fail_alloc(2);
+    void *first = tarry__base_alloc(3, 8), *second = tarry__base_zalloc(3, 8),
+         *third = tarry__base_alloc(3, 8);
     assert_non_null(first);
     assert_null(second);
     assert_non_null(third);
-    assert_int_equal(tarry__fail_alloc(0), 3);
-    tarry__free(first);
-    tarry__free(third);
+    assert_int_equal(tarry__base_fail_alloc(0), 3);
+    tarry__base_free(first);
+    tarry__base_free(third);
 }
 
 static void a_size_that_overflows_is_out_of_memory(void **state)
 {
     (void)state;
-    assert_null(tarry__alloc(SIZE_MAX / 4, 8));
-    assert_null(tarry__alloc(SIZE_MAX - 3, 1));
+    assert_null(tarry__base_alloc(SIZE_MAX / 4, 8));
+    assert_null(tarry__base_alloc(SIZE_MAX - 3, 1));
 }
 
 static void growing_keeps_what_was_there(void **state)
 {
     (void)state;
-    int *block = tarry__alloc(3, sizeof *block);
+    int *block = tarry__base_alloc(3, sizeof *block);
     memcpy(block, (int[]){2, 3, 85}, 3 * sizeof *block);
-    block = tarry__grow(block, 3, 300, sizeof *block);
+    block = tarry__base_grow(block, 3, 300, sizeof *block);
     assert_memory_equal(block, ((int[]){2, 3, 85}), 3 * sizeof *block);
     assert_int_equal((uintptr_t)block % 64, 0);
-    tarry__free(block);
+    tarry__base_free(block);
 }
 
 static void an_error_line_is_cut_not_overrun(void **state)
@@ -58,10 +58,11 @@ static void an_error_line_is_cut_not_overrun(void **state)
     char long_text[2000];
     memset(long_text, 'x', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
-    assert_int_equal(tarry__fail(&error, TARRY_BAD_INPUT, "%s", long_text),
+    assert_int_equal(tarry__base_fail(&error, TARRY_BAD_INPUT, "%s", long_text),
                      TARRY_BAD_INPUT);
     assert_int_equal(strlen(error.text), sizeof error.text - 1);
-    assert_int_equal(tarry__fail(NULL, TARRY_IO_ERROR, "x"), TARRY_IO_ERROR);
+    assert_int_equal(tarry__base_fail(NULL, TARRY_IO_ERROR, "x"),
+                     TARRY_IO_ERROR);
 }
 
 int main(void)

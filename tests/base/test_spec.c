@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "base/spec.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"mean", NULL, "mean in rounds"},
     {"spread", "2.385", "ratio"},
     {"arms", "1e3", "how many"},
@@ -45,10 +45,14 @@ static void bad_forms_are_refused_by_name(void **state)
 {
     (void)state;
     const char *const bad[][2] = {
-        {"", "no name"},           {":mean=1", "no name"},
-        {"lag", "'mean'"},         {"lag:", "not key=value"},
-        {"lag:mean", "'mean'"},    {"lag:=4", "'=4'"},
-        {"lag:mean=1,", "''"},     {"lag:mean=1,mean=2", "twice"},
+        {"", "no name"},
+        {":mean=1", "no name"},
+        {"lag", "'mean'"},
+        {"lag:", "not key=value"},
+        {"lag:mean", "'mean'"},
+        {"lag:=4", "'=4'"},
+        {"lag:mean=1,", "''"},
+        {"lag:mean=1,mean=2", "twice"},
         {"lag:mean=1,men=2", "no setting 'men' (it has: mean, spread"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -64,8 +68,8 @@ static void bad_forms_are_refused_by_name(void **state)
 static void numbers_out_of_range_are_refused_with_the_value(void **state)
 {
     (void)state;
-    const char *const bad[] = {"lag:mean=100", "lag:mean=-1", "lag:mean=nan",
-                               "lag:mean=0x10", "lag:mean=", "lag:mean=1 "};
+    const char *const bad[] = {"lag:mean=100",  "lag:mean=-1", "lag:mean=nan",
+                               "lag:mean=0x10", "lag:mean=",   "lag:mean=1 "};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tarry__spec spec;
         tarry_error error;
@@ -82,13 +86,13 @@ static void counts_are_whole(void **state)
 {
     (void)state;
     uint64_t count;
-    assert_true(tarry__parse_count("2.5e3", &count) && count == 2500);
-    assert_true(tarry__parse_count("9007199254740992", &count));
-    assert_false(tarry__parse_count("2.5", &count));
-    assert_false(tarry__parse_count("-1", &count));
-    assert_false(tarry__parse_count("1e16", &count));
-    assert_false(tarry__parse_count("", &count));
-    assert_false(tarry__parse_count("1e", &count));
+    assert_true(tarry__base_parse_count("2.5e3", &count) && count == 2500);
+    assert_true(tarry__base_parse_count("9007199254740992", &count));
+    assert_false(tarry__base_parse_count("2.5", &count));
+    assert_false(tarry__base_parse_count("-1", &count));
+    assert_false(tarry__base_parse_count("1e16", &count));
+    assert_false(tarry__base_parse_count("", &count));
+    assert_false(tarry__base_parse_count("1e", &count));
 }
 
 int main(void)

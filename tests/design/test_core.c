@@ -23,7 +23,7 @@ static void sphere(double *x, size_t r, size_t count)
 {
     gauss(x, r, count);
     for (size_t i = 0; i < count; i++, x += r) {
-        const double norm = sqrt(tarry__dot(x, x, r));
+        const double norm = sqrt(tarry__linalg_dot(x, x, r));
         for (size_t j = 0; j < r; j++)
             x[j] /= norm;
     }
@@ -125,11 +125,11 @@ static double variance_of(const tarry__core *c, const double *x)
     double *V = malloc(r * r * sizeof *V), *y = malloc(r * sizeof *y);
     memset(V, 0, r * r * sizeof *V);
     for (size_t i = 0; i < c->count; i++)
-        tarry__rank_one(V, r, c->weight[i], c->x + i * r);
-    assert_true(tarry__cholesky(V, r));
+        tarry__linalg_rank_one(V, r, c->weight[i], c->x + i * r);
+    assert_true(tarry__linalg_cholesky(V, r));
     memcpy(y, x, r * sizeof *y);
-    tarry__lower_solve(V, r, y, 1);
-    const double variance = tarry__dot(y, y, r);
+    tarry__linalg_lower_solve(V, r, y, 1);
+    const double variance = tarry__linalg_dot(y, y, r);
     free(V);
     free(y);
     return variance;
@@ -159,7 +159,7 @@ static double log_det(const tarry__core *c)
     const size_t r = c->rank;
     double *V = malloc(r * r * sizeof *V), sum = 0;
     memcpy(V, c->V, r * r * sizeof *V);
-    assert_true(tarry__cholesky(V, r));
+    assert_true(tarry__linalg_cholesky(V, r));
     for (size_t i = 0; i < r; i++)
         sum += 2 * log(V[i * (r + 1)]);
     free(V);
@@ -440,14 +440,14 @@ static void a_singular_set_is_noticed(void **state)
 static int begin(void **state)
 {
     (void)state;
-    tarry__blas_quiet_begin();
+    tarry__linalg_blas_quiet_begin();
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    tarry__blas_quiet_end();
+    tarry__linalg_blas_quiet_end();
     return 0;
 }
 

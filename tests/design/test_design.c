@@ -386,7 +386,8 @@ static void the_number_of_threads_changes_nothing(void **state)
     (void)state;
     for (int rule = 0; rule < 2; rule++) {
         set s = ball(80000, 10); /* enough that threads are started */
-        assert_true(s.n_arms * s.dim * s.dim * 3 / 4 > TARRY__SERIAL_WORK);
+        assert_true(s.n_arms * s.dim * s.dim * 3 / 4 >
+                    TARRY__DESIGN_SERIAL_WORK);
         tarry_design_options o = tarry_design_defaults();
         o.rule = (tarry_design_rule)rule;
         o.tolerance = 1e-6;
@@ -541,12 +542,12 @@ static void every_failed_allocation_is_survived(void **state)
             uint64_t k = 0;
             while (status == TARRY_NO_MEMORY) {
                 tarry_design *d;
-                tarry__fail_alloc(++k);
+                tarry__base_fail_alloc(++k);
                 status = tarry_design_solve(s.data, s.n_arms, s.dim, &o, &d);
                 assert_true((status == TARRY_NO_MEMORY) == (d == NULL));
                 tarry_design_free(d);
             }
-            tarry__fail_alloc(0);
+            tarry__base_fail_alloc(0);
             assert_true(k > 20);
             free(s.data);
         }

@@ -7,19 +7,23 @@
 #include "design/exchange_kernel.h"
 #include "linalg/linalg.h"
 
-enum { MOST_POINTS = 131, MOST_RANK = 23, ROOM = MOST_POINTS + TARRY__PAD };
+enum {
+    MOST_POINTS = 131,
+    MOST_RANK = 23,
+    ROOM = MOST_POINTS + TARRY__EXCHANGE_PAD
+};
 
 typedef struct {
     size_t lanes;
-    tarry__look_kernel *look;
-    tarry__make_kernel *make;
+    tarry__exchange_look_kernel *look;
+    tarry__exchange_make_kernel *make;
 } variant;
 
 static const variant variants[] = {
-    {2, tarry__look_base, tarry__make_base},
+    {2, tarry__exchange_look_base, tarry__exchange_make_base},
 #ifdef __x86_64__
-    {4, tarry__look_avx2, tarry__make_avx2},
-    {8, tarry__look_avx512, tarry__make_avx512},
+    {4, tarry__exchange_look_avx2, tarry__exchange_make_avx2},
+    {8, tarry__exchange_look_avx512, tarry__exchange_make_avx512},
 #endif
 };
 
@@ -36,17 +40,17 @@ static void invert(const double *x, const double *weight, size_t r, size_t m,
 {
     memset(inverse, 0, r * r * sizeof *inverse);
     for (size_t i = 0; i < m; i++)
-        tarry__rank_one(inverse, r, weight[i], x + i * r);
-    assert_true(tarry__cholesky(inverse, r));
-    tarry__cholesky_inverse(inverse, r);
-    tarry__mirror(inverse, r);
+        tarry__linalg_rank_one(inverse, r, weight[i], x + i * r);
+    assert_true(tarry__linalg_cholesky(inverse, r));
+    tarry__linalg_cholesky_inverse(inverse, r);
+    tarry__linalg_mirror(inverse, r);
 }
 
 static double variance_of(const double *inverse, const double *x, size_t r)
 {
     double y[MOST_RANK];
-    tarry__times(inverse, r, r, x, y);
-    return tarry__dot(x, y, r);
+    tarry__linalg_times(inverse, r, r, x, y);
+    return tarry__linalg_dot(x, y, r);
 }
 
 static void fill(core *c, size_t r, size_t m)
@@ -97,11 +101,11 @@ static void make_step(core *c, const variant *v, size_t k, size_t l, double t,
     const double dl = c->variance[l] - s * dkl * dkl;
     c->weight[k] += t;
     c->weight[l] -= t;
-    v->make(&c->ex, (tarry__change){.scale = 1 / keep,
-                                    .s = s,
-                                    .t = -t / (1 - t * dl),
-                                    .f = s * dkl,
-                                    .keep = keep});
+    v->make(&c->ex, (tarry__exchange_change){.scale = 1 / keep,
+                                             .s = s,
+                                             .t = -t / (1 - t * dl),
+                                             .f = s * dkl,
+                                             .keep = keep});
 }
 
 static void a_step_gives_what_a_fresh_start_gives(void **state)
@@ -114,7 +118,7 @@ static void a_step_gives_what_a_fresh_start_gives(void **state)
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
         for (size_t i = 0; i < 7; i++)
             for (size_t j = 0; j < 3; j++) {
-                if (variants[v].lanes > tarry__vector_lanes())
+                if (variants[v].lanes > tarry__base_vector_lanes())
                     continue;
                 fill(c, ranks[i], points[j]);
                 const size_t l = points[j] - 1;

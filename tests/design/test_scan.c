@@ -28,28 +28,29 @@ static double *make_arms(size_t n_arms)
 /* V of random weights on some arms, and L^-1 as a panel. */
 typedef struct {
     double V[DIM * DIM], L[DIM * DIM], M[DIM * DIM];
-    tarry__panel panel;
+    tarry__design_panel panel;
 } design;
 
 static void factor_design(design *d)
 {
     memcpy(d->L, d->V, sizeof d->V);
-    assert_true(tarry__cholesky(d->L, DIM));
+    assert_true(tarry__linalg_cholesky(d->L, DIM));
     for (int i = 0; i < DIM * DIM; i++)
         d->M[i] = i % DIM >= i / DIM ? d->L[i] : 0;
-    tarry__lower_inverse(d->M, DIM);
-    tarry__panel_pack(&d->panel, d->M, DIM, DIM);
+    tarry__linalg_lower_inverse(d->M, DIM);
+    tarry__design_panel_pack(&d->panel, d->M, DIM, DIM);
 }
 
 static design make_design(const double *arms, size_t n_arms, uint64_t seed)
 {
-    design d = {.panel.values =
-                    tarry__alloc(tarry__panel_values(DIM, DIM), sizeof(double)),
-                .panel.ends =
-                    tarry__alloc(tarry__panel_ends(DIM), sizeof(size_t))};
+    design d = {.panel.values = tarry__base_alloc(
+                    tarry__design_panel_values(DIM, DIM), sizeof(double)),
+                .panel.ends = tarry__base_alloc(tarry__design_panel_ends(DIM),
+                                                sizeof(size_t))};
     for (int i = 0; i < 40; i++) {
         const size_t k = test_bits(&seed) % n_arms;
-        tarry__rank_one(d.V, DIM, test_uniform(&seed) / 20, arms + k * DIM);
+        tarry__linalg_rank_one(d.V, DIM, test_uniform(&seed) / 20,
+                               arms + k * DIM);
     }
     for (int i = 0; i < DIM; i++) /* regular also with few arms */
         d.V[i * (DIM + 1)] += 0.01;
@@ -59,8 +60,8 @@ static design make_design(const double *arms, size_t n_arms, uint64_t seed)
 
 static void clear_design(design *d)
 {
-    tarry__free(d->panel.values);
-    tarry__free(d->panel.ends);
+    tarry__base_free(d->panel.values);
+    tarry__base_free(d->panel.ends);
 }
 
 /* What the kernel says; it has its own test. */
@@ -76,13 +77,14 @@ static double *variances(const design *d, const double *arms, size_t n_arms)
 static double ratio(const design *old, const design *new)
 {
     double A[DIM * DIM], B[DIM * DIM], values[DIM], work[1000], rho;
-    assert_true(tarry__factor_work(DIM, DIM) <= 1000);
-    tarry__multiply(new->M, old->V, DIM, DIM, DIM, A);
+    assert_true(tarry__linalg_factor_work(DIM, DIM) <= 1000);
+    tarry__linalg_multiply(new->M, old->V, DIM, DIM, DIM, A);
     for (int i = 0; i < DIM; i++)
         for (int j = 0; j < DIM; j++)
             B[i + j * DIM] = A[j + i * DIM];
-    tarry__multiply(new->M, B, DIM, DIM, DIM, A);
-    assert_true(tarry__largest_eigenvalue(A, DIM, values, work, 1000, &rho));
+    tarry__linalg_multiply(new->M, B, DIM, DIM, DIM, A);
+    assert_true(
+        tarry__linalg_largest_eigenvalue(A, DIM, values, work, 1000, &rho));
     return rho * (1 + 1e-9);
 }
 
@@ -109,7 +111,7 @@ static int better_first(const void *a, const void *b)
 static void check_hits(const tarry__scan *scan, const double *variance,
                        double wanted)
 {
-    const tarry__hits *hits = &scan->hits[0];
+    const tarry__design_hits *hits = &scan->hits[0];
     size_t *order = malloc(scan->n_arms * sizeof *order), count = 0;
     for (size_t k = 0; k < scan->n_arms; k++)
         if (variance[k] > wanted)
@@ -224,7 +226,7 @@ static void later_passes_touch_few_arms_and_miss_none(void **state)
     double *arms = make_arms(n_arms), most;
     design old = make_design(arms, n_arms, 3);
     design new = make_design(arms, n_arms, 3);
-    tarry__rank_one(new.V, DIM, 0.003, arms);
+    tarry__linalg_rank_one(new.V, DIM, 0.003, arms);
     factor_design(&new);
     const double rho[] = {ratio(&old, &new), 1};
     double *variance = variances(&new, arms, n_arms);
@@ -307,14 +309,14 @@ static void overflow_is_large_and_nan_is_refused(void **state)
 static int begin(void **state)
 {
     (void)state;
-    tarry__blas_quiet_begin();
+    tarry__linalg_blas_quiet_begin();
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    tarry__blas_quiet_end();
+    tarry__linalg_blas_quiet_end();
     return 0;
 }
 
@@ -322,7 +324,7 @@ static int end(void **state)
 static void several_threads_list_the_same(void **state)
 {
     (void)state;
-    const size_t n_arms = 1 + TARRY__SERIAL_WORK / (DIM * DIM);
+    const size_t n_arms = 1 + TARRY__DESIGN_SERIAL_WORK / (DIM * DIM);
     double *arms = make_arms(n_arms), most[4], again[4];
     design old = make_design(arms, n_arms, 1),
            new = make_design(arms, n_arms, 2);

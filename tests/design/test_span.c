@@ -209,25 +209,25 @@ static void the_unit_scale_is_a_power_of_two(void **state)
                              1e-11, 0.9999, 1e150,  1.7976931348623157e308};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         int exponent;
-        const double unit = tarry__unit_scale(values[i]);
+        const double unit = tarry__design_unit_scale(values[i]);
         assert_true(frexp(unit, &exponent) == 0.5);
         assert_true(unit * values[i] >= 1 && unit * values[i] < 2);
     }
-    assert_true(tarry__unit_scale(0) == 0);
+    assert_true(tarry__design_unit_scale(0) == 0);
 }
 
 static void the_largest_value_is_found_or_nan(void **state)
 {
     (void)state;
     double values[] = {0.5, -2.385, 1e-300, 2, 0};
-    assert_true(tarry__largest(values, 5) == 2.385);
-    assert_true(tarry__largest(values, 1) == 0.5);
-    assert_true(tarry__largest(values + 4, 1) == 0);
-    assert_true(tarry__largest(values, 0) == 0);
+    assert_true(tarry__design_largest(values, 5) == 2.385);
+    assert_true(tarry__design_largest(values, 1) == 0.5);
+    assert_true(tarry__design_largest(values + 4, 1) == 0);
+    assert_true(tarry__design_largest(values, 0) == 0);
     for (size_t i = 0; i < 5; i++) {
         const double kept = values[i];
         values[i] = i % 2 == 0 ? NAN : -INFINITY;
-        assert_true(isnan(tarry__largest(values, 5)));
+        assert_true(isnan(tarry__design_largest(values, 5)));
         values[i] = kept;
     }
 }
@@ -236,14 +236,14 @@ static void the_largest_value_is_found_or_nan(void **state)
 static int begin(void **state)
 {
     (void)state;
-    tarry__blas_quiet_begin();
+    tarry__linalg_blas_quiet_begin();
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    tarry__blas_quiet_end();
+    tarry__linalg_blas_quiet_end();
     return 0;
 }
 

@@ -23,7 +23,7 @@ static double plain(const double *M, size_t r, size_t n, const double *a)
 typedef struct {
     size_t r, n, count;
     double *M, *arms, *variance;
-    tarry__panel panel;
+    tarry__design_panel panel;
 } problem;
 
 /* M is full, or lower triangular when `triangular`. */
@@ -31,28 +31,30 @@ static problem make(size_t r, size_t n, size_t count, int triangular)
 {
     uint64_t seed = r * 1000 + n;
     problem p = {.r = r, .n = n, .count = count};
-    p.M = tarry__alloc(r * n, sizeof(double));
-    p.arms = tarry__alloc(count * n, sizeof(double));
-    p.variance = tarry__alloc(count, sizeof(double));
-    p.panel.values = tarry__alloc(tarry__panel_values(r, n), sizeof(double));
-    p.panel.ends = tarry__alloc(tarry__panel_ends(r), sizeof(size_t));
+    p.M = tarry__base_alloc(r * n, sizeof(double));
+    p.arms = tarry__base_alloc(count * n, sizeof(double));
+    p.variance = tarry__base_alloc(count, sizeof(double));
+    p.panel.values =
+        tarry__base_alloc(tarry__design_panel_values(r, n), sizeof(double));
+    p.panel.ends =
+        tarry__base_alloc(tarry__design_panel_ends(r), sizeof(size_t));
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < r; i++)
             p.M[i + j * r] =
                 triangular && j > n - r + i ? 0 : test_normal(&seed);
     for (size_t i = 0; i < count * n; i++)
         p.arms[i] = test_normal(&seed);
-    tarry__panel_pack(&p.panel, p.M, r, n);
+    tarry__design_panel_pack(&p.panel, p.M, r, n);
     return p;
 }
 
 static void clear(problem *p)
 {
-    tarry__free(p->M);
-    tarry__free(p->arms);
-    tarry__free(p->variance);
-    tarry__free(p->panel.values);
-    tarry__free(p->panel.ends);
+    tarry__base_free(p->M);
+    tarry__base_free(p->arms);
+    tarry__base_free(p->variance);
+    tarry__base_free(p->panel.values);
+    tarry__base_free(p->panel.ends);
 }
 
 static void check_all_rows(const problem *p)
@@ -67,16 +69,16 @@ static void check_all_rows(const problem *p)
 
 typedef struct {
     size_t lanes;
-    tarry__kernel *large, *small;
-    tarry__moments_kernel *moments;
+    tarry__design_kernel *large, *small;
+    tarry__design_moments_kernel *moments;
     tarry__bounds_set_kernel *set;
     tarry__bounds_list_kernel *list;
 } variant;
 
 #define VARIANT(lanes, name)                                                   \
     {                                                                          \
-        lanes, tarry__kernel_##name, tarry__small_##name,                      \
-            tarry__moments_##name, tarry__bounds_set_##name,                   \
+        lanes, tarry__design_kernel_##name, tarry__design_small_##name,        \
+            tarry__design_moments_##name, tarry__bounds_set_##name,            \
             tarry__bounds_list_##name                                          \
     }
 static const variant variants[] = {
@@ -90,7 +92,7 @@ enum { N_VARIANTS = sizeof variants / sizeof *variants };
 
 static bool can_run(const variant *v)
 {
-    return v->lanes <= tarry__vector_lanes();
+    return v->lanes <= tarry__base_vector_lanes();
 }
 
 static void all_shapes_agree_with_a_plain_loop(void **state)
@@ -110,7 +112,7 @@ static void all_shapes_agree_with_a_plain_loop(void **state)
 static void small_triangles_agree_in_every_variant(void **state)
 {
     (void)state;
-    for (size_t n = 1; n <= TARRY__SMALL_DIM; n++) {
+    for (size_t n = 1; n <= TARRY__DESIGN_SMALL_DIM; n++) {
         problem p = make(n, n, 37, 1);
         assert_true(p.panel.is_small);
         for (size_t v = 0; v < N_VARIANTS; v++) {
@@ -133,10 +135,11 @@ static void moments_are_those_of_a_plain_loop(void **state)
     (void)state;
     enum { COUNT = 29 };
     uint64_t seed = 5;
-    for (size_t r = 1; r <= TARRY__SMALL_DIM; r++) {
-        double *x = malloc((COUNT * r + TARRY__SMALL_DIM) * sizeof *x);
-        double weight[COUNT], V[TARRY__SMALL_DIM * TARRY__SMALL_DIM];
-        for (size_t i = 0; i < COUNT * r + TARRY__SMALL_DIM; i++)
+    for (size_t r = 1; r <= TARRY__DESIGN_SMALL_DIM; r++) {
+        double *x = malloc((COUNT * r + TARRY__DESIGN_SMALL_DIM) * sizeof *x);
+        double weight[COUNT],
+            V[TARRY__DESIGN_SMALL_DIM * TARRY__DESIGN_SMALL_DIM];
+        for (size_t i = 0; i < COUNT * r + TARRY__DESIGN_SMALL_DIM; i++)
             x[i] = i < COUNT * r ? test_normal(&seed) : NAN;
         for (size_t k = 0; k < COUNT; k++)
             weight[k] = k % 3 == 0 ? 0 : test_uniform(&seed);
@@ -172,7 +175,7 @@ static void bounds_bound_and_lists_list(void **state)
     for (size_t v = 0; v < N_VARIANTS; v++) {
         if (!can_run(&variants[v]))
             continue;
-        const tarry__summary s = variants[v].set(variance, COUNT, bound);
+        const tarry__design_summary s = variants[v].set(variance, COUNT, bound);
         CHECK_NEAR(s.sum, sum, 1e-12 * sum);
         assert_true(s.largest == largest);
         for (size_t i = 0; i < COUNT; i++) {

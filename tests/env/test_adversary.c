@@ -6,13 +6,13 @@ enum { ARMS = 4, ROUNDS = 20000 };
 static const size_t plan_arm[ARMS - 1] = {3, 1, 0};
 static const double plan_weight[ARMS - 1] = {0.5, 0.1, 0.4};
 
-static tarry__view view_of(uint64_t round, uint64_t phase)
+static tarry__adversary_view view_of(uint64_t round, uint64_t phase)
 {
-    return (tarry__view){.round = round,
-                         .phase = phase,
-                         .n_plan = ARMS - 1,
-                         .plan_arm = plan_arm,
-                         .plan_weight = plan_weight};
+    return (tarry__adversary_view){.round = round,
+                                   .phase = phase,
+                                   .n_plan = ARMS - 1,
+                                   .plan_arm = plan_arm,
+                                   .plan_weight = plan_weight};
 }
 
 static tarry__world *make(const char *delay)
@@ -28,16 +28,16 @@ static void play_long(tarry__adversary *a, uint64_t sigma, uint64_t *delay,
 {
     uint64_t chance = 2385, phase = 1, outstanding = 0;
     for (uint64_t t = 1; t <= ROUNDS; t++) {
-        delay[t] = TARRY__NEVER;
+        delay[t] = TARRY__DELAY_NEVER;
         arms[t] = test_bits(&chance) % ARMS;
         phase += test_bits(&chance) % 700 == 0;
-        const tarry__view view = view_of(t, phase);
+        const tarry__adversary_view view = view_of(t, phase);
         const uint64_t *released;
         const size_t n = tarry__adversary_play(a, &view, arms[t], &released);
         outstanding++;
         for (size_t i = 0; i < n; i++) {
             assert_true(released[i] >= 1 && released[i] <= t);
-            assert_true(delay[released[i]] == TARRY__NEVER);
+            assert_true(delay[released[i]] == TARRY__DELAY_NEVER);
             delay[released[i]] = t - released[i];
             outstanding--;
         }
@@ -87,7 +87,7 @@ static void hold_newest_is_a_constant_delay_of_sigma(void **state)
     tarry__world *world = make("hold-newest:sigma=23");
     play_long(world->adversary, 23, delays, arms);
     for (uint64_t t = 1; t <= ROUNDS; t++)
-        assert_true(delays[t] == (t + 23 <= ROUNDS ? 23 : TARRY__NEVER));
+        assert_true(delays[t] == (t + 23 <= ROUNDS ? 23 : TARRY__DELAY_NEVER));
     tarry__world_free(world);
 }
 
@@ -121,7 +121,7 @@ static void hold_rarest_holds_one_arm_until_the_phase_ends(void **state)
     const size_t played[] = {1, 3, 1, 0, 1, 1};
     const size_t held[] = {1, 1, 2, 2, 3, 3};
     for (uint64_t t = 1; t <= 6; t++) { /* arm 1 is the rarest */
-        const tarry__view view = view_of(t, 1);
+        const tarry__adversary_view view = view_of(t, 1);
         const size_t n =
             tarry__adversary_play(a, &view, played[t - 1], &released);
         assert_int_equal(tarry__adversary_outstanding(a), held[t - 1]);
@@ -129,7 +129,7 @@ static void hold_rarest_holds_one_arm_until_the_phase_ends(void **state)
         assert_int_equal(n, goes ? 1 : 0);
         assert_true(!goes || released[0] == t);
     }
-    const tarry__view next = view_of(7, 2);
+    const tarry__adversary_view next = view_of(7, 2);
     assert_int_equal(tarry__adversary_play(a, &next, 2, &released), 4);
     const uint64_t expected[] = {1, 3, 5, 7};
     assert_memory_equal(released, expected, sizeof expected);
@@ -141,7 +141,7 @@ static void hold_rarest_leaves_policies_without_a_plan_alone(void **state)
     (void)state;
     tarry__world *world = make("hold-rarest");
     for (uint64_t t = 1; t < 100; t++) {
-        const tarry__view view = {.round = t};
+        const tarry__adversary_view view = {.round = t};
         const uint64_t *released;
         assert_int_equal(
             tarry__adversary_play(world->adversary, &view, t % 4, &released),
@@ -184,7 +184,8 @@ static void models_tell_who_depends_on_the_arm(void **state)
 {
     (void)state;
     put_file("a.csv", "4\n");
-    for (const tarry__entry *const *e = tarry__adversaries; *e != NULL; e++) {
+    for (const tarry__entry *const *e = tarry__adversary_adversaries;
+         *e != NULL; e++) {
         char text[64];
         const char *name = (*e)->name;
         snprintf(text, sizeof text, "%s%s", name,
@@ -194,8 +195,8 @@ static void models_tell_who_depends_on_the_arm(void **state)
                             name);
         assert_int_equal(tarry__world_model(world),
                          strcmp(name, "hold-rarest") == 0
-                             ? TARRY__ADVERSARIAL_BY_ARM
-                             : TARRY__ADVERSARIAL);
+                             ? TARRY__ENV_ADVERSARIAL_BY_ARM
+                             : TARRY__ENV_ADVERSARIAL);
         tarry__world_free(world);
     }
 }

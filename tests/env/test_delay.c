@@ -65,10 +65,10 @@ static double law_p(const tarry__delay *delay, size_t arm, const uint64_t *draw)
     size_t n = 0;
     for (int i = 1; i <= 40; i++) {
         const uint64_t q = tarry__delay_quantile(delay, arm, i / 41.0);
-        if (q != TARRY__NEVER && (n == 0 || q > end[n - 1]))
+        if (q != TARRY__DELAY_NEVER && (n == 0 || q > end[n - 1]))
             end[n++] = q;
     }
-    end[n] = TARRY__NEVER;
+    end[n] = TARRY__DELAY_NEVER;
     for (size_t c = 0; c <= n; c++) {
         const double from =
             c == 0 ? 1 : tarry__delay_tail(delay, arm, end[c - 1] + 1);
@@ -145,7 +145,7 @@ static void check_quantiles(const char *text)
     for (size_t arm = 0; arm < 4; arm++)
         for (double q = 0.003; q < 1; q += 0.0385) {
             const uint64_t d = tarry__delay_quantile(delay, arm, q);
-            if (d == TARRY__NEVER) {
+            if (d == TARRY__DELAY_NEVER) {
                 CHECK_AT_MOST(1 - q, tarry__delay_tail(delay, arm, 1ull << 46) +
                                          1e-12);
                 continue;
@@ -308,16 +308,16 @@ static void quantiles_know_their_ends(void **state)
         {"uniform:low=1,high=4", 0.51, 3},
         {"two-point:low=2,high=9,p=0.25", 0.75, 2},
         {"two-point:low=2,high=9,p=0.25", 0.76, 9},
-        {"exponential", 1, TARRY__NEVER},
+        {"exponential", 1, TARRY__DELAY_NEVER},
         {"exponential:mean=100", 0.5, 69},
-        {"poisson:mean=4", 1, TARRY__NEVER},
-        {"threshold:threshold=1", 1, TARRY__NEVER},
+        {"poisson:mean=4", 1, TARRY__DELAY_NEVER},
+        {"threshold:threshold=1", 1, TARRY__DELAY_NEVER},
         {"low-late:late=9,threshold=1", 1, 9},
         {"constant:rounds=1e14", 0.5, 100000000000000},
         {"constant:rounds=7,never=0.25", 0.75, 7},
-        {"constant:rounds=7,never=0.25", 0.76, TARRY__NEVER},
-        {"constant:rounds=7,never=1", 0.01, TARRY__NEVER},
-        {"pareto:shape=0.1,scale=1", 0.99, TARRY__NEVER},
+        {"constant:rounds=7,never=0.25", 0.76, TARRY__DELAY_NEVER},
+        {"constant:rounds=7,never=1", 0.01, TARRY__DELAY_NEVER},
+        {"pareto:shape=0.1,scale=1", 0.99, TARRY__DELAY_NEVER},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         tarry__world *world = make_world(bandit, "bernoulli", known[i].text);
@@ -341,7 +341,7 @@ static void spread_runs_from_one_over_s_to_s(void **state)
         tarry__world_draw(world, 1, arm, &loss, &delay);
         assert_int_equal(delay, delays[arm]);
     }
-    assert_int_equal(tarry__world_model(world), TARRY__STOCHASTIC_BY_ARM);
+    assert_int_equal(tarry__world_model(world), TARRY__ENV_STOCHASTIC_BY_ARM);
     tarry__world_free(world);
     world = make_world("basis:arms=1", "none", "constant:rounds=100,spread=49");
     CHECK_NEAR(tarry__delay_mean(&world->delay, 0), 100, 0);
@@ -371,16 +371,16 @@ static void whole_numbers_survive_scaling(void **state)
 {
     (void)state;
     for (double k = 1; k < 3000; k++)
-        assert_int_equal(tarry__whole_rounds(k * (1 / k)), 1);
+        assert_int_equal(tarry__delay_whole_rounds(k * (1 / k)), 1);
     for (double k = 1; k <= 1e14; k = floor(k * 1.7) + 1) {
-        assert_int_equal(tarry__whole_rounds(k), (uint64_t)k);
+        assert_int_equal(tarry__delay_whole_rounds(k), (uint64_t)k);
         if (k < 1e12)
-            assert_int_equal(tarry__whole_rounds(k + 0.99), (uint64_t)k);
+            assert_int_equal(tarry__delay_whole_rounds(k + 0.99), (uint64_t)k);
     }
-    assert_int_equal(tarry__whole_rounds(1e14), 100000000000000);
-    assert_true(tarry__whole_rounds(2e14) == TARRY__NEVER);
-    assert_true(tarry__whole_rounds(INFINITY) == TARRY__NEVER);
-    assert_int_equal(tarry__whole_rounds(0), 0);
+    assert_int_equal(tarry__delay_whole_rounds(1e14), 100000000000000);
+    assert_true(tarry__delay_whole_rounds(2e14) == TARRY__DELAY_NEVER);
+    assert_true(tarry__delay_whole_rounds(INFINITY) == TARRY__DELAY_NEVER);
+    assert_int_equal(tarry__delay_whole_rounds(0), 0);
 }
 
 /* 4 standard errors of a coin. */
@@ -393,7 +393,7 @@ static void never_takes_its_share(void **state)
     draw_all(world, 2, draw);
     double lost = 0;
     for (int i = 0; i < DRAWS; i++)
-        lost += draw[i] == TARRY__NEVER;
+        lost += draw[i] == TARRY__DELAY_NEVER;
     CHECK_NEAR(lost / DRAWS, 0.3, 4 * sqrt(0.3 * 0.7 / DRAWS));
     tarry__world_free(world);
 }

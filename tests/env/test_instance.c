@@ -5,7 +5,8 @@ static tarry__instance make_of(const char *text, uint64_t seed, uint32_t run)
 {
     tarry__instance a;
     tarry_error error = {"no error text"};
-    if (tarry__instance_init(&a, in_folder(text), (tarry__place){seed, run},
+    if (tarry__instance_init(&a, in_folder(text),
+                             (tarry__instance_place){seed, run},
                              &error) != TARRY_OK)
         fail_msg("%s: %s", text, error.text);
     return a;

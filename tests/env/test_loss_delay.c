@@ -62,7 +62,7 @@ static void joint_laws_have_the_stated_tails_and_means(void **state)
     for (size_t i = 0; i < sizeof joints / sizeof *joints; i++) {
         const joint j = joints[i];
         tarry__world *world = make_world(j.instance, j.loss, j.delay);
-        assert_int_equal(tarry__world_model(world), TARRY__LOSS_DEPENDENT);
+        assert_int_equal(tarry__world_model(world), TARRY__ENV_LOSS_DEPENDENT);
         for (size_t arm = 0; arm < 4; arm++)
             check_arm(world, arm);
         check_arm(world, world->instance.best);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "env/env.h"
+#include "env/world.h"
 
 static char folder[] = "/tmp/tarry-env-XXXXXX";
 static char path[64]; /* the file that put_file made last */

@@ -156,14 +156,14 @@ static void vector_products_agree_with_plain_loops(void **state)
             const double *A = normal(m, n), *x = normal(n, 1);
             const double *z = normal(m, 1);
             double *y = take(m), *u = take(n);
-            tarry__times(A, m, n, x, y);
+            tarry__linalg_times(A, m, n, x, y);
             check_same(y, product(A, x, m, n, 1), m);
-            tarry__transposed_times(A, m, n, z, u);
+            tarry__linalg_transposed_times(A, m, n, z, u);
             check_same(u, product(transposed(A, m, n), z, n, m, 1), n);
-            const double dot = tarry__dot(z, y, m);
+            const double dot = tarry__linalg_dot(z, y, m);
             CHECK_NEAR(dot, product(z, y, 1, m, 1)[0], 1e-12 * (1 + m * n));
         }
-    assert_true(tarry__dot(NULL, NULL, 0) == 0);
+    assert_true(tarry__linalg_dot(NULL, NULL, 0) == 0);
 }
 
 static void matrix_products_agree_with_plain_loops(void **state)
@@ -175,9 +175,10 @@ static void matrix_products_agree_with_plain_loops(void **state)
             const double *A = normal(m, k), *B = normal(k, n);
             double *C = take(m * n);
             const double *expected = product(A, B, m, k, n);
-            tarry__multiply(A, B, m, k, n, C);
+            tarry__linalg_multiply(A, B, m, k, n, C);
             check_same(C, expected, m * n);
-            tarry__transposed_multiply(transposed(A, m, k), B, m, k, n, C);
+            tarry__linalg_transposed_multiply(transposed(A, m, k), B, m, k, n,
+                                              C);
             check_same(C, expected, m * n);
         }
 }
@@ -193,13 +194,13 @@ static void symmetric_products_fill_the_lower_half_only(void **state)
             double *sum = copy(outer, m * m);
             double *gram = half(normal(n, n), n, is_lower, NAN);
             double *expected = product(A, transposed(A, m, n), m, n, m);
-            tarry__outer(A, m, n, outer);
+            tarry__linalg_outer(A, m, n, outer);
             check_same_lower(outer, expected, m);
             check_nan_above(outer, m);
-            tarry__gram(A, m, n, gram);
+            tarry__linalg_gram(A, m, n, gram);
             check_same_lower(gram, inner_products(A, m, n), n);
             check_nan_above(gram, n);
-            tarry__add_outer(A, m, n, sum);
+            tarry__linalg_add_outer(A, m, n, sum);
             for (size_t i = 0; i < m * m; i++)
                 expected[i] += before[i];
             check_same_lower(sum, expected, m);
@@ -217,7 +218,7 @@ static void a_rank_one_change_reaches_both_halves(void **state)
         for (size_t j = 0; j < n; j++)
             for (size_t i = 0; i < n; i++)
                 expected[i + j * n] += alpha * x[i] * x[j];
-        tarry__rank_one(A, n, alpha, x);
+        tarry__linalg_rank_one(A, n, alpha, x);
         check_same(A, expected, n * n);
     }
 }
@@ -229,7 +230,7 @@ static void mirroring_copies_the_lower_half_up(void **state)
         const size_t n = sizes[a];
         const double *S = positive(n);
         double *A = half(S, n, is_lower, NAN);
-        tarry__mirror(A, n);
+        tarry__linalg_mirror(A, n);
         for (size_t j = 0; j < n; j++)
             for (size_t i = 0; i < n; i++)
                 assert_true(A[i + j * n] == S[i >= j ? i + j * n : j + i * n]);
@@ -245,7 +246,7 @@ static void a_cholesky_factor_times_its_transpose_is_the_matrix(void **state)
         const size_t n = sizes[a];
         const double *A = positive(n);
         double *L = half(A, n, is_lower, NAN);
-        assert_true(tarry__cholesky(L, n));
+        assert_true(tarry__linalg_cholesky(L, n));
         check_nan_above(L, n);
         L = half(L, n, is_lower, 0);
         check_same(product(L, transposed(L, n, n), n, n, n), A, n * n);
@@ -262,7 +263,7 @@ static void what_is_not_positive_definite_has_no_cholesky_factor(void **state)
             for (size_t at = 0; at < n; at += n / 3 + 1) {
                 double *A = positive(n);
                 A[at * (n + 1)] = bad[b];
-                assert_false(tarry__cholesky(A, n));
+                assert_false(tarry__linalg_cholesky(A, n));
             }
     }
 }
@@ -275,12 +276,12 @@ static void solving_with_a_cholesky_factor_undoes_the_matrix(void **state)
         const double *L = lower_factor(n), *x = normal(n, 1);
         const double *A = product(L, transposed(L, n, n), n, n, n);
         double *b = product(A, x, n, n, 1);
-        tarry__cholesky_solve(half(L, n, is_lower, NAN), n, b);
+        tarry__linalg_cholesky_solve(half(L, n, is_lower, NAN), n, b);
         check_same(b, x, n);
         double *inverse = half(L, n, is_lower, NAN);
-        tarry__cholesky_inverse(inverse, n);
+        tarry__linalg_cholesky_inverse(inverse, n);
         check_nan_above(inverse, n);
-        tarry__mirror(inverse, n);
+        tarry__linalg_mirror(inverse, n);
         check_identity(product(inverse, A, n, n, n), n);
     }
 }
@@ -294,9 +295,9 @@ static void lower_triangles_are_solved_and_inverted(void **state)
             const double *L = lower_factor(n), *X = normal(n, m);
             double *B = product(L, X, n, n, m);
             double *inverse = half(L, n, is_lower, NAN);
-            tarry__lower_solve(inverse, n, B, m);
+            tarry__linalg_lower_solve(inverse, n, B, m);
             check_same(B, X, n * m);
-            tarry__lower_inverse(inverse, n);
+            tarry__linalg_lower_inverse(inverse, n);
             check_nan_above(inverse, n);
             inverse = half(inverse, n, is_lower, 0);
             check_identity(product(L, inverse, n, n, n), n);
@@ -316,9 +317,9 @@ static void upper_triangles_are_solved_inside_taller_matrices(void **state)
             for (size_t i = 0; i < stride * n; i++)
                 R[i] = i % stride < n ? NaNs[i % stride + i / stride * n] : NAN;
             double *B = product(U, X, n, n, m), *C = product(L, X, n, n, m);
-            tarry__upper_solve(R, stride, n, B, m);
+            tarry__linalg_upper_solve(R, stride, n, B, m);
             check_same(B, X, n * m);
-            tarry__upper_transposed_solve(R, stride, n, C, m);
+            tarry__linalg_upper_transposed_solve(R, stride, n, C, m);
             check_same(C, X, n * m);
         }
 }
@@ -341,10 +342,10 @@ static void qr_keeps_inner_products(void **state)
     for (size_t a = 0; a < N_SIZES; a++)
         for (size_t b = 0; b <= a; b++) {
             const size_t m = sizes[a], n = sizes[b];
-            const size_t work_size = tarry__factor_work(m, n);
+            const size_t work_size = tarry__linalg_factor_work(m, n);
             const double *A = normal(m, n);
             double *R = copy(A, m * n);
-            assert_true(tarry__qr(R, m, n, take(work_size), work_size));
+            assert_true(tarry__linalg_qr(R, m, n, take(work_size), work_size));
             R = upper_part(R, m, n, n);
             check_same(inner_products(R, n, n), inner_products(A, m, n), n * n);
         }
@@ -353,11 +354,11 @@ static void qr_keeps_inner_products(void **state)
 /* A P = Q R, Q'Q = I, and the diagonal of R falls. */
 static void check_pivoted(const double *A, size_t m, size_t n)
 {
-    const size_t k = m < n ? m : n, work_size = tarry__factor_work(m, n);
+    const size_t k = m < n ? m : n, work_size = tarry__linalg_factor_work(m, n);
     double *R = copy(A, m * n), *Q = take(m * k), *AP = take(m * n);
     int pivot[128];
-    assert_true(
-        tarry__qr_pivoted(R, m, n, pivot, Q, take(work_size), work_size));
+    assert_true(tarry__linalg_qr_pivoted(R, m, n, pivot, Q, take(work_size),
+                                         work_size));
     check_identity(inner_products(Q, m, k), k);
     bool seen[128] = {false};
     for (size_t j = 0; j < n; j++) {
@@ -383,11 +384,12 @@ static void pivoted_qr_shows_a_lower_rank(void **state)
 {
     (void)state;
     const size_t m = 17, n = 70, rank = 5;
-    const size_t work_size = tarry__factor_work(m, n);
+    const size_t work_size = tarry__linalg_factor_work(m, n);
     double *A = product(normal(m, rank), normal(rank, n), m, rank, n);
     check_pivoted(A, m, n);
     int pivot[128];
-    tarry__qr_pivoted(A, m, n, pivot, take(m * m), take(work_size), work_size);
+    tarry__linalg_qr_pivoted(A, m, n, pivot, take(m * m), take(work_size),
+                             work_size);
     CHECK_AT_MOST(1e-3 * fabs(A[0]), fabs(A[(rank - 1) * (m + 1)]));
     CHECK_AT_MOST(fabs(A[rank * (m + 1)]), 1e-13 * fabs(A[0]));
 }
@@ -399,10 +401,10 @@ static void ql_keeps_inner_products_in_half_the_numbers(void **state)
     for (size_t a = 0; a < N_SIZES; a++)
         for (size_t b = 0; b <= a; b++) {
             const size_t m = sizes[b], n = sizes[a];
-            const size_t work_size = tarry__factor_work(m, n);
+            const size_t work_size = tarry__linalg_factor_work(m, n);
             const double *M = normal(m, n);
             double *L = copy(M, m * n);
-            assert_true(tarry__ql(L, m, n, take(work_size), work_size));
+            assert_true(tarry__linalg_ql(L, m, n, take(work_size), work_size));
             for (size_t i = 0; i < m; i++)
                 for (size_t j = n - m + i + 1; j < n; j++)
                     assert_true(L[i + j * m] == 0);
@@ -427,19 +429,20 @@ static void singular_values_and_vectors_are_right(void **state)
 {
     (void)state;
     for (size_t a = 0; a < N_SIZES; a++) {
-        const size_t n = sizes[a], work_size = tarry__factor_work(n, n);
+        const size_t n = sizes[a], work_size = tarry__linalg_factor_work(n, n);
         double *A = normal(n, n), *values = take(n), *Vt = take(n * n);
         for (size_t i = 0; i < n * n; i++)
             A[i] *= pow(10, -8 * (double)(i / n) / (double)n);
         const double *kept = copy(A, n * n);
-        assert_true(tarry__svd(A, n, values, Vt, take(work_size), work_size));
+        assert_true(
+            tarry__linalg_svd(A, n, values, Vt, take(work_size), work_size));
         gsl_vector *S = gsl_singular_values(kept, n);
         const double *V = transposed(Vt, n, n);
         check_identity(inner_products(V, n, n), n);
         for (size_t i = 0; i < n; i++) {
             const double *Av = product(kept, V + i * n, n, n, 1);
             CHECK_NEAR(values[i], gsl_vector_get(S, i), 1e-14 * values[0] * n);
-            CHECK_NEAR(sqrt(tarry__dot(Av, Av, n)), values[i],
+            CHECK_NEAR(sqrt(tarry__linalg_dot(Av, Av, n)), values[i],
                        1e-14 * values[0] * n);
             assert_true(i == 0 || values[i] <= values[i - 1]);
         }
@@ -467,13 +470,13 @@ static void the_largest_eigenvalue_is_that_of_gsl(void **state)
 {
     (void)state;
     for (size_t a = 0; a < N_SIZES; a++) {
-        const size_t n = sizes[a], work_size = tarry__factor_work(n, n);
+        const size_t n = sizes[a], work_size = tarry__linalg_factor_work(n, n);
         double *A = normal(n, n), largest;
-        tarry__mirror(A, n);
+        tarry__linalg_mirror(A, n);
         const double expected = gsl_largest_eigenvalue(A, n);
-        assert_true(tarry__largest_eigenvalue(half(A, n, is_lower, NAN), n,
-                                              take(n), take(work_size),
-                                              work_size, &largest));
+        assert_true(tarry__linalg_largest_eigenvalue(
+            half(A, n, is_lower, NAN), n, take(n), take(work_size), work_size,
+            &largest));
         CHECK_NEAR(largest, expected, 1e-12 * n);
     }
 }
@@ -488,7 +491,7 @@ void openblas_set_num_threads(int threads);
 static void multiply_large(void)
 {
     enum { N = 400 };
-    tarry__multiply(normal(N, N), normal(N, N), N, N, N, take(N * N));
+    tarry__linalg_multiply(normal(N, N), normal(N, N), N, N, N, take(N * N));
 }
 
 /* A library without threads answers 1 throughout. */
@@ -497,14 +500,14 @@ static void quiet_stretches_nest_and_give_the_threads_back(void **state)
     (void)state;
     openblas_set_num_threads(3);
     const int host = openblas_get_num_threads(), ours = omp_get_max_threads();
-    tarry__blas_quiet_begin();
+    tarry__linalg_blas_quiet_begin();
     multiply_large();
     assert_int_equal(openblas_get_num_threads(), 1);
-    tarry__blas_quiet_begin();
-    tarry__blas_quiet_end();
+    tarry__linalg_blas_quiet_begin();
+    tarry__linalg_blas_quiet_end();
     multiply_large();
     assert_int_equal(openblas_get_num_threads(), 1);
-    tarry__blas_quiet_end();
+    tarry__linalg_blas_quiet_end();
     assert_int_equal(openblas_get_num_threads(), host);
     assert_int_equal(omp_get_max_threads(), ours);
 }
@@ -518,7 +521,7 @@ static void calls_from_many_threads_do_not_disturb_each_other(void **state)
     double A[M * N], C[M * M] = {0};
     for (int i = 0; i < M * N; i++)
         A[i] = (double)(test_bits(&seed) % 1000);
-    tarry__outer(A, M, N, C);
+    tarry__linalg_outer(A, M, N, C);
     int wrong = 0;
 #pragma omp parallel for num_threads(THREADS) reduction(+ : wrong)
     for (int call = 0; call < CALLS; call++) {
@@ -526,9 +529,9 @@ static void calls_from_many_threads_do_not_disturb_each_other(void **state)
         double B[M * N], D[M * M] = {0};
         for (int i = 0; i < M * N; i++)
             B[i] = factor * A[i];
-        tarry__blas_quiet_begin();
-        tarry__outer(B, M, N, D);
-        tarry__blas_quiet_end();
+        tarry__linalg_blas_quiet_begin();
+        tarry__linalg_outer(B, M, N, D);
+        tarry__linalg_blas_quiet_end();
         for (int i = 0; i < M * M; i++)
             wrong += D[i] != factor * factor * C[i];
     }
@@ -538,10 +541,11 @@ static void calls_from_many_threads_do_not_disturb_each_other(void **state)
 static void libraries_have_room_for_some_threads_but_not_for_all(void **state)
 {
     (void)state;
-    assert_true(tarry__libraries_have_room(1, 1));
-    assert_true(tarry__libraries_have_room(8, 2));
-    assert_false(tarry__libraries_have_room(1 << 30, 1)); /* 2^53 bytes */
-    assert_false(tarry__libraries_have_room(1, 1 << 30));
+    assert_true(tarry__linalg_libraries_have_room(1, 1));
+    assert_true(tarry__linalg_libraries_have_room(8, 2));
+    assert_false(
+        tarry__linalg_libraries_have_room(1 << 30, 1)); /* 2^53 bytes */
+    assert_false(tarry__linalg_libraries_have_room(1, 1 << 30));
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, free_blocks)

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include "env/env.h"
+#include "env/world.h"
 #include "log/dependence.h"
 #include "tarry/policy.h"
 
@@ -96,11 +96,11 @@ static inline made_log make_log(const log_recipe *r)
         if (policy != NULL)
             tarry_policy_choose(policy, &round, &arm);
         tarry__world_draw(w, t, arm, &loss, &delay);
-        if (r->burst > 0 && delay != TARRY__NEVER)
+        if (r->burst > 0 && delay != TARRY__DELAY_NEVER)
             delay = (t + delay + r->burst - 1) / r->burst * r->burst - t;
         m.arm[t - 1] = (uint32_t)arm;
         m.loss[t - 1] = loss;
-        m.delay[t - 1] = delay == TARRY__NEVER ? INFINITY : (double)delay;
+        m.delay[t - 1] = delay == TARRY__DELAY_NEVER ? INFINITY : (double)delay;
         m.age[t - 1] = (double)(n - t);
         m.seen[t - 1] = delay <= n - t;
         if (delay <= n - t) {
@@ -124,10 +124,11 @@ static inline made_log make_log(const log_recipe *r)
     return m;
 }
 
-static inline tarry__pairs pairs_of(const made_log *m, uint64_t seed)
+static inline tarry__dependence_pairs pairs_of(const made_log *m, uint64_t seed)
 {
-    return (tarry__pairs){m->n_seen,     m->n_arms,   m->seen_arm, m->seen_loss,
-                          m->seen_delay, m->seen_age, seed};
+    return (tarry__dependence_pairs){m->n_seen,    m->n_arms,     m->seen_arm,
+                                     m->seen_loss, m->seen_delay, m->seen_age,
+                                     seed};
 }
 
 #endif

@@ -5,13 +5,13 @@
 #include "paper/fit.h"
 #include "tarry/random.h"
 
-static tarry__sweep law(double exponent, size_t n)
+static tarry__fit_sweep law(double exponent, size_t n)
 {
-    tarry__sweep s = {.name = "law"};
+    tarry__fit_sweep s = {.name = "law"};
     for (size_t i = 0; i < n; i++) {
         const double x = pow(3, (double)i + 1);
         s.point[s.n++] =
-            (tarry__point){.x = x, .mean = 7 * pow(x, exponent)};
+            (tarry__fit_point){.x = x, .mean = 7 * pow(x, exponent)};
     }
     return s;
 }
@@ -20,8 +20,8 @@ static void a_power_law_is_found(void **state)
 {
     (void)state;
     for (double exponent = -2; exponent <= 2; exponent += 0.5) {
-        const tarry__sweep s = law(exponent, 5);
-        const tarry__power p = tarry__fit_power(&s);
+        const tarry__fit_sweep s = law(exponent, 5);
+        const tarry__fit_law p = tarry__fit_power(&s);
         assert_int_equal(p.used, 5);
         CHECK_NEAR(p.exponent, exponent, 1e-12);
         CHECK_NEAR(p.scale, 7, 1e-10);
@@ -32,7 +32,7 @@ static void a_power_law_is_found(void **state)
 static void too_few_points_say_nothing(void **state)
 {
     (void)state;
-    tarry__sweep s = law(1, 4);
+    tarry__fit_sweep s = law(1, 4);
     s.point[1].mean = 0;
     assert_int_equal(tarry__fit_power(&s).used, 3);
     s.point[2].mean = NAN;
@@ -44,27 +44,28 @@ static void too_few_points_say_nothing(void **state)
 static void residuals_widen_the_interval(void **state)
 {
     (void)state;
-    tarry__sweep s = {.n = 3};
+    tarry__fit_sweep s = {.n = 3};
     const double y[] = {0, 1.1, 1.9};
     for (int i = 0; i < 3; i++)
-        s.point[i] = (tarry__point){.x = exp(i), .mean = exp(y[i])};
-    const tarry__power p = tarry__fit_power(&s);
+        s.point[i] = (tarry__fit_point){.x = exp(i), .mean = exp(y[i])};
+    const tarry__fit_law p = tarry__fit_power(&s);
     CHECK_NEAR(p.exponent, 0.95, 1e-12);
     CHECK_NEAR(p.ci95, 12.7062 * sqrt((0.0025 + 0.01 + 0.0025) / 2), 1e-4);
 }
 
-/* Every run has its own scale, the same at all points: no error of the slope. */
+/* Every run has its own scale, the same at all points: no error of the slope.
+ */
 static void what_runs_share_cancels(void **state)
 {
     (void)state;
-    tarry__sweep s = {.n = 0};
+    tarry__fit_sweep s = {.n = 0};
     for (int i = 0; i < 4; i++) {
         double values[40];
         for (int k = 0; k < 40; k++)
             values[k] = (1 + k) * pow(2, i);
-        s.point[s.n++] = tarry__point_of(pow(2, i), values, 40);
+        s.point[s.n++] = tarry__fit_point_of(pow(2, i), values, 40);
     }
-    assert_int_equal(s.point[0].n_blocks, TARRY__BLOCKS);
+    assert_int_equal(s.point[0].n_blocks, TARRY__FIT_BLOCKS);
     CHECK_NEAR(s.point[0].mean, 20.5, 1e-12);
     CHECK_NEAR(tarry__fit_power(&s).ci95, 0, 1e-10);
     for (int i = 0; i < 4; i++)
@@ -80,7 +81,7 @@ static void intervals_cover(void **state)
     const int trials = 2000;
     int covered = 0;
     for (int t = 0; t < trials; t++) {
-        tarry__sweep s = {.n = 0};
+        tarry__fit_sweep s = {.n = 0};
         for (int i = 0; i < 6; i++) {
             double values[32];
             for (int k = 0; k < 32; k++) {
@@ -89,9 +90,9 @@ static void intervals_cover(void **state)
                                          .round = (uint64_t)(32 * i + k)};
                 values[k] = pow(2, i) * (1 + 0.2 * tarry_random_normal(&at));
             }
-            s.point[s.n++] = tarry__point_of(pow(2, i), values, 32);
+            s.point[s.n++] = tarry__fit_point_of(pow(2, i), values, 32);
         }
-        const tarry__power p = tarry__fit_power(&s);
+        const tarry__fit_law p = tarry__fit_power(&s);
         covered += fabs(p.exponent - 1) <= p.ci95;
     }
     assert_true(covered > trials * 0.95 - 4 * sqrt(trials * 0.95 * 0.05));
@@ -103,28 +104,28 @@ static void verdicts_follow_the_interval(void **state)
     (void)state;
     const struct {
         double measured, ci95;
-        tarry__relation relation;
-        tarry__verdict verdict;
+        tarry__fit_relation relation;
+        tarry__fit_verdict verdict;
     } cases[] = {
-        {1, 0.05, TARRY__EQUALS, TARRY__SUPPORTED},
-        {1.08, 0.05, TARRY__EQUALS, TARRY__SUPPORTED},
-        {1.1, 0.2, TARRY__EQUALS, TARRY__UNRESOLVED},
-        {0.9, 0.2, TARRY__EQUALS, TARRY__UNRESOLVED},
-        {1.3, 0.05, TARRY__EQUALS, TARRY__CONTRADICTED},
-        {0.5, 0.05, TARRY__EQUALS, TARRY__CONTRADICTED},
-        {0.5, 0.05, TARRY__AT_MOST, TARRY__SUPPORTED},
-        {1.3, 0.05, TARRY__AT_MOST, TARRY__CONTRADICTED},
-        {1.1, 0.1, TARRY__AT_MOST, TARRY__UNRESOLVED},
-        {1.3, 0.05, TARRY__AT_LEAST, TARRY__SUPPORTED},
-        {0.5, 0.05, TARRY__AT_LEAST, TARRY__CONTRADICTED},
-        {0.9, 0.1, TARRY__AT_LEAST, TARRY__UNRESOLVED},
-        {NAN, 0, TARRY__EQUALS, TARRY__UNRESOLVED},
-        {1, INFINITY, TARRY__AT_MOST, TARRY__UNRESOLVED},
+        {1, 0.05, TARRY__FIT_EQUALS, TARRY__FIT_SUPPORTED},
+        {1.08, 0.05, TARRY__FIT_EQUALS, TARRY__FIT_SUPPORTED},
+        {1.1, 0.2, TARRY__FIT_EQUALS, TARRY__FIT_UNRESOLVED},
+        {0.9, 0.2, TARRY__FIT_EQUALS, TARRY__FIT_UNRESOLVED},
+        {1.3, 0.05, TARRY__FIT_EQUALS, TARRY__FIT_CONTRADICTED},
+        {0.5, 0.05, TARRY__FIT_EQUALS, TARRY__FIT_CONTRADICTED},
+        {0.5, 0.05, TARRY__FIT_AT_MOST, TARRY__FIT_SUPPORTED},
+        {1.3, 0.05, TARRY__FIT_AT_MOST, TARRY__FIT_CONTRADICTED},
+        {1.1, 0.1, TARRY__FIT_AT_MOST, TARRY__FIT_UNRESOLVED},
+        {1.3, 0.05, TARRY__FIT_AT_LEAST, TARRY__FIT_SUPPORTED},
+        {0.5, 0.05, TARRY__FIT_AT_LEAST, TARRY__FIT_CONTRADICTED},
+        {0.9, 0.1, TARRY__FIT_AT_LEAST, TARRY__FIT_UNRESOLVED},
+        {NAN, 0, TARRY__FIT_EQUALS, TARRY__FIT_UNRESOLVED},
+        {1, INFINITY, TARRY__FIT_AT_MOST, TARRY__FIT_UNRESOLVED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(tarry__judge(cases[i].measured, cases[i].ci95, 1,
-                                      cases[i].relation,
-                                      TARRY__EXPONENT_MARGIN),
+        assert_int_equal(tarry__fit_judge(cases[i].measured, cases[i].ci95, 1,
+                                          cases[i].relation,
+                                          TARRY__FIT_EXPONENT_MARGIN),
                          cases[i].verdict);
 }
 
@@ -142,7 +143,8 @@ static void probabilities_have_exact_intervals(void **state)
                  {0, 16384, 0, 2.2513e-4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double low, high;
-        tarry__probability_interval(cases[i].hits, cases[i].runs, &low, &high);
+        tarry__fit_probability_interval(cases[i].hits, cases[i].runs, &low,
+                                        &high);
         CHECK_NEAR(low, cases[i].low, 1e-5);
         CHECK_NEAR(high, cases[i].high, 1e-5);
     }

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "paper/paper.h"
 
-static const tarry__case question = {
+static const tarry__lab_case question = {
     .instance = "sphere:dim=2,arms=5",
     .loss = "rademacher",
     .delay = "exponential:mean=20",
@@ -14,21 +14,21 @@ static const tarry__case question = {
     .runs = 3,
 };
 
-static tarry__outcome simulate(const tarry__case *c, uint32_t run,
-                               uint64_t seed)
+static tarry__sim_outcome simulate(const tarry__lab_case *c, uint32_t run,
+                                   uint64_t seed)
 {
     uint64_t grid[TARRY__PAPER_CURVE];
-    tarry__outcome o;
-    const tarry__trial trial = {.instance = c->instance,
-                                .loss = c->loss,
-                                .delay = c->delay,
-                                .policy = c->policy,
-                                .horizon = c->horizon,
-                                .seed = seed,
-                                .run = run,
-                                .n_grid = tarry__lab_grid(c, grid),
-                                .grid = grid};
-    assert_int_equal(tarry__simulate(&trial, &o, NULL), TARRY_OK);
+    tarry__sim_outcome o;
+    const tarry__sim_trial trial = {.instance = c->instance,
+                                    .loss = c->loss,
+                                    .delay = c->delay,
+                                    .policy = c->policy,
+                                    .horizon = c->horizon,
+                                    .seed = seed,
+                                    .run = run,
+                                    .n_grid = tarry__lab_grid(c, grid),
+                                    .grid = grid};
+    assert_int_equal(tarry__sim_run(&trial, &o, NULL), TARRY_OK);
     return o;
 }
 
@@ -44,18 +44,18 @@ static void answers_are_the_simulator_s(void **state)
 {
     (void)state;
     tarry__lab *lab = tarry__lab_create(9, false);
-    tarry__case other = question;
+    tarry__lab_case other = question;
     other.delay = "none";
     assert_int_equal(tarry__lab_ask(lab, &question)[2].rounds, 0);
     tarry__lab_ask(lab, &other);
     tarry__lab_ask(lab, &question);
     assert_int_equal(tarry__lab_trials(lab), 6);
     run(lab);
-    const tarry__case *cases[] = {&other, &question};
+    const tarry__lab_case *cases[] = {&other, &question};
     for (int i = 0; i < 2; i++) {
-        const tarry__answer *a = tarry__lab_ask(lab, cases[i]);
+        const tarry__lab_answer *a = tarry__lab_ask(lab, cases[i]);
         for (uint32_t k = 0; k < 3; k++) {
-            const tarry__outcome o = simulate(cases[i], k, 9);
+            const tarry__sim_outcome o = simulate(cases[i], k, 9);
             CHECK_NEAR(a[k].regret, o.regret, 0);
             assert_int_equal(a[k].rounds, 9000);
             assert_int_equal(a[k].n_phases, o.n_phases);
@@ -73,11 +73,11 @@ static void a_run_ends_after_its_phases(void **state)
 {
     (void)state;
     tarry__lab *lab = tarry__lab_create(9, false);
-    tarry__case c = question;
+    tarry__lab_case c = question;
     c.phases = 1;
     tarry__lab_ask(lab, &c);
     run(lab);
-    const tarry__answer *a = tarry__lab_ask(lab, &c);
+    const tarry__lab_answer *a = tarry__lab_ask(lab, &c);
     for (uint32_t k = 0; k < 3; k++) {
         assert_int_equal(a[k].n_phases, 1);
         assert_int_equal(a[k].rounds, a[k].length);
@@ -91,14 +91,14 @@ static void brackets_are_compared(void **state)
 {
     (void)state;
     tarry__lab *lab = tarry__lab_create(9, false);
-    tarry__case c = question;
+    tarry__lab_case c = question;
     c.policy = "phased-loss-dependent";
     c.delay = "low-late:late=150";
     c.brackets = true;
     c.horizon = 20000;
     tarry__lab_ask(lab, &c);
     run(lab);
-    const tarry__answer *a = tarry__lab_ask(lab, &c);
+    const tarry__lab_answer *a = tarry__lab_ask(lab, &c);
     for (uint32_t k = 0; k < 3; k++) {
         assert_int_equal(a[k].arms, 5);
         assert_int_equal(a[k].uncovered, 0);
@@ -121,11 +121,11 @@ static void known_trials_are_not_run(void **state)
 {
     (void)state;
     tarry__lab *lab = tarry__lab_create(9, false);
-    const tarry__answer known = {.regret = -1, .rounds = 7};
+    const tarry__lab_answer known = {.regret = -1, .rounds = 7};
     tarry__lab_ask(lab, &question);
     tarry__lab_put(lab, 1, &known);
     run(lab);
-    const tarry__answer *a = tarry__lab_ask(lab, &question);
+    const tarry__lab_answer *a = tarry__lab_ask(lab, &question);
     CHECK_NEAR(a[1].regret, -1, 0);
     assert_true(a[0].regret > 0);
     assert_true(a[2].regret > 0);
@@ -138,7 +138,7 @@ static void other_questions_have_another_digest(void **state)
     uint64_t seen[4];
     for (int i = 0; i < 4; i++) {
         tarry__lab *lab = tarry__lab_create(i == 1 ? 10 : 9, false);
-        tarry__case c = question;
+        tarry__lab_case c = question;
         c.runs += i == 2;
         c.delay = i == 3 ? "none" : c.delay;
         tarry__lab_ask(lab, &c);
@@ -174,11 +174,11 @@ static void memory_may_run_out(void **state)
     tarry_status status = TARRY_NO_MEMORY;
     for (uint64_t k = 1; status != TARRY_OK; k++) {
         tarry_error error;
-        tarry__fail_alloc(k);
+        tarry__base_fail_alloc(k);
         tarry__lab *lab = tarry__lab_create(9, false);
         status = TARRY_NO_MEMORY;
         if (lab != NULL) {
-            tarry__case c = question;
+            tarry__lab_case c = question;
             c.horizon = 100;
             c.runs = 1;
             c.policy = tarry__lab_text(lab, "%s", "uniform");
@@ -187,7 +187,7 @@ static void memory_may_run_out(void **state)
                 status = tarry__lab_run(lab, 1, NULL, &error);
             }
         }
-        tarry__fail_alloc(0);
+        tarry__base_fail_alloc(0);
         assert_true(status == TARRY_OK || status == TARRY_NO_MEMORY);
         tarry__lab_free(lab);
         assert_true(k < 1000);

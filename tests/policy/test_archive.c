@@ -54,8 +54,8 @@ static tarry_status load_record(record *r, const char *path)
 
 static void end_record(record *r)
 {
-    tarry__free(r->counts);
-    tarry__free(r->letters);
+    tarry__base_free(r->counts);
+    tarry__base_free(r->letters);
 }
 
 static void fields_and_arrays_come_back(void **state)
@@ -245,8 +245,9 @@ static void a_forged_file_does_no_harm(void **state)
         for (size_t i = HEADER_BYTES; i < b.size; i++) {
             const unsigned char old = b.data[i];
             b.data[i] = (unsigned char)test_bits(&seed);
-            const uint64_t sum = tarry__digest(
-                TARRY__DIGEST, b.data + HEADER_BYTES, b.size - HEADER_BYTES);
+            const uint64_t sum =
+                tarry__base_digest(TARRY__BASE_DIGEST, b.data + HEADER_BYTES,
+                                   b.size - HEADER_BYTES);
             memcpy(b.data + CHECKSUM_AT, &sum, sizeof sum);
             write_bytes(path, b.data, b.size);
             tarry_policy *p;
@@ -344,7 +345,7 @@ static void every_failed_allocation_is_reported(void **state)
     tarry_status status = TARRY_NO_MEMORY;
     while (status == TARRY_NO_MEMORY) {
         tarry__archive a = {0};
-        tarry__fail_alloc(++k);
+        tarry__base_fail_alloc(++k);
         archive_record(&r, &a);
         status = a.status;
         if (status == TARRY_OK)
@@ -355,11 +356,11 @@ static void every_failed_allocation_is_reported(void **state)
     assert_true(k > 2);
     for (k = 0, status = TARRY_NO_MEMORY; status == TARRY_NO_MEMORY;) {
         record out;
-        tarry__fail_alloc(++k);
+        tarry__base_fail_alloc(++k);
         status = load_record(&out, path);
         end_record(&out);
     }
-    tarry__fail_alloc(0);
+    tarry__base_fail_alloc(0);
     assert_int_equal(status, TARRY_OK);
     assert_int_equal(k, 4); /* the file, two arrays; then all went well */
     unlink(path);

@@ -45,7 +45,8 @@ static void check_memory(const pair *p, size_t old_room)
 
 static void add(pair *p, uint64_t round)
 {
-    const uint32_t value = (uint32_t)(round * 2385 % (1u << TARRY__VALUE_BITS));
+    const uint32_t value =
+        (uint32_t)(round * 2385 % (1u << TARRY__OPEN_VALUE_BITS));
     const size_t old_room = p->table.room;
     assert_true(p->count < p->room);
     assert_int_equal(tarry__open_reserve(&p->table), TARRY_OK);
@@ -150,7 +151,7 @@ static uint64_t clustered(uint64_t i)
 /* The largest rounds there are. */
 static uint64_t from_the_top(uint64_t i)
 {
-    return (1ull << TARRY__ROUND_BITS) - 1 - i;
+    return (1ull << TARRY__OPEN_ROUND_BITS) - 1 - i;
 }
 
 typedef struct {
@@ -293,7 +294,7 @@ static void an_empty_table_has_no_rounds(void **state)
     (void)state;
     pair p = make_pair(1);
     check_gone(&p, 1);
-    check_gone(&p, (1ull << TARRY__ROUND_BITS) - 1);
+    check_gone(&p, (1ull << TARRY__OPEN_ROUND_BITS) - 1);
     tarry__open_clear(&p.table);
     check_gone(&p, 1);
     end_pair(&p);
@@ -305,9 +306,9 @@ static void a_failed_allocation_leaves_it_usable(void **state)
     uint64_t seed = 5, round = 0;
     pair p = make_pair(3000);
     while (p.count < 2500) {
-        tarry__fail_alloc(1);
+        tarry__base_fail_alloc(1);
         const tarry_status status = tarry__open_reserve(&p.table);
-        const bool asked = tarry__fail_alloc(0) > 0;
+        const bool asked = tarry__base_fail_alloc(0) > 0;
         assert_int_equal(status, asked ? TARRY_NO_MEMORY : TARRY_OK);
         if (asked) {
             check_all(&p);

@@ -737,7 +737,7 @@ static void arms_may_span_less_than_the_space(void **state)
 static void many_arms(const char *name)
 {
     const bool phased = strncmp(name, "phased-", 7) == 0;
-    const uint64_t rounds = phased ? ROUNDS : 300; /* rivals read all arms */
+    const uint64_t rounds = phased ? ROUNDS : 300; /* baselines read all arms */
     match m =
         make_match_with(name, make_game(200000, 3, 3), &delay_laws[1], rounds);
     play_until(&m, rounds);
@@ -753,7 +753,7 @@ static void two_hundred_thousand_arms_can_be_played(void **state)
     for_each_listed(many_arms);
 }
 
-/* The rivals have no phases to check there; they play, and that is all. */
+/* The baselines have no phases to check there; they play, and that is all. */
 static void plays_odd_arms(const char *name)
 {
     for (int kind = 0; kind < 3; kind++) {
@@ -784,13 +784,13 @@ static void create_without_memory(const char *name)
     while (status == TARRY_NO_MEMORY) {
         tarry_policy *p;
         tarry_error error = {""};
-        tarry__fail_alloc(++k);
+        tarry__base_fail_alloc(++k);
         status = try_policy(name, &params, &p, &error);
         assert_true((p == NULL) == (status != TARRY_OK));
         assert_string_equal(error.text, p == NULL ? "out of memory" : "");
         tarry_policy_free(p);
     }
-    tarry__fail_alloc(0);
+    tarry__base_fail_alloc(0);
     assert_int_equal(status, TARRY_OK);
     assert_true(k > 3);
     end_game(&g);
@@ -810,12 +810,12 @@ static uint64_t choose_short_of_memory(match *m, const tarry_policy *twin,
     tarry_status status = TARRY_NO_MEMORY;
     uint64_t k = 0;
     while (status == TARRY_NO_MEMORY) {
-        tarry__fail_alloc(++k);
+        tarry__base_fail_alloc(++k);
         status = tarry_policy_choose(m->policy, &c->round, &c->arm);
         if (status == TARRY_NO_MEMORY)
             check_same_status(m->policy, twin);
     }
-    tarry__fail_alloc(0);
+    tarry__base_fail_alloc(0);
     assert_int_equal(status, TARRY_OK);
     return k - 1;
 }
@@ -859,9 +859,9 @@ static void save_without_memory(const char *name)
     const bytes before = saved(m.policy);
     while (status == TARRY_NO_MEMORY) {
         tarry_error error = {""};
-        tarry__fail_alloc(++k);
+        tarry__base_fail_alloc(++k);
         status = tarry_policy_save(m.policy, path, &error);
-        tarry__fail_alloc(0);
+        tarry__base_fail_alloc(0);
         const bytes now = read_bytes(path);
         check_same_bytes(now, status == TARRY_OK ? before : old);
         assert_true((*error.text != '\0') == (status != TARRY_OK));
@@ -892,7 +892,7 @@ static void restore_without_memory(const char *name)
     while (status == TARRY_NO_MEMORY) {
         tarry_policy *p;
         tarry_error error = {""};
-        tarry__fail_alloc(++k);
+        tarry__base_fail_alloc(++k);
         status = tarry_policy_restore(path, &p, &error);
         assert_true((p == NULL) == (status != TARRY_OK));
         assert_true((*error.text != '\0') == (status != TARRY_OK));
@@ -900,7 +900,7 @@ static void restore_without_memory(const char *name)
             check_same_status(p, m.policy);
         tarry_policy_free(p);
     }
-    tarry__fail_alloc(0);
+    tarry__base_fail_alloc(0);
     assert_int_equal(status, TARRY_OK);
     assert_true(k > 5);
     unlink(path);
@@ -935,9 +935,9 @@ static void takes_no_memory(const char *name)
     size_t quiet = 0;
     for (int t = 0; t < ROUNDS; t++) {
         const tarry_policy_status before = status_of(m.policy);
-        tarry__fail_alloc(0);
+        tarry__base_fail_alloc(0);
         play_on(&m);
-        const uint64_t taken = tarry__fail_alloc(0);
+        const uint64_t taken = tarry__base_fail_alloc(0);
         const tarry_policy_status after = status_of(m.policy);
         if (before.phase_start == after.phase_start) {
             assert_int_equal(taken, before.open_bytes != after.open_bytes);

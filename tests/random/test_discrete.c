@@ -130,18 +130,18 @@ static void any_failed_allocation_leaves_nothing_behind(void **state)
 {
     (void)state;
     const double weights[] = {0.25, 0.75};
-    tarry__fail_alloc(0);
+    tarry__base_fail_alloc(0);
     tarry_discrete_free(make(weights, 2));
-    const uint64_t needed = tarry__fail_alloc(0);
+    const uint64_t needed = tarry__base_fail_alloc(0);
     assert_true(needed > 0);
     for (uint64_t k = 1; k <= needed; k++) {
         tarry_discrete *law = (tarry_discrete *)&law;
-        tarry__fail_alloc(k);
+        tarry__base_fail_alloc(k);
         assert_int_equal(tarry_discrete_create(weights, 2, &law),
                          TARRY_NO_MEMORY);
         assert_null(law);
     }
-    tarry__fail_alloc(0);
+    tarry__base_fail_alloc(0);
 }
 
 static void freeing_nothing_is_fine(void **state)

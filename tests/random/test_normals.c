@@ -10,7 +10,7 @@ static void a_pair_is_that_of_box_and_muller(void **state)
     (void)state;
     double z[2 * ROUNDS];
     tarry_random at = {.seed = 2385, .run = 3, .round = 77, .stream = 1};
-    tarry__normal_rounds(&at, ROUNDS, z);
+    tarry__random_normal_rounds(&at, ROUNDS, z);
     for (size_t i = 0; i < ROUNDS; i++, at.round++) {
         double u[2];
         tarry_random_uniform_pair(&at, u);
@@ -26,14 +26,14 @@ static void the_count_and_the_machine_change_no_bit(void **state)
     (void)state;
     double z[2 * ROUNDS], part[2 * ROUNDS], base[2 * ROUNDS];
     tarry_random at = {.seed = 1, .round = 5, .stream = 1};
-    tarry__normal_rounds(&at, ROUNDS, z);
+    tarry__random_normal_rounds(&at, ROUNDS, z);
     tarry__normals_base(&at, ROUNDS, base);
     assert_memory_equal(z, base, sizeof z);
     for (size_t i = 0; i < ROUNDS; i += 7) {
         tarry_random here = at;
         here.round += i;
         const size_t count = ROUNDS - i < 13 ? ROUNDS - i : 13;
-        tarry__normal_rounds(&here, count, part);
+        tarry__random_normal_rounds(&here, count, part);
         assert_memory_equal(part, z + 2 * i, 2 * count * sizeof *z);
     }
 }

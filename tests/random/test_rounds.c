@@ -13,7 +13,7 @@ static const tarry_random start = {.seed = 0x2385238523852385u,
                                    .stream = 16,
                                    .attempt = 3};
 
-static void check_uniforms(tarry__uniform_kernel *kernel)
+static void check_uniforms(tarry__random_uniform_kernel *kernel)
 {
     static double u[COUNT], v[COUNT];
     kernel(&start, COUNT, u, v);
@@ -29,13 +29,13 @@ static void check_uniforms(tarry__uniform_kernel *kernel)
 static void every_kernel_gives_the_uniforms_of_single_draws(void **state)
 {
     (void)state;
-    check_uniforms(tarry__uniform_rounds);
-    check_uniforms(tarry__uniforms_base);
+    check_uniforms(tarry__random_uniform_rounds);
+    check_uniforms(tarry__random_uniforms_base);
 #ifdef __x86_64__
-    if (tarry__vector_lanes() >= 4)
-        check_uniforms(tarry__uniforms_avx2);
-    if (tarry__vector_lanes() >= 8)
-        check_uniforms(tarry__uniforms_avx512);
+    if (tarry__base_vector_lanes() >= 4)
+        check_uniforms(tarry__random_uniforms_avx2);
+    if (tarry__base_vector_lanes() >= 8)
+        check_uniforms(tarry__random_uniforms_avx512);
 #endif
 }
 
@@ -43,7 +43,8 @@ static void fill(double *x)
 {
     uint64_t seed = 5;
     for (size_t i = 0; i < COUNT; i++)
-        x[i] = i % 2 ? test_uniform(&seed) : exp(1400 * test_uniform(&seed) - 700);
+        x[i] =
+            i % 2 ? test_uniform(&seed) : exp(1400 * test_uniform(&seed) - 700);
     x[0] = 1;
     x[1] = 0x1p-53;
     x[2] = 1 - 0x1p-53;
@@ -56,7 +57,7 @@ static void the_logarithm_is_accurate_to_the_last_digits(void **state)
     double x[COUNT], y[COUNT];
     fill(x);
     memcpy(y, x, sizeof x);
-    tarry__minus_log(y, COUNT);
+    tarry__random_minus_log(y, COUNT);
     for (size_t i = 0; i < COUNT; i++)
         CHECK_NEAR(y[i], -log(x[i]), 1e-15 * fabs(log(x[i])));
 }
@@ -67,17 +68,17 @@ static void every_kernel_gives_the_same_logarithms(void **state)
     double x[COUNT], y[COUNT], one;
     fill(x);
     memcpy(y, x, sizeof x);
-    tarry__logs_base(y, COUNT);
+    tarry__random_logs_base(y, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
         one = x[i];
-        tarry__minus_log(&one, 1);
+        tarry__random_minus_log(&one, 1);
         assert_true(one == y[i]);
     }
 #ifdef __x86_64__
     double z[COUNT];
     memcpy(z, x, sizeof x);
-    if (tarry__vector_lanes() >= 4) {
-        tarry__logs_avx2(z, COUNT);
+    if (tarry__base_vector_lanes() >= 4) {
+        tarry__random_logs_avx2(z, COUNT);
         assert_memory_equal(y, z, sizeof z);
     }
 #endif

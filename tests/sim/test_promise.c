@@ -64,7 +64,7 @@ typedef struct {
     uint64_t runs, lost, uncovered, phases;
 } tally;
 
-static bool is_covered(const tarry__outcome *o)
+static bool is_covered(const tarry__sim_outcome *o)
 {
     for (size_t i = 0; i < N_GRID; i++)
         if (!(o->exploit_gap[i] <= o->certificate[i] + 1e-12))
@@ -75,7 +75,7 @@ static bool is_covered(const tarry__outcome *o)
 static tally count(const world *w, const char *settings, uint64_t horizon,
                    uint64_t runs)
 {
-    static tarry__outcome o;
+    static tarry__sim_outcome o;
     char policy[200];
     uint64_t grid[N_GRID];
     tally t = {.runs = runs};
@@ -83,17 +83,17 @@ static tally count(const world *w, const char *settings, uint64_t horizon,
     for (size_t i = 0; i < N_GRID; i++)
         grid[i] = horizon * (i + 1) / N_GRID;
     for (uint64_t run = 0; run < runs; run++) {
-        const tarry__trial trial = {.instance = w->instance,
-                                    .loss = w->loss,
-                                    .delay = w->delay,
-                                    .policy = policy,
-                                    .horizon = horizon,
-                                    .seed = 2385,
-                                    .run = (uint32_t)run,
-                                    .n_grid = N_GRID,
-                                    .grid = grid};
+        const tarry__sim_trial trial = {.instance = w->instance,
+                                        .loss = w->loss,
+                                        .delay = w->delay,
+                                        .policy = policy,
+                                        .horizon = horizon,
+                                        .seed = 2385,
+                                        .run = (uint32_t)run,
+                                        .n_grid = N_GRID,
+                                        .grid = grid};
         tarry_error error = {""};
-        if (tarry__simulate(&trial, &o, &error) != TARRY_OK)
+        if (tarry__sim_run(&trial, &o, &error) != TARRY_OK)
             fail_msg("%s: %s", policy, error.text);
         t.lost += !o.best_kept;
         t.uncovered += !is_covered(&o);

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include <string.h>
-#include "sim/experiment.h"
+#include "lab/experiment.h"
 
 static tarry__experiment small(void)
 {
@@ -15,7 +15,7 @@ static tarry__experiment small(void)
                            .runs = 4,
                            .seed = 2385,
                            .threads = 1};
-    e.n_grid = tarry__log_grid(e.horizon, 5, e.grid);
+    e.n_grid = tarry__sim_log_grid(e.horizon, 5, e.grid);
     return e;
 }
 
@@ -23,45 +23,45 @@ static void a_refused_policy_says_why_and_the_others_run(void **unused)
 {
     (void)unused;
     const tarry__experiment e = small();
-    tarry__results r;
+    tarry__experiment_results r;
     tarry_error error;
     double values[4];
-    assert_int_equal(tarry__results_create(&r, &e), TARRY_OK);
+    assert_int_equal(tarry__experiment_results_create(&r, &e), TARRY_OK);
     assert_int_equal(tarry__experiment_check(&e, &r, &error), TARRY_OK);
     assert_string_equal(r.refused[0].text, "");
     assert_non_null(strstr(r.refused[1].text, "scale"));
     assert_string_equal(r.refused[2].text, "");
     assert_int_equal(tarry__experiment_run(&e, NULL, &r, &error), TARRY_OK);
     assert_int_equal(r.n_finished, 8);
-    assert_int_equal(tarry__results_difference(&r, 0, 2, values), 4);
-    assert_int_equal(tarry__results_difference(&r, 0, 1, values), 0);
-    tarry__results_clear(&r);
+    assert_int_equal(tarry__experiment_results_difference(&r, 0, 2, values), 4);
+    assert_int_equal(tarry__experiment_results_difference(&r, 0, 1, values), 0);
+    tarry__experiment_results_clear(&r);
 }
 
 static void a_refused_policy_that_is_not_checked_for_stops_all(void **unused)
 {
     (void)unused;
     const tarry__experiment e = small();
-    tarry__results r;
+    tarry__experiment_results r;
     tarry_error error;
-    assert_int_equal(tarry__results_create(&r, &e), TARRY_OK);
+    assert_int_equal(tarry__experiment_results_create(&r, &e), TARRY_OK);
     assert_int_equal(tarry__experiment_run(&e, NULL, &r, &error),
                      TARRY_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "scale"));
-    tarry__results_clear(&r);
+    tarry__experiment_results_clear(&r);
 }
 
 static void a_world_that_cannot_be_made_is_an_error(void **unused)
 {
     (void)unused;
     tarry__experiment e = small();
-    tarry__results r;
+    tarry__experiment_results r;
     tarry_error error;
     e.delay = "tomorrow";
-    assert_int_equal(tarry__results_create(&r, &e), TARRY_OK);
+    assert_int_equal(tarry__experiment_results_create(&r, &e), TARRY_OK);
     assert_int_equal(tarry__experiment_check(&e, &r, &error), TARRY_BAD_INPUT);
     assert_non_null(strstr(error.text, "tomorrow"));
-    tarry__results_clear(&r);
+    tarry__experiment_results_clear(&r);
 }
 
 int main(void)

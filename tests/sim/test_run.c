@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "env/env.h"
+#include "env/world.h"
 #include "sim/sim.h"
 #include "tarry/policy.h"
 
@@ -26,7 +26,7 @@ enum { N_POLICIES = sizeof policies / sizeof *policies };
 typedef struct {
     tarry__world *world;
     tarry_policy *policy;
-    tarry__outcome *outcome;
+    tarry__sim_outcome *outcome;
     uint64_t phase, phase_start, designated;
     uint64_t outstanding;
     size_t n_plan, plan_arm[64]; /* as the adversary sees it */
@@ -50,8 +50,8 @@ static void play_delay(naive *s, uint64_t t)
 {
     uint64_t delay;
     tarry__world_draw(s->world, t, s->arm[t], &s->loss[t], &delay);
-    s->due[t] = delay == TARRY__NEVER ? TARRY__NEVER : t + delay;
-    s->outcome->lost += delay == TARRY__NEVER;
+    s->due[t] = delay == TARRY__DELAY_NEVER ? TARRY__DELAY_NEVER : t + delay;
+    s->outcome->lost += delay == TARRY__DELAY_NEVER;
     for (uint64_t round = t; round > 0; round--)
         if (s->due[round] == t)
             see(s, round, s->loss[round]);
@@ -59,11 +59,11 @@ static void play_delay(naive *s, uint64_t t)
 
 static void play_adversary(naive *s, uint64_t t)
 {
-    const tarry__view view = {.round = t,
-                              .phase = s->phase,
-                              .n_plan = s->n_plan,
-                              .plan_arm = s->plan_arm,
-                              .plan_weight = s->plan_weight};
+    const tarry__adversary_view view = {.round = t,
+                                        .phase = s->phase,
+                                        .n_plan = s->n_plan,
+                                        .plan_arm = s->plan_arm,
+                                        .plan_weight = s->plan_weight};
     const uint64_t *released;
     const size_t count =
         tarry__adversary_play(s->world->adversary, &view, s->arm[t], &released);
@@ -79,9 +79,9 @@ static void play_adversary(naive *s, uint64_t t)
 /* The first choice of a phase has been made. */
 static void begin_phase(naive *s, uint64_t t, const tarry_policy_status *status)
 {
-    tarry__outcome *o = s->outcome;
+    tarry__sim_outcome *o = s->outcome;
     if (s->phase > 0)
-        o->phase[o->n_phases++] = (tarry__phase_log){
+        o->phase[o->n_phases++] = (tarry__sim_phase){
             t - s->phase_start, s->designated, status->n_active};
     s->phase = status->phase;
     s->phase_start = t;
@@ -97,7 +97,7 @@ static void begin_phase(naive *s, uint64_t t, const tarry_policy_status *status)
 static void play_round(naive *s, uint64_t t)
 {
     const tarry__instance *in = &s->world->instance;
-    tarry__outcome *o = s->outcome;
+    tarry__sim_outcome *o = s->outcome;
     tarry_policy_status status;
     uint64_t round;
     o->sigma_mean += (double)s->outstanding;
@@ -125,7 +125,7 @@ static bool is_best(const tarry__instance *in, size_t arm)
 
 static void conclude(naive *s)
 {
-    tarry__outcome *o = s->outcome;
+    tarry__sim_outcome *o = s->outcome;
     tarry_policy_status status;
     tarry_policy_get_status(s->policy, &status);
     o->sigma_mean /= HORIZON;
@@ -142,7 +142,7 @@ static void conclude(naive *s)
 static void mark_curve(naive *s, size_t mark)
 {
     const tarry__instance *in = &s->world->instance;
-    tarry__outcome *o = s->outcome;
+    tarry__sim_outcome *o = s->outcome;
     size_t arm;
     o->curve[mark] = o->regret;
     if (tarry_policy_certify(s->policy, &arm, &o->certificate[mark]) ==
@@ -160,7 +160,7 @@ static const char *cut_settings(char *policy)
     return colon + 1;
 }
 
-static void simulate_naively(const tarry__trial *t, tarry__outcome *o)
+static void simulate_naively(const tarry__sim_trial *t, tarry__sim_outcome *o)
 {
     naive *s = calloc(1, sizeof *s);
     tarry_policy_params params = tarry_policy_defaults();
@@ -194,18 +194,19 @@ static void simulate_naively(const tarry__trial *t, tarry__outcome *o)
 
 /* ---- comparisons ----------------------------------------------------------*/
 
-static tarry__outcome simulate(const tarry__trial *trial)
+static tarry__sim_outcome simulate(const tarry__sim_trial *trial)
 {
-    tarry__outcome outcome;
+    tarry__sim_outcome outcome;
     tarry_error error = {"no error text"};
-    const tarry_status status = tarry__simulate(trial, &outcome, &error);
+    const tarry_status status = tarry__sim_run(trial, &outcome, &error);
     if (status != TARRY_OK)
         fail_msg("%s, %s: %s", trial->policy, trial->delay, error.text);
     outcome.seconds = 0;
     return outcome;
 }
 
-static void check_alike(const tarry__outcome *a, const tarry__outcome *b)
+static void check_alike(const tarry__sim_outcome *a,
+                        const tarry__sim_outcome *b)
 {
     CHECK_NEAR(a->regret, b->regret, 0);
     CHECK_NEAR(a->sigma_mean, b->sigma_mean, 0);
@@ -226,19 +227,19 @@ static void check_alike(const tarry__outcome *a, const tarry__outcome *b)
 static uint64_t grid[N_GRID];
 static size_t n_grid;
 
-static tarry__trial trial_of(const char *policy, const char *loss,
-                             const char *delay)
+static tarry__sim_trial trial_of(const char *policy, const char *loss,
+                                 const char *delay)
 {
-    n_grid = tarry__log_grid(HORIZON, N_GRID, grid);
-    return (tarry__trial){.instance = "sphere:dim=2,arms=5",
-                          .loss = loss,
-                          .delay = delay,
-                          .policy = policy,
-                          .horizon = HORIZON,
-                          .seed = 2385,
-                          .run = 3,
-                          .n_grid = n_grid,
-                          .grid = grid};
+    n_grid = tarry__sim_log_grid(HORIZON, N_GRID, grid);
+    return (tarry__sim_trial){.instance = "sphere:dim=2,arms=5",
+                              .loss = loss,
+                              .delay = delay,
+                              .policy = policy,
+                              .horizon = HORIZON,
+                              .seed = 2385,
+                              .run = 3,
+                              .n_grid = n_grid,
+                              .grid = grid};
 }
 
 /* All policies; answers how many phases they finished. */
@@ -246,9 +247,9 @@ static uint64_t compare(const char *loss, const char *delay)
 {
     uint64_t phases = 0;
     for (size_t i = 0; i < N_POLICIES; i++) {
-        const tarry__trial trial = trial_of(policies[i], loss, delay);
-        const tarry__outcome fast = simulate(&trial);
-        tarry__outcome slow;
+        const tarry__sim_trial trial = trial_of(policies[i], loss, delay);
+        const tarry__sim_outcome fast = simulate(&trial);
+        tarry__sim_outcome slow;
         simulate_naively(&trial, &slow);
         check_alike(&fast, &slow);
         phases += fast.n_phases;
@@ -298,14 +299,14 @@ static bool after_one(void *context, const tarry_policy_status *status)
 static void a_trial_can_end_with_a_phase(void **state)
 {
     (void)state;
-    tarry__trial trial =
+    tarry__sim_trial trial =
         trial_of("phased-stochastic", "rademacher", "constant:rounds=50");
-    const tarry__outcome whole = simulate(&trial);
+    const tarry__sim_outcome whole = simulate(&trial);
     int count = 0;
     assert_true(whole.n_phases > 1);
     trial.phase_ended = after_one;
     trial.phase_context = &count;
-    const tarry__outcome part = simulate(&trial);
+    const tarry__sim_outcome part = simulate(&trial);
     assert_int_equal(count, 1);
     assert_int_equal(part.n_phases, 1);
     assert_int_equal(part.rounds, whole.phase[0].length);
@@ -341,11 +342,11 @@ static void with_adversaries_it_is_as_the_naive_one(void **state)
 static void curves_do_not_change_the_outcome(void **state)
 {
     (void)state;
-    tarry__trial trial =
+    tarry__sim_trial trial =
         trial_of("phased-stochastic", "rademacher", "exponential");
-    const tarry__outcome fine = simulate(&trial);
+    const tarry__sim_outcome fine = simulate(&trial);
     trial.n_grid = 0;
-    const tarry__outcome none = simulate(&trial);
+    const tarry__sim_outcome none = simulate(&trial);
     CHECK_NEAR(none.regret, fine.regret, 0);
     assert_int_equal(none.used, fine.used);
     assert_memory_equal(none.phase, fine.phase, sizeof none.phase);
@@ -355,8 +356,9 @@ static void curves_do_not_change_the_outcome(void **state)
 static void another_run_is_another_outcome(void **state)
 {
     (void)state;
-    tarry__trial trial = trial_of("phased-mab", "rademacher", "exponential");
-    const tarry__outcome one = simulate(&trial);
+    tarry__sim_trial trial =
+        trial_of("phased-mab", "rademacher", "exponential");
+    const tarry__sim_outcome one = simulate(&trial);
     trial.run++;
     assert_true(simulate(&trial).regret != one.regret);
     trial.run--;
@@ -378,15 +380,15 @@ static bool count_rounds(void *context, uint64_t rounds)
 static void ticks_count_every_round_and_may_cancel(void **state)
 {
     (void)state;
-    tarry__outcome outcome;
+    tarry__sim_outcome outcome;
     counter c = {.enough = UINT64_MAX};
-    tarry__trial trial = trial_of("phased-mab", "rademacher", "none");
+    tarry__sim_trial trial = trial_of("phased-mab", "rademacher", "none");
     trial.tick = count_rounds;
     trial.tick_context = &c;
     simulate(&trial);
     assert_int_equal(c.played, HORIZON);
     c = (counter){.enough = 5000};
-    assert_int_equal(tarry__simulate(&trial, &outcome, NULL), TARRY_CANCELLED);
+    assert_int_equal(tarry__sim_run(&trial, &outcome, NULL), TARRY_CANCELLED);
     CHECK_AT_MOST((double)c.played, 5000 + 256);
 }
 
@@ -404,11 +406,11 @@ static void bad_descriptions_are_refused_by_name(void **state)
         {":", "none", "none", ""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const tarry__trial trial =
+        const tarry__sim_trial trial =
             trial_of(bad[i].policy, bad[i].loss, bad[i].delay);
-        tarry__outcome outcome;
+        tarry__sim_outcome outcome;
         tarry_error error = {"untouched"};
-        assert_int_equal(tarry__simulate(&trial, &outcome, &error),
+        assert_int_equal(tarry__sim_run(&trial, &outcome, &error),
                          TARRY_BAD_INPUT);
         assert_non_null(strstr(error.text, bad[i].says));
         assert_null(strstr(error.text, "untouched"));
@@ -418,17 +420,17 @@ static void bad_descriptions_are_refused_by_name(void **state)
 /* Whichever allocation fails, it says so and leaves nothing behind. */
 static void fail_everywhere(const char *policy, const char *delay)
 {
-    tarry__trial trial = trial_of(policy, "rademacher", delay);
+    tarry__sim_trial trial = trial_of(policy, "rademacher", delay);
     tarry_status status = TARRY_NO_MEMORY;
-    tarry__outcome outcome;
+    tarry__sim_outcome outcome;
     uint64_t k = 1;
     trial.horizon = 4500;
     trial.n_grid = 0;
     for (; status == TARRY_NO_MEMORY; k++) {
         tarry_error error = {"untouched"};
-        tarry__fail_alloc(k);
-        status = tarry__simulate(&trial, &outcome, &error);
-        tarry__fail_alloc(0);
+        tarry__base_fail_alloc(k);
+        status = tarry__sim_run(&trial, &outcome, &error);
+        tarry__base_fail_alloc(0);
         if (status != TARRY_OK)
             assert_non_null(strstr(error.text, "out of memory"));
     }

@@ -16,7 +16,7 @@ static void take(tarry__wheel *wheel, watcher *w)
     uint64_t count = 0;
     assert_int_equal(tarry__wheel_step(wheel, &i), TARRY_OK);
     for (; i != 0; count++) {
-        const tarry__event *e = &tarry__wheel_node(wheel, i)->event;
+        const tarry__wheel_event *e = &tarry__wheel_at(wheel, i)->event;
         assert_int_equal(e->due, wheel->now);
         if (w != NULL) {
             assert_int_equal(w->delivered[e->round]++, 0);
@@ -24,7 +24,7 @@ static void take(tarry__wheel *wheel, watcher *w)
             w->seen++;
         }
         last = i;
-        i = tarry__wheel_node(wheel, i)->next;
+        i = tarry__wheel_at(wheel, i)->next;
     }
     if (count > 0)
         tarry__wheel_done(wheel, last, count);
@@ -44,8 +44,8 @@ static void play(uint64_t rounds, double spread, uint64_t start)
             const double delay = exp(log(spread) * test_uniform(&seed));
             const uint64_t due = wheel.now + (uint64_t)ceil(delay);
             assert_int_equal(
-                tarry__wheel_add(&wheel,
-                                 (tarry__event){due, t, (double)t * 2.385}),
+                tarry__wheel_add(
+                    &wheel, (tarry__wheel_event){due, t, (double)t * 2.385}),
                 TARRY_OK);
             added++;
             last = due > last ? due : last;
@@ -78,7 +78,7 @@ static void memory_follows_what_is_outstanding(void **state)
     assert_int_equal(tarry__wheel_create(&wheel), TARRY_OK);
     for (uint64_t t = 0; t < 1000000; t++) { /* 2000 outstanding, for long */
         const uint64_t delay = 1 + (uint64_t)(4000 * test_uniform(&seed));
-        tarry__wheel_add(&wheel, (tarry__event){wheel.now + delay, t, 0});
+        tarry__wheel_add(&wheel, (tarry__wheel_event){wheel.now + delay, t, 0});
         take(&wheel, NULL);
     }
     CHECK_AT_MOST((double)tarry__wheel_bytes(&wheel), 4e5);
@@ -90,17 +90,17 @@ static void out_of_memory_is_told(void **state)
     (void)state;
     tarry__wheel wheel;
     for (uint64_t k = 1; k <= 2; k++) {
-        tarry__fail_alloc(k);
+        tarry__base_fail_alloc(k);
         assert_int_equal(tarry__wheel_create(&wheel), TARRY_NO_MEMORY);
         tarry__wheel_clear(&wheel);
     }
     assert_int_equal(tarry__wheel_create(&wheel), TARRY_OK);
-    tarry__fail_alloc(1);
+    tarry__base_fail_alloc(1);
     tarry_status status = TARRY_OK;
     for (uint64_t t = 1; status == TARRY_OK; t++)
-        status = tarry__wheel_add(&wheel, (tarry__event){t, t, 0});
+        status = tarry__wheel_add(&wheel, (tarry__wheel_event){t, t, 0});
     assert_int_equal(status, TARRY_NO_MEMORY);
-    tarry__fail_alloc(0);
+    tarry__base_fail_alloc(0);
     tarry__wheel_clear(&wheel);
 }
 

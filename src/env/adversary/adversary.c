@@ -9,11 +9,11 @@
 #include "base/base.h"
 #include "env/delay.h"
 
-const tarry__entry *const tarry__adversaries[] = {
-    &tarry__hold_rarest.entry,
-    &tarry__hold_all.entry,
-    &tarry__hold_newest.entry,
-    &tarry__script.entry,
+const tarry__entry *const tarry__adversary_adversaries[] = {
+    &tarry__adversary_hold_rarest.entry,
+    &tarry__adversary_hold_all.entry,
+    &tarry__adversary_hold_newest.entry,
+    &tarry__adversary_script.entry,
     NULL,
 };
 
@@ -64,7 +64,7 @@ static uint64_t pop(tarry__adversary *a)
 
 /* ---- a round -------------------------------------------------------------*/
 
-static size_t let_go(tarry__adversary *a, const tarry__view *view)
+static size_t let_go(tarry__adversary *a, const tarry__adversary_view *view)
 {
     uint64_t wanted = a->type->release(a->state, view);
     size_t n = 0;
@@ -76,10 +76,11 @@ static size_t let_go(tarry__adversary *a, const tarry__view *view)
     return n;
 }
 
-size_t tarry__adversary_play(tarry__adversary *a, const tarry__view *seen,
-                             size_t arm, const uint64_t **released)
+size_t tarry__adversary_play(tarry__adversary *a,
+                             const tarry__adversary_view *seen, size_t arm,
+                             const uint64_t **released)
 {
-    tarry__view view = *seen;
+    tarry__adversary_view view = *seen;
     view.outstanding = a->n_held;
     size_t n = let_go(a, &view);
     view.outstanding = a->n_held;
@@ -97,19 +98,19 @@ size_t tarry__adversary_play(tarry__adversary *a, const tarry__view *seen,
 static tarry_status fill(tarry__adversary *a, const tarry__spec *spec,
                          tarry_error *error)
 {
-    a->state = tarry__zalloc(1, a->type->state_size);
+    a->state = tarry__base_zalloc(1, a->type->state_size);
     if (a->state == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
-    tarry_status status =
-        tarry__spec_count(spec, "sigma", 0, TARRY__MOST_HELD, &a->sigma, error);
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    tarry_status status = tarry__spec_count(
+        spec, "sigma", 0, TARRY__ADVERSARY_MOST_HELD, &a->sigma, error);
     if (status == TARRY_OK)
         status = a->type->init(a->state, spec, &a->sigma, error);
     if (status != TARRY_OK)
         return status;
-    a->held = tarry__alloc(a->sigma, sizeof *a->held);
-    a->released = tarry__alloc(a->sigma + 1, sizeof *a->released);
+    a->held = tarry__base_alloc(a->sigma, sizeof *a->held);
+    a->released = tarry__base_alloc(a->sigma + 1, sizeof *a->released);
     if (a->held == NULL || a->released == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     return TARRY_OK;
 }
 
@@ -117,10 +118,10 @@ tarry_status tarry__adversary_create(const tarry__entry *entry,
                                      const tarry__spec *spec,
                                      tarry__adversary **out, tarry_error *error)
 {
-    tarry__adversary *a = tarry__zalloc(1, sizeof *a);
+    tarry__adversary *a = tarry__base_zalloc(1, sizeof *a);
     *out = NULL;
     if (a == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     a->type = (const tarry__adversary_type *)entry;
     const tarry_status status = fill(a, spec, error);
     if (status == TARRY_OK)
@@ -136,10 +137,10 @@ void tarry__adversary_free(tarry__adversary *a)
         return;
     if (a->state != NULL && a->type->clear != NULL)
         a->type->clear(a->state);
-    tarry__free(a->state);
-    tarry__free(a->held);
-    tarry__free(a->released);
-    tarry__free(a);
+    tarry__base_free(a->state);
+    tarry__base_free(a->held);
+    tarry__base_free(a->released);
+    tarry__base_free(a);
 }
 
 const tarry__adversary_type *tarry__adversary_kind(const tarry__adversary *a)

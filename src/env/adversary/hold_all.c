@@ -4,8 +4,8 @@
 
 #include "env/delay.h"
 
-static const tarry__setting settings[] = {
-    TARRY__BUDGET_SETTING,
+static const tarry__spec_setting settings[] = {
+    TARRY__ADVERSARY_BUDGET_SETTING,
     {"period", "0", "rounds between bursts; 0: only when the budget is full"},
     {"burst", "0", "plays per burst, oldest first; 0: all"},
     {NULL, NULL, NULL},
@@ -19,7 +19,7 @@ static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
                          tarry_error *error)
 {
     holder *h = state;
-    const uint64_t most = (uint64_t)TARRY__LONGEST_DELAY;
+    const uint64_t most = (uint64_t)TARRY__DELAY_LONGEST;
     h->sigma = *sigma;
     const tarry_status status =
         tarry__spec_count(spec, "period", 0, most, &h->period, error);
@@ -28,7 +28,7 @@ static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
     return tarry__spec_count(spec, "burst", 0, most, &h->burst, error);
 }
 
-static uint64_t release(void *state, const tarry__view *view)
+static uint64_t release(void *state, const tarry__adversary_view *view)
 {
     const holder *h = state;
     const bool full = view->outstanding == h->sigma;
@@ -38,15 +38,15 @@ static uint64_t release(void *state, const tarry__view *view)
     return h->burst > 0 ? h->burst : view->outstanding;
 }
 
-static uint64_t hold(void *state, const tarry__view *view, size_t arm)
+static uint64_t hold(void *state, const tarry__adversary_view *view, size_t arm)
 {
     (void)state;
     (void)view;
     (void)arm;
-    return TARRY__NEVER;
+    return TARRY__DELAY_NEVER;
 }
 
-const tarry__adversary_type tarry__hold_all = {
+const tarry__adversary_type tarry__adversary_hold_all = {
     .entry = {"hold-all", "holds everything and lets go in bursts", settings},
     .state_size = sizeof(holder),
     .init = init,

@@ -4,8 +4,8 @@
 
 #include "env/delay.h"
 
-static const tarry__setting settings[] = {
-    TARRY__BUDGET_SETTING,
+static const tarry__spec_setting settings[] = {
+    TARRY__ADVERSARY_BUDGET_SETTING,
     {NULL, NULL, NULL},
 };
 
@@ -22,20 +22,20 @@ static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
     return TARRY_OK;
 }
 
-static uint64_t release(void *state, const tarry__view *view)
+static uint64_t release(void *state, const tarry__adversary_view *view)
 {
     return view->outstanding == ((const holder *)state)->sigma;
 }
 
-static uint64_t hold(void *state, const tarry__view *view, size_t arm)
+static uint64_t hold(void *state, const tarry__adversary_view *view, size_t arm)
 {
     (void)state;
     (void)view;
     (void)arm;
-    return TARRY__NEVER;
+    return TARRY__DELAY_NEVER;
 }
 
-const tarry__adversary_type tarry__hold_newest = {
+const tarry__adversary_type tarry__adversary_hold_newest = {
     .entry = {"hold-newest", "keeps the newest sigma plays outstanding",
               settings},
     .state_size = sizeof(holder),

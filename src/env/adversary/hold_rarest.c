@@ -8,8 +8,8 @@
 
 #include "env/delay.h"
 
-static const tarry__setting settings[] = {
-    TARRY__BUDGET_SETTING,
+static const tarry__spec_setting settings[] = {
+    TARRY__ADVERSARY_BUDGET_SETTING,
     {NULL, NULL, NULL},
 };
 
@@ -29,7 +29,7 @@ static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
     return TARRY_OK;
 }
 
-static size_t rarest_of(const tarry__view *view)
+static size_t rarest_of(const tarry__adversary_view *view)
 {
     size_t rarest = SIZE_MAX;
     for (size_t i = 0; i < view->n_plan; i++)
@@ -40,7 +40,7 @@ static size_t rarest_of(const tarry__view *view)
     return rarest == SIZE_MAX ? SIZE_MAX : view->plan_arm[rarest];
 }
 
-static uint64_t release(void *state, const tarry__view *view)
+static uint64_t release(void *state, const tarry__adversary_view *view)
 {
     holder *h = state;
     if (h->started && h->phase == view->phase)
@@ -51,12 +51,13 @@ static uint64_t release(void *state, const tarry__view *view)
     return view->outstanding;
 }
 
-static uint64_t hold(void *state, const tarry__view *view, size_t arm)
+static uint64_t hold(void *state, const tarry__adversary_view *view, size_t arm)
 {
-    return arm == ((const holder *)state)->rarest ? TARRY__NEVER : view->round;
+    return arm == ((const holder *)state)->rarest ? TARRY__DELAY_NEVER
+                                                  : view->round;
 }
 
-const tarry__adversary_type tarry__hold_rarest = {
+const tarry__adversary_type tarry__adversary_hold_rarest = {
     .entry = {"hold-rarest",
               "holds the arm with the smallest design weight\n"
               "until the phase ends",

@@ -10,7 +10,7 @@
 #include "env/column.h"
 #include "env/delay.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"file", NULL, "file of delays in rounds, one per round"},
     {"repeat", "1", "1: starts over at the end; 0: no delays after it"},
     {"sigma", "1e8", "budget: most plays outstanding at any time"},
@@ -42,17 +42,17 @@ static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
 
 static void clear(void *state)
 {
-    tarry__free(((script *)state)->delay);
+    tarry__base_free(((script *)state)->delay);
 }
 
-static uint64_t release(void *state, const tarry__view *view)
+static uint64_t release(void *state, const tarry__adversary_view *view)
 {
     (void)state;
     (void)view;
     return 0; /* what is due goes by itself */
 }
 
-static uint64_t hold(void *state, const tarry__view *view, size_t arm)
+static uint64_t hold(void *state, const tarry__adversary_view *view, size_t arm)
 {
     (void)arm;
     const script *s = state;
@@ -62,7 +62,7 @@ static uint64_t hold(void *state, const tarry__view *view, size_t arm)
     return view->round + (uint64_t)s->delay[i % s->count];
 }
 
-const tarry__adversary_type tarry__script = {
+const tarry__adversary_type tarry__adversary_script = {
     .entry = {"script", "delays from a file, round by round", settings},
     .state_size = sizeof(script),
     .init = init,

@@ -10,15 +10,15 @@
 #include "env/column.h"
 
 const tarry__entry *const tarry__delays[] = {
-    &tarry__no_delay.entry,      &tarry__constant.entry,
-    &tarry__uniform_delay.entry, &tarry__geometric.entry,
-    &tarry__exponential.entry,   &tarry__poisson.entry,
-    &tarry__pareto.entry,        &tarry__lomax.entry,
-    &tarry__lognormal.entry,     &tarry__weibull.entry,
-    &tarry__two_point.entry,     &tarry__empirical.entry,
-    &tarry__low_late.entry,      &tarry__high_late.entry,
-    &tarry__threshold.entry,     &tarry__theorem.entry,
-    &tarry__payoff.entry,        NULL,
+    &tarry__delay_none.entry,        &tarry__delay_constant.entry,
+    &tarry__delay_uniform.entry,     &tarry__delay_geometric.entry,
+    &tarry__delay_exponential.entry, &tarry__delay_poisson.entry,
+    &tarry__delay_pareto.entry,      &tarry__delay_lomax.entry,
+    &tarry__delay_lognormal.entry,   &tarry__delay_weibull.entry,
+    &tarry__delay_two_point.entry,   &tarry__delay_empirical.entry,
+    &tarry__delay_low_late.entry,    &tarry__delay_high_late.entry,
+    &tarry__delay_threshold.entry,   &tarry__delay_theorem.entry,
+    &tarry__delay_payoff.entry,      NULL,
 };
 
 /* ---- factors -------------------------------------------------------------*/
@@ -41,18 +41,19 @@ static tarry_status times_file(const char *path, double *factor, size_t n_arms,
     if (status != TARRY_OK)
         return status;
     if (count != n_arms)
-        status =
-            tarry__fail(error, TARRY_BAD_INPUT, "%s: %zu factors for %zu arms",
-                        path, count, n_arms);
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s: %zu factors for %zu arms", path, count,
+                                  n_arms);
     for (size_t k = 0; status == TARRY_OK && k < n_arms; k++) {
         if (!(values[k] >= 0 && values[k] <= 1e9))
-            status = tarry__fail(error, TARRY_BAD_INPUT,
+            status =
+                tarry__base_fail(error, TARRY_BAD_INPUT,
                                  "%s: the factor of arm %zu is not from 0 to "
                                  "1e9: '%.17g'",
                                  path, k, values[k]);
         factor[k] *= values[k];
     }
-    tarry__free(values);
+    tarry__base_free(values);
     return status;
 }
 
@@ -67,13 +68,13 @@ static tarry_status read_factors(tarry__delay *out, const tarry__spec *spec,
         (status = tarry__spec_count(spec, "slow", 0, n_arms, &slow, error)))
         return status;
     if (spread != 1 || *path != '\0' || slow > 0) {
-        double *factor = tarry__alloc(n_arms, sizeof *factor);
+        double *factor = tarry__base_alloc(n_arms, sizeof *factor);
         if (factor == NULL)
-            return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+            return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
         set_spread(spread, factor, n_arms);
         for (size_t k = slow > 0 ? slow : n_arms; k < n_arms; k++)
             factor[k] = 0;
-        tarry__free(out->scale);
+        tarry__base_free(out->scale);
         out->scale = factor;
         out->n_scales = n_arms;
     }
@@ -84,10 +85,10 @@ static tarry_status read_factors(tarry__delay *out, const tarry__spec *spec,
 
 static tarry_status allocate(tarry__delay *out, tarry_error *error)
 {
-    out->state = tarry__zalloc(1, out->type->state_size);
-    out->scale = tarry__alloc(1, sizeof *out->scale);
+    out->state = tarry__base_zalloc(1, out->type->state_size);
+    out->scale = tarry__base_alloc(1, sizeof *out->scale);
     if (out->state == NULL || out->scale == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     out->scale[0] = 1;
     out->n_scales = 1;
     return TARRY_OK;
@@ -110,17 +111,18 @@ static tarry_status set_scales(tarry__delay *out, tarry_error *error)
         if (type->per_arm != NULL)
             out->scale[k] = type->per_arm(out->state, out->scale[k]);
         if (type->largest_scale > 0 && out->scale[k] > type->largest_scale)
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s: the scale of arm %zu, %g, is above %g",
-                               type->entry.name, k, out->scale[k],
-                               type->largest_scale);
+            return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                    "%s: the scale of arm %zu, %g, is above %g",
+                                    type->entry.name, k, out->scale[k],
+                                    type->largest_scale);
     }
     return TARRY_OK;
 }
 
 tarry_status tarry__delay_init(tarry__delay *out, const tarry__entry *entry,
                                const tarry__spec *spec,
-                               const tarry__stage *stage, tarry_error *error)
+                               const tarry__delay_stage *stage,
+                               tarry_error *error)
 {
     memset(out, 0, sizeof *out);
     out->type = (const tarry__delay_type *)entry;
@@ -137,16 +139,16 @@ void tarry__delay_clear(tarry__delay *delay)
 {
     if (delay->state != NULL && delay->type->clear != NULL)
         delay->type->clear(delay->state);
-    tarry__free(delay->state);
-    tarry__free(delay->scale);
+    tarry__base_free(delay->state);
+    tarry__base_free(delay->scale);
     memset(delay, 0, sizeof *delay);
 }
 
-tarry__dependence tarry__delay_dependence(const tarry__delay *delay)
+tarry__env_dependence tarry__delay_dependence(const tarry__delay *delay)
 {
     if (delay->type->by_loss)
-        return TARRY__BY_LOSS;
-    return delay->n_scales > 1 ? TARRY__BY_ARM : TARRY__BY_NOTHING;
+        return TARRY__DELAY_BY_LOSS;
+    return delay->n_scales > 1 ? TARRY__DELAY_BY_ARM : TARRY__DELAY_BY_NOTHING;
 }
 
 /* ---- drawing -------------------------------------------------------------*/
@@ -188,8 +190,8 @@ uint64_t tarry__delay_finish(const tarry__delay *delay, size_t arm, double loss,
                              double x, const tarry_random *at)
 {
     if (x == INFINITY)
-        return TARRY__NEVER;
-    tarry__play play = {arm, scale_of(delay, arm), loss, x, *at};
+        return TARRY__DELAY_NEVER;
+    tarry__delay_play play = {arm, scale_of(delay, arm), loss, x, *at};
     play.at.attempt = 1;
     return delay->type->finish(delay->state, &play);
 }
@@ -221,11 +223,11 @@ static uint64_t first_below(const tarry__delay *delay, size_t arm,
                             double excess)
 {
     uint64_t high = 1;
-    while (high < TARRY__LONGEST_DELAY &&
+    while (high < TARRY__DELAY_LONGEST &&
            law_tail(delay, arm, (double)high) > excess)
         high *= 2;
     if (law_tail(delay, arm, (double)high) > excess)
-        return TARRY__NEVER;
+        return TARRY__DELAY_NEVER;
     uint64_t low = high / 2; /* tail(low) > excess >= tail(high), or low = 0 */
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
@@ -234,7 +236,7 @@ static uint64_t first_below(const tarry__delay *delay, size_t arm,
         else
             high = middle;
     }
-    return low <= TARRY__LONGEST_DELAY ? low : TARRY__NEVER;
+    return low <= TARRY__DELAY_LONGEST ? low : TARRY__DELAY_NEVER;
 }
 
 uint64_t tarry__delay_quantile(const tarry__delay *delay, size_t arm, double q)
@@ -243,6 +245,6 @@ uint64_t tarry__delay_quantile(const tarry__delay *delay, size_t arm, double q)
         return 0;
     const double excess = 1 - q / (1 - delay->never); /* never = 1: below 0 */
     if (!(excess >= 0) || (excess == 0 && delay->type->unbounded))
-        return TARRY__NEVER;
+        return TARRY__DELAY_NEVER;
     return first_below(delay, arm, excess);
 }

@@ -7,9 +7,9 @@
 #include "base/base.h"
 #include "env/column.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"file", NULL, "file of delays in rounds, a row or a column"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
@@ -25,7 +25,7 @@ static int by_size(const void *a, const void *b)
 }
 
 static tarry_status init(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error)
+                         const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
     law *l = state;
@@ -38,14 +38,14 @@ static tarry_status init(void *state, const tarry__spec *spec,
 
 static void clear(void *state)
 {
-    tarry__free(((law *)state)->delay);
+    tarry__base_free(((law *)state)->delay);
 }
 
-static uint64_t finish(const void *state, const tarry__play *play)
+static uint64_t finish(const void *state, const tarry__delay_play *play)
 {
     const law *l = state;
     const size_t i = (size_t)(play->x * (double)l->count);
-    return tarry__whole_rounds(play->scale * l->delay[i]);
+    return tarry__delay_whole_rounds(play->scale * l->delay[i]);
 }
 
 /* Bisection: entries below `low` fall short of d, from `high` on they reach
@@ -57,7 +57,7 @@ static double tail(const void *state, size_t arm, double scale, double d)
     size_t low = 0, high = l->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (tarry__real_rounds(scale * l->delay[middle]) < d)
+        if (tarry__delay_real_rounds(scale * l->delay[middle]) < d)
             low = middle + 1;
         else
             high = middle;
@@ -71,11 +71,11 @@ static double mean(const void *state, size_t arm, double scale)
     const law *l = state;
     double sum = 0;
     for (size_t i = 0; i < l->count; i++)
-        sum += tarry__real_rounds(scale * l->delay[i]);
+        sum += tarry__delay_real_rounds(scale * l->delay[i]);
     return sum / (double)l->count;
 }
 
-const tarry__delay_type tarry__empirical = {
+const tarry__delay_type tarry__delay_empirical = {
     .entry = {"empirical", "drawn from a file of delays", settings},
     .state_size = sizeof(law),
     .init = init,

@@ -7,15 +7,15 @@
 
 #include <math.h>
 
-static const tarry__setting exponential_settings[] = {
+static const tarry__spec_setting exponential_settings[] = {
     {"mean", "100", "mean in rounds before rounding down"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
-static const tarry__setting geometric_settings[] = {
+static const tarry__spec_setting geometric_settings[] = {
     {"mean", "100", "mean in rounds"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
@@ -24,10 +24,10 @@ typedef struct {
 } law;
 
 static tarry_status init(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error)
+                         const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
-    return tarry__spec_real(spec, "mean", 0, TARRY__LONGEST_DELAY,
+    return tarry__spec_real(spec, "mean", 0, TARRY__DELAY_LONGEST,
                             &((law *)state)->mean, error);
 }
 
@@ -55,27 +55,27 @@ static double mean(const void *state, size_t arm, double scale)
     return 1 / expm1(1 / scale);
 }
 
-const tarry__delay_type tarry__exponential = {
+const tarry__delay_type tarry__delay_exponential = {
     .entry = {"exponential", "exponential, rounded down", exponential_settings},
     .unbounded = true,
     .state_size = sizeof(law),
     .init = init,
     .per_arm = exponential_scale,
-    .prepare = tarry__prepare_log,
-    .finish = tarry__finish_scaled,
+    .prepare = tarry__delay_prepare_log,
+    .finish = tarry__delay_finish_scaled,
     .tail = tail,
     .mean = mean,
 };
 
-const tarry__delay_type tarry__geometric = {
+const tarry__delay_type tarry__delay_geometric = {
     .entry = {"geometric", "0, 1, 2, ... with a fixed chance to end",
               geometric_settings},
     .unbounded = true,
     .state_size = sizeof(law),
     .init = init,
     .per_arm = geometric_scale,
-    .prepare = tarry__prepare_log,
-    .finish = tarry__finish_scaled,
+    .prepare = tarry__delay_prepare_log,
+    .finish = tarry__delay_finish_scaled,
     .tail = tail,
     .mean = mean,
 };

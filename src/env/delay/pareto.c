@@ -8,11 +8,11 @@
 #include <math.h>
 #include "base/base.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"shape", "2.5", "exponent of the tail, 0.1 to 1000"},
     {"mean", "", "mean before rounding down, for shape > 1 (default 100)"},
     {"scale", "", "scale of the formula, instead of mean"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
@@ -29,25 +29,26 @@ static tarry_status read_scale(law *l, const tarry__spec *spec,
     double mean = 100;
     tarry_status status = TARRY_OK;
     if (has_scale && has_mean)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "%s: mean or scale, not both", spec->name);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s: mean or scale, not both", spec->name);
     if (has_scale)
-        return tarry__spec_real(spec, "scale", 0, TARRY__LONGEST_DELAY,
+        return tarry__spec_real(spec, "scale", 0, TARRY__DELAY_LONGEST,
                                 &l->scale, error);
     if (l->shape <= 1)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "%s: with shape %g <= 1 the mean is infinite; "
-                           "give scale",
-                           spec->name, l->shape);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s: with shape %g <= 1 the mean is infinite; "
+                                "give scale",
+                                spec->name, l->shape);
     if (has_mean)
-        status = tarry__spec_real(spec, "mean", 0, TARRY__LONGEST_DELAY, &mean,
+        status = tarry__spec_real(spec, "mean", 0, TARRY__DELAY_LONGEST, &mean,
                                   error);
     l->scale = mean / mean_of_unit;
     return status;
 }
 
 static tarry_status init_pareto(void *state, const tarry__spec *spec,
-                                const tarry__stage *stage, tarry_error *error)
+                                const tarry__delay_stage *stage,
+                                tarry_error *error)
 {
     (void)stage;
     law *l = state;
@@ -59,7 +60,8 @@ static tarry_status init_pareto(void *state, const tarry__spec *spec,
 }
 
 static tarry_status init_lomax(void *state, const tarry__spec *spec,
-                               const tarry__stage *stage, tarry_error *error)
+                               const tarry__delay_stage *stage,
+                               tarry_error *error)
 {
     (void)stage;
     law *l = state;
@@ -103,11 +105,11 @@ static double pareto_mean(const void *state, size_t arm, double scale)
         return 0;
     if (((const law *)state)->shape <= 1)
         return INFINITY;
-    return floor(scale) + tarry__sum_tail(floor(scale) + 1, pareto_tail,
-                                          pareto_beyond, state, scale);
+    return floor(scale) + tarry__delay_sum_tail(floor(scale) + 1, pareto_tail,
+                                                pareto_beyond, state, scale);
 }
 
-const tarry__delay_type tarry__pareto = {
+const tarry__delay_type tarry__delay_pareto = {
     .entry = {"pareto", "Pareto, rounded down: a power tail from `scale` on",
               settings},
     .unbounded = true,
@@ -115,7 +117,7 @@ const tarry__delay_type tarry__pareto = {
     .init = init_pareto,
     .per_arm = per_arm,
     .prepare = prepare_pareto,
-    .finish = tarry__finish_scaled,
+    .finish = tarry__delay_finish_scaled,
     .tail = pareto_tail,
     .mean = pareto_mean,
 };
@@ -148,17 +150,17 @@ static double lomax_mean(const void *state, size_t arm, double scale)
         return 0;
     if (((const law *)state)->shape <= 1)
         return INFINITY;
-    return tarry__sum_tail(1, lomax_tail, lomax_beyond, state, scale);
+    return tarry__delay_sum_tail(1, lomax_tail, lomax_beyond, state, scale);
 }
 
-const tarry__delay_type tarry__lomax = {
+const tarry__delay_type tarry__delay_lomax = {
     .entry = {"lomax", "Lomax, rounded down: a power tail from 0 on", settings},
     .unbounded = true,
     .state_size = sizeof(law),
     .init = init_lomax,
     .per_arm = per_arm,
     .prepare = prepare_lomax,
-    .finish = tarry__finish_scaled,
+    .finish = tarry__delay_finish_scaled,
     .tail = lomax_tail,
     .mean = lomax_mean,
 };

@@ -11,7 +11,7 @@
 
 static const double rounding = 1e-12;
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"D", "100", "delay of a loss of 1, in rounds"},
     {NULL, NULL, NULL},
 };
@@ -27,16 +27,17 @@ static tarry_status check_losses(const tarry__loss *loss, tarry_error *error)
         double low, high;
         loss->type->range(loss, k, &low, &high);
         if (low < -rounding)
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "payoff: losses must be in [0, 1], but arm %zu "
-                               "of mean %g could lose %g with loss %s",
-                               k, loss->mean[k], low, loss->type->entry.name);
+            return tarry__base_fail(
+                error, TARRY_BAD_INPUT,
+                "payoff: losses must be in [0, 1], but arm %zu "
+                "of mean %g could lose %g with loss %s",
+                k, loss->mean[k], low, loss->type->entry.name);
     }
     return TARRY_OK;
 }
 
 static tarry_status init(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error)
+                         const tarry__delay_stage *stage, tarry_error *error)
 {
     law *l = state;
     const double n_arms = (double)stage->instance->n_arms;
@@ -44,16 +45,17 @@ static tarry_status init(void *state, const tarry__spec *spec,
         tarry__spec_real(spec, "D", 0, 1e9, &l->D, error);
     if (status != TARRY_OK)
         return status;
-    if (stage->instance->type == &tarry__lower_payoff && l->D > 10 * n_arms)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "payoff: on lower-payoff D <= 10 arms = %g is "
-                           "needed: '%g'",
-                           10 * n_arms, l->D);
+    if (stage->instance->type == &tarry__instance_lower_payoff &&
+        l->D > 10 * n_arms)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "payoff: on lower-payoff D <= 10 arms = %g is "
+                                "needed: '%g'",
+                                10 * n_arms, l->D);
     l->loss = stage->loss;
     return check_losses(l->loss, error);
 }
 
-static uint64_t finish(const void *state, const tarry__play *play)
+static uint64_t finish(const void *state, const tarry__delay_play *play)
 {
     const law *l = state;
     return (uint64_t)ceil(l->D * play->loss * (1 - rounding));
@@ -86,7 +88,7 @@ static double mean(const void *state, size_t arm, double scale)
     return longest < 1 ? 0 : sum_tail(state, arm, 1, longest);
 }
 
-const tarry__delay_type tarry__payoff = {
+const tarry__delay_type tarry__delay_payoff = {
     .entry = {"payoff", "delay as payoff: ceil(D * loss), losses in [0, 1]",
               settings},
     .by_loss = true,

@@ -10,9 +10,9 @@
 
 #define LARGEST_MEAN 1e9 /* of tarry_random_poisson */
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"mean", "100", "mean in rounds, at most 1e9 with its factor"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
@@ -21,7 +21,7 @@ typedef struct {
 } law;
 
 static tarry_status init(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error)
+                         const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
     return tarry__spec_real(spec, "mean", 0, LARGEST_MEAN,
@@ -33,7 +33,7 @@ static double per_arm(const void *state, double factor)
     return factor * ((const law *)state)->mean;
 }
 
-static uint64_t finish(const void *state, const tarry__play *play)
+static uint64_t finish(const void *state, const tarry__delay_play *play)
 {
     (void)state;
     return tarry_random_poisson(&play->at, play->scale);
@@ -43,7 +43,7 @@ static double tail(const void *state, size_t arm, double scale, double d)
 {
     (void)state;
     (void)arm;
-    return tarry__gamma_lower(d, scale);
+    return tarry__random_gamma_lower(d, scale);
 }
 
 static double mean(const void *state, size_t arm, double scale)
@@ -53,7 +53,7 @@ static double mean(const void *state, size_t arm, double scale)
     return scale;
 }
 
-const tarry__delay_type tarry__poisson = {
+const tarry__delay_type tarry__delay_poisson = {
     .entry = {"poisson", "Poisson", settings},
     .unbounded = true,
     .largest_scale = LARGEST_MEAN,

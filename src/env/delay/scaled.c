@@ -3,16 +3,17 @@
 
 #include "random/rounds.h"
 
-void tarry__prepare_log(const void *state, double *u, size_t count)
+void tarry__delay_prepare_log(const void *state, double *u, size_t count)
 {
     (void)state;
-    tarry__minus_log(u, count);
+    tarry__random_minus_log(u, count);
 }
 
-uint64_t tarry__finish_scaled(const void *state, const tarry__play *play)
+uint64_t tarry__delay_finish_scaled(const void *state,
+                                    const tarry__delay_play *play)
 {
     (void)state;
-    return tarry__whole_rounds(play->scale * play->x);
+    return tarry__delay_whole_rounds(play->scale * play->x);
 }
 
 /* The first terms are added up; from d = N on, where the tail is smooth at the
@@ -20,10 +21,11 @@ uint64_t tarry__finish_scaled(const void *state, const tarry__play *play)
  * over, with y = N - 1/2 and derivatives t1, t3 of the tail at y:
  *     sum = integral from y + t1 / 24 - 7 t3 / 5760 + ...
  * Differences stand for derivatives: diff = t1 + t3 / 24 + ... */
-double tarry__sum_tail(double from,
-                       double (*tail)(const void *, size_t, double, double),
-                       double (*beyond)(const void *, double, double),
-                       const void *state, double scale)
+double tarry__delay_sum_tail(double from,
+                             double (*tail)(const void *, size_t, double,
+                                            double),
+                             double (*beyond)(const void *, double, double),
+                             const void *state, double scale)
 {
     enum { TERMS = 4096 };
     const double N = from + TERMS;

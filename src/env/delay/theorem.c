@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-static const tarry__setting settings[] = {{NULL, NULL, NULL}};
+static const tarry__spec_setting settings[] = {{NULL, NULL, NULL}};
 
 typedef struct {
     const tarry__instance *instance;
@@ -20,21 +20,22 @@ typedef struct {
 } law;
 
 static tarry_status init(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error)
+                         const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)spec;
     law *l = state;
-    if (stage->instance->type != &tarry__lower_loss)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "theorem: needs the instance lower-loss: '%s'",
-                           stage->instance->type->entry.name);
-    if (stage->loss->type != &tarry__rademacher)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "theorem: its losses are +1 and -1, so the loss "
-                           "must be rademacher: '%s'",
-                           stage->loss->type->entry.name);
+    if (stage->instance->type != &tarry__instance_lower_loss)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "theorem: needs the instance lower-loss: '%s'",
+                                stage->instance->type->entry.name);
+    if (stage->loss->type != &tarry__loss_rademacher)
+        return tarry__base_fail(
+            error, TARRY_BAD_INPUT,
+            "theorem: its losses are +1 and -1, so the loss "
+            "must be rademacher: '%s'",
+            stage->loss->type->entry.name);
     l->instance = stage->instance;
-    l->late = tarry__whole_rounds(l->instance->dbar / l->instance->q);
+    l->late = tarry__delay_whole_rounds(l->instance->dbar / l->instance->q);
     return TARRY_OK;
 }
 
@@ -52,7 +53,7 @@ static double joint_loss(const void *state, size_t arm, double u, double x)
     return u < (is_late(l, arm, x) ? (q + mu) / (2 * q) : 0.5) ? 1 : -1;
 }
 
-static uint64_t finish(const void *state, const tarry__play *play)
+static uint64_t finish(const void *state, const tarry__delay_play *play)
 {
     const law *l = state;
     return is_late(l, play->arm, play->x) ? l->late : 0;
@@ -73,7 +74,7 @@ static double mean(const void *state, size_t arm, double scale)
     return arm == l->instance->best ? 0 : l->instance->q * (double)l->late;
 }
 
-const tarry__delay_type tarry__theorem = {
+const tarry__delay_type tarry__delay_theorem = {
     .entry = {"theorem",
               "loss and delay of the loss-dependent lower bound, on\n"
               "the instance lower-loss",

@@ -4,19 +4,19 @@
  * down. */
 #include "env/delay.h"
 
-static const tarry__setting no_settings[] = {{NULL, NULL, NULL}};
+static const tarry__spec_setting no_settings[] = {{NULL, NULL, NULL}};
 
-static const tarry__setting constant_settings[] = {
+static const tarry__spec_setting constant_settings[] = {
     {"rounds", "100", "the delay"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
-static const tarry__setting two_point_settings[] = {
+static const tarry__spec_setting two_point_settings[] = {
     {"low", "0", "the delay that comes with probability 1 - p"},
     {"high", "1000", "the delay that comes with probability p"},
     {"p", "0.1", "probability of `high`"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
@@ -25,7 +25,8 @@ typedef struct {
 } law;
 
 static tarry_status init_none(void *state, const tarry__spec *spec,
-                              const tarry__stage *stage, tarry_error *error)
+                              const tarry__delay_stage *stage,
+                              tarry_error *error)
 {
     (void)state; /* all zero */
     (void)spec;
@@ -39,20 +40,21 @@ static tarry_status read_rounds(const tarry__spec *spec, const char *key,
 {
     uint64_t rounds = 0;
     const tarry_status status = tarry__spec_count(
-        spec, key, 0, (uint64_t)TARRY__LONGEST_DELAY, &rounds, error);
+        spec, key, 0, (uint64_t)TARRY__DELAY_LONGEST, &rounds, error);
     *out = (double)rounds;
     return status;
 }
 
 static tarry_status init_constant(void *state, const tarry__spec *spec,
-                                  const tarry__stage *stage, tarry_error *error)
+                                  const tarry__delay_stage *stage,
+                                  tarry_error *error)
 {
     (void)stage;
     return read_rounds(spec, "rounds", &((law *)state)->low, error);
 }
 
 static tarry_status init_two_point(void *state, const tarry__spec *spec,
-                                   const tarry__stage *stage,
+                                   const tarry__delay_stage *stage,
                                    tarry_error *error)
 {
     (void)stage;
@@ -64,30 +66,30 @@ static tarry_status init_two_point(void *state, const tarry__spec *spec,
     return tarry__spec_real(spec, "p", 0, 1, &l->p, error);
 }
 
-static uint64_t finish(const void *state, const tarry__play *play)
+static uint64_t finish(const void *state, const tarry__delay_play *play)
 {
     const law *l = state;
-    return tarry__whole_rounds(play->scale *
-                               (play->x < l->p ? l->high : l->low));
+    return tarry__delay_whole_rounds(play->scale *
+                                     (play->x < l->p ? l->high : l->low));
 }
 
 static double tail(const void *state, size_t arm, double scale, double d)
 {
     (void)arm;
     const law *l = state;
-    return l->p * (d <= tarry__real_rounds(scale * l->high)) +
-           (1 - l->p) * (d <= tarry__real_rounds(scale * l->low));
+    return l->p * (d <= tarry__delay_real_rounds(scale * l->high)) +
+           (1 - l->p) * (d <= tarry__delay_real_rounds(scale * l->low));
 }
 
 static double mean(const void *state, size_t arm, double scale)
 {
     (void)arm;
     const law *l = state;
-    return l->p * tarry__real_rounds(scale * l->high) +
-           (1 - l->p) * tarry__real_rounds(scale * l->low);
+    return l->p * tarry__delay_real_rounds(scale * l->high) +
+           (1 - l->p) * tarry__delay_real_rounds(scale * l->low);
 }
 
-const tarry__delay_type tarry__no_delay = {
+const tarry__delay_type tarry__delay_none = {
     .entry = {"none", "feedback in the round of its play", no_settings},
     .state_size = sizeof(law),
     .init = init_none,
@@ -96,7 +98,7 @@ const tarry__delay_type tarry__no_delay = {
     .mean = mean,
 };
 
-const tarry__delay_type tarry__constant = {
+const tarry__delay_type tarry__delay_constant = {
     .entry = {"constant", "always the same", constant_settings},
     .state_size = sizeof(law),
     .init = init_constant,
@@ -105,7 +107,7 @@ const tarry__delay_type tarry__constant = {
     .mean = mean,
 };
 
-const tarry__delay_type tarry__two_point = {
+const tarry__delay_type tarry__delay_two_point = {
     .entry = {"two-point", "one of two", two_point_settings},
     .state_size = sizeof(law),
     .init = init_two_point,

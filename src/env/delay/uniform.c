@@ -5,10 +5,10 @@
 
 #include "base/base.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"low", "0", "shortest delay in rounds"},
     {"high", "200", "longest delay in rounds, itself included"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
@@ -17,33 +17,33 @@ typedef struct {
 } law;
 
 static tarry_status init(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error)
+                         const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
     law *l = state;
-    const uint64_t most = (uint64_t)TARRY__LONGEST_DELAY;
+    const uint64_t most = (uint64_t)TARRY__DELAY_LONGEST;
     tarry_status status;
     if ((status = tarry__spec_count(spec, "low", 0, most, &l->low, error)) ||
         (status = tarry__spec_count(spec, "high", 0, most, &l->high, error)))
         return status;
     if (l->low > l->high)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "uniform: low=%ju is above high=%ju",
-                           (uintmax_t)l->low, (uintmax_t)l->high);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "uniform: low=%ju is above high=%ju",
+                                (uintmax_t)l->low, (uintmax_t)l->high);
     return TARRY_OK;
 }
 
 static double end(double scale, uint64_t rounds)
 {
-    return tarry__real_rounds(scale * (double)rounds);
+    return tarry__delay_real_rounds(scale * (double)rounds);
 }
 
-static uint64_t finish(const void *state, const tarry__play *play)
+static uint64_t finish(const void *state, const tarry__delay_play *play)
 {
     const law *l = state;
     const double low = end(play->scale, l->low);
     const double high = end(play->scale, l->high);
-    return tarry__whole_rounds(low + floor(play->x * (high - low + 1)));
+    return tarry__delay_whole_rounds(low + floor(play->x * (high - low + 1)));
 }
 
 static double tail(const void *state, size_t arm, double scale, double d)
@@ -63,7 +63,7 @@ static double mean(const void *state, size_t arm, double scale)
     return (end(scale, l->low) + end(scale, l->high)) / 2;
 }
 
-const tarry__delay_type tarry__uniform_delay = {
+const tarry__delay_type tarry__delay_uniform = {
     .entry = {"uniform", "whole numbers from low to high", settings},
     .state_size = sizeof(law),
     .init = init,

@@ -5,12 +5,12 @@
 #include <math.h>
 #include "random/special.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"shape", "0.7",
      "0.05 to 100; below 1 the tail is heavier than "
      "exponential"},
     {"scale", "100", "scale in rounds"},
-    TARRY__COMMON_DELAY_SETTINGS,
+    TARRY__DELAY_COMMON_SETTINGS,
     {NULL, NULL, NULL},
 };
 
@@ -19,7 +19,7 @@ typedef struct {
 } law;
 
 static tarry_status init(void *state, const tarry__spec *spec,
-                         const tarry__stage *stage, tarry_error *error)
+                         const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
     law *l = state;
@@ -27,7 +27,7 @@ static tarry_status init(void *state, const tarry__spec *spec,
         tarry__spec_real(spec, "shape", 0.05, 100, &l->shape, error);
     return status != TARRY_OK
                ? status
-               : tarry__spec_real(spec, "scale", 0, TARRY__LONGEST_DELAY,
+               : tarry__spec_real(spec, "scale", 0, TARRY__DELAY_LONGEST,
                                   &l->scale, error);
 }
 
@@ -54,23 +54,24 @@ static double beyond(const void *state, double scale, double y)
 {
     const double k = ((const law *)state)->shape;
     return scale * tgamma(1 + 1 / k) *
-           tarry__gamma_upper(1 / k, pow(y / scale, k));
+           tarry__random_gamma_upper(1 / k, pow(y / scale, k));
 }
 
 static double mean(const void *state, size_t arm, double scale)
 {
     (void)arm;
-    return scale == 0 ? 0 : tarry__sum_tail(1, tail, beyond, state, scale);
+    return scale == 0 ? 0
+                      : tarry__delay_sum_tail(1, tail, beyond, state, scale);
 }
 
-const tarry__delay_type tarry__weibull = {
+const tarry__delay_type tarry__delay_weibull = {
     .entry = {"weibull", "Weibull, rounded down", settings},
     .unbounded = true,
     .state_size = sizeof(law),
     .init = init,
     .per_arm = per_arm,
     .prepare = prepare,
-    .finish = tarry__finish_scaled,
+    .finish = tarry__delay_finish_scaled,
     .tail = tail,
     .mean = mean,
 };

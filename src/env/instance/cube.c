@@ -11,11 +11,11 @@
 
 enum { CODE_BITS = 63, ROUNDS = 6, MOST_ALL = 24 };
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"dim", "10", "dimension n"},
     {"arms", "100", "number of arms K; 0: all 2^n corners, n <= 24"},
     {"scale", "1", "length of theta, uniform on the sphere"},
-    TARRY__FIXED_SETTING,
+    TARRY__INSTANCE_FIXED_SETTING,
     {NULL, NULL, NULL},
 };
 
@@ -62,48 +62,48 @@ static void set_corner(uint64_t code, tarry_random at, size_t k, size_t dim,
 static tarry_status corner_count(const tarry__spec *spec, size_t dim,
                                  size_t *n_arms, tarry_error *error)
 {
-    const tarry_status status =
-        tarry__spec_size(spec, "arms", 0, TARRY__MOST_ARMS, n_arms, error);
+    const tarry_status status = tarry__instance_size(
+        spec, "arms", 0, TARRY__INSTANCE_MOST_ARMS, n_arms, error);
     if (status != TARRY_OK)
         return status;
     const uint64_t all = dim < CODE_BITS ? UINT64_C(1) << dim : UINT64_MAX;
     if (*n_arms == 0 && dim > MOST_ALL)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "cube: all corners (arms=0) need dim <= %d: '%zu'",
-                           MOST_ALL, dim);
+        return tarry__base_fail(
+            error, TARRY_BAD_INPUT,
+            "cube: all corners (arms=0) need dim <= %d: '%zu'", MOST_ALL, dim);
     if (*n_arms == 0)
         *n_arms = (size_t)all;
     if (*n_arms > all)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "cube: arms must be at most 2^dim = %ju: '%zu'",
-                           (uintmax_t)all, *n_arms);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "cube: arms must be at most 2^dim = %ju: '%zu'",
+                                (uintmax_t)all, *n_arms);
     return TARRY_OK;
 }
 
-static tarry_status make(const tarry__spec *spec, tarry__place place,
+static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error)
 {
     size_t dim, n_arms;
     double scale;
     tarry_status status;
-    if ((status =
-             tarry__spec_size(spec, "dim", 1, TARRY__MOST_DIM, &dim, error)) ||
+    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
+                                       &dim, error)) ||
         (status = corner_count(spec, dim, &n_arms, error)) ||
         (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
-        (status = tarry__place_fix(spec, &place, error)) ||
+        (status = tarry__instance_place_fix(spec, &place, error)) ||
         (status = tarry__instance_room(out, n_arms, dim, error)))
         return status;
     const tarry_random at = {
-        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_ARMS};
+        .seed = place.seed, .run = place.run, .stream = TARRY__ENV_STREAM_ARMS};
     const int all = dim <= MOST_ALL && n_arms == (size_t)1 << dim;
     const code_map map =
         draw_map(at, dim < CODE_BITS ? (unsigned)dim : CODE_BITS);
     for (size_t k = 0; k < n_arms; k++)
         set_corner(all ? k : code_of(&map, k), at, k, dim, out->arms + k * dim);
-    tarry__sphere_theta(place, scale, out);
+    tarry__instance_sphere_theta(place, scale, out);
     return TARRY_OK;
 }
 
-const tarry__instance_type tarry__cube = {
+const tarry__instance_type tarry__instance_cube = {
     {"cube", "distinct corners of the hypercube, scaled to length 1", settings},
     make};

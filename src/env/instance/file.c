@@ -6,7 +6,7 @@
 #include "env/column.h"
 #include "tarry/arms.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"arms", NULL, "file of arms, CSV or .npy"},
     {"theta", NULL, "file with the dim numbers of theta, a row or a column"},
     {NULL, NULL, NULL},
@@ -24,7 +24,7 @@ static tarry_status copy(const tarry_arms *arms, const double *theta,
     return TARRY_OK;
 }
 
-static tarry_status make(const tarry__spec *spec, tarry__place place,
+static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error)
 {
     (void)place;
@@ -37,15 +37,15 @@ static tarry_status make(const tarry__spec *spec, tarry__place place,
     if (status == TARRY_OK)
         status = tarry__column_read(theta_path, &theta, &count, error);
     if (status == TARRY_OK && count != arms->dim)
-        status = tarry__fail(error, TARRY_BAD_INPUT,
-                             "%s: %zu numbers, but %s has %zu columns",
-                             theta_path, count, arms_path, arms->dim);
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s: %zu numbers, but %s has %zu columns",
+                                  theta_path, count, arms_path, arms->dim);
     if (status == TARRY_OK)
         status = copy(arms, theta, out, error);
-    tarry__free(theta);
+    tarry__base_free(theta);
     tarry_arms_free(arms);
     return status;
 }
 
-const tarry__instance_type tarry__file = {
+const tarry__instance_type tarry__instance_file = {
     {"file", "arms and theta from files", settings}, make};

@@ -8,16 +8,11 @@
 #include "linalg/linalg.h"
 
 const tarry__entry *const tarry__instances[] = {
-    &tarry__sphere.entry,
-    &tarry__orthant.entry,
-    &tarry__cube.entry,
-    &tarry__basis.entry,
-    &tarry__file.entry,
-    &tarry__orthogonal.entry,
-    &tarry__lower_loss.entry,
-    &tarry__lower_payoff.entry,
-    &tarry__optimism.entry,
-    NULL,
+    &tarry__instance_sphere.entry,     &tarry__instance_orthant.entry,
+    &tarry__instance_cube.entry,       &tarry__instance_basis.entry,
+    &tarry__instance_file.entry,       &tarry__instance_orthogonal.entry,
+    &tarry__instance_lower_loss.entry, &tarry__instance_lower_payoff.entry,
+    &tarry__instance_optimism.entry,   NULL,
 };
 
 /* Unit vectors have products of 1 up to rounding; those count as 1, lest a
@@ -27,7 +22,8 @@ static const double rounding = 1e-12;
 static double mean_of(const tarry__instance *instance, size_t arm)
 {
     const size_t n = instance->dim;
-    const double mu = tarry__dot(instance->arms + arm * n, instance->theta, n);
+    const double mu =
+        tarry__linalg_dot(instance->arms + arm * n, instance->theta, n);
     return fabs(fabs(mu) - 1) <= rounding ? copysign(1, mu) : mu;
 }
 
@@ -43,7 +39,8 @@ static void find_means(tarry__instance *instance)
 }
 
 tarry_status tarry__instance_init(tarry__instance *out, const char *text,
-                                  tarry__place place, tarry_error *error)
+                                  tarry__instance_place place,
+                                  tarry_error *error)
 {
     tarry__spec spec;
     const tarry__entry *entry;
@@ -64,9 +61,9 @@ tarry_status tarry__instance_init(tarry__instance *out, const char *text,
 
 void tarry__instance_clear(tarry__instance *instance)
 {
-    tarry__free(instance->arms);
-    tarry__free(instance->theta);
-    tarry__free(instance->mean);
+    tarry__base_free(instance->arms);
+    tarry__base_free(instance->theta);
+    tarry__base_free(instance->mean);
     memset(instance, 0, sizeof *instance);
 }
 
@@ -78,17 +75,18 @@ tarry_status tarry__instance_room(tarry__instance *instance, size_t n_arms,
     instance->n_arms = n_arms;
     instance->dim = dim;
     if (!__builtin_mul_overflow(n_arms, dim, &numbers)) {
-        instance->arms = tarry__zalloc(numbers, sizeof(double));
-        instance->theta = tarry__zalloc(dim, sizeof(double));
-        instance->mean = tarry__zalloc(n_arms, sizeof(double));
+        instance->arms = tarry__base_zalloc(numbers, sizeof(double));
+        instance->theta = tarry__base_zalloc(dim, sizeof(double));
+        instance->mean = tarry__base_zalloc(n_arms, sizeof(double));
     }
     if (instance->arms && instance->theta && instance->mean)
         return TARRY_OK;
-    return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
-tarry_status tarry__place_fix(const tarry__spec *spec, tarry__place *place,
-                              tarry_error *error)
+tarry_status tarry__instance_place_fix(const tarry__spec *spec,
+                                       tarry__instance_place *place,
+                                       tarry_error *error)
 {
     uint64_t fixed;
     const tarry_status status =
@@ -98,9 +96,9 @@ tarry_status tarry__place_fix(const tarry__spec *spec, tarry__place *place,
     return status;
 }
 
-tarry_status tarry__spec_size(const tarry__spec *spec, const char *key,
-                              size_t least, size_t most, size_t *out,
-                              tarry_error *error)
+tarry_status tarry__instance_size(const tarry__spec *spec, const char *key,
+                                  size_t least, size_t most, size_t *out,
+                                  tarry_error *error)
 {
     uint64_t count = 0;
     const tarry_status status =
@@ -111,30 +109,32 @@ tarry_status tarry__spec_size(const tarry__spec *spec, const char *key,
 
 /* ---- random parts --------------------------------------------------------*/
 
-void tarry__unit_vector(tarry_random at, size_t index, size_t dim, double *out)
+void tarry__instance_unit_vector(tarry_random at, size_t index, size_t dim,
+                                 double *out)
 {
     for (size_t i = 0; i < dim; i++) {
         at.round = (uint64_t)index * dim + i;
         out[i] = tarry_random_normal(&at);
     }
-    const double length = sqrt(tarry__dot(out, out, dim));
+    const double length = sqrt(tarry__linalg_dot(out, out, dim));
     for (size_t i = 0; i < dim; i++)
         out[i] /= length;
 }
 
-void tarry__sphere_theta(tarry__place place, double scale,
-                         tarry__instance *instance)
+void tarry__instance_sphere_theta(tarry__instance_place place, double scale,
+                                  tarry__instance *instance)
 {
-    const tarry_random at = {
-        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_THETA};
-    tarry__unit_vector(at, 0, instance->dim, instance->theta);
+    const tarry_random at = {.seed = place.seed,
+                             .run = place.run,
+                             .stream = TARRY__ENV_STREAM_THETA};
+    tarry__instance_unit_vector(at, 0, instance->dim, instance->theta);
     for (size_t i = 0; i < instance->dim; i++)
         instance->theta[i] *= scale;
 }
 
-size_t tarry__drawn_arm(tarry__place place, size_t count)
+size_t tarry__instance_drawn_arm(tarry__instance_place place, size_t count)
 {
     const tarry_random at = {
-        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_BEST};
+        .seed = place.seed, .run = place.run, .stream = TARRY__ENV_STREAM_BEST};
     return (size_t)(tarry_random_uniform(&at) * (double)count);
 }

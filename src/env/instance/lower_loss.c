@@ -12,42 +12,44 @@
 
 enum { MOST_HARD_ARMS = 100000 };
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"dim", "320", "dimension n, at least 32 log(dbar n)"},
     {"dbar", "50", "mean delay of every arm but the best"},
-    TARRY__FIXED_SETTING,
+    TARRY__INSTANCE_FIXED_SETTING,
     {NULL, NULL, NULL},
 };
 
-static tarry_status make(const tarry__spec *spec, tarry__place place,
+static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error)
 {
-    const tarry__place arms_place = {.seed = place.seed, .run = 0};
+    const tarry__instance_place arms_place = {.seed = place.seed, .run = 0};
     size_t dim;
     double dbar;
     tarry_status status;
-    if ((status =
-             tarry__spec_size(spec, "dim", 1, TARRY__MOST_DIM, &dim, error)) ||
+    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
+                                       &dim, error)) ||
         (status = tarry__spec_real(spec, "dbar", 1, 1e9, &dbar, error)) ||
-        (status = tarry__place_fix(spec, &place, error)))
+        (status = tarry__instance_place_fix(spec, &place, error)))
         return status;
     const double n = (double)dim, needed = 32 * log(dbar * n);
     if (n < needed)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "lower-loss: dim >= 32 log(dbar dim) = %.1f is "
-                           "needed for dbar=%g: '%zu'",
-                           needed, dbar, dim);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "lower-loss: dim >= 32 log(dbar dim) = %.1f is "
+                                "needed for dbar=%g: '%zu'",
+                                needed, dbar, dim);
     const double q = sqrt(8 * log(dbar * n) / n), K = ceil(2 * dbar / q);
     if (K > MOST_HARD_ARMS)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "lower-loss: dbar=%g asks for %g arms, more than %d",
-                           dbar, K, MOST_HARD_ARMS);
+        return tarry__base_fail(
+            error, TARRY_BAD_INPUT,
+            "lower-loss: dbar=%g asks for %g arms, more than %d", dbar, K,
+            MOST_HARD_ARMS);
     if ((status = tarry__instance_room(out, (size_t)K, dim, error)) ||
-        (status = tarry__nearly_orthogonal(
-             out, arms_place, tarry__orthogonal_promise((size_t)K, dim),
-             error)))
+        (status = tarry__instance_nearly_orthogonal(
+             out, arms_place,
+             tarry__instance_orthogonal_promise((size_t)K, dim), error)))
         return status;
-    const double *chosen = out->arms + tarry__drawn_arm(place, (size_t)K) * dim;
+    const double *chosen =
+        out->arms + tarry__instance_drawn_arm(place, (size_t)K) * dim;
     for (size_t i = 0; i < dim; i++)
         out->theta[i] = -chosen[i];
     out->q = q;
@@ -55,7 +57,7 @@ static tarry_status make(const tarry__spec *spec, tarry__place place,
     return TARRY_OK;
 }
 
-const tarry__instance_type tarry__lower_loss = {
+const tarry__instance_type tarry__instance_lower_loss = {
     {"lower-loss",
      "hard for loss-dependent delays (lower bound); use the\n"
      "delay `theorem`",

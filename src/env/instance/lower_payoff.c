@@ -12,10 +12,10 @@
 #include <math.h>
 #include "base/base.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"dim", "500", "dimension n, even, at least 24"},
     {"arms", "100", "number of arms K, at most exp(n / 100)"},
-    TARRY__FIXED_SETTING,
+    TARRY__INSTANCE_FIXED_SETTING,
     {NULL, NULL, NULL},
 };
 
@@ -37,36 +37,39 @@ static tarry_status read(const tarry__spec *spec, size_t *dim, size_t *n_arms,
                          tarry_error *error)
 {
     tarry_status status;
-    if ((status =
-             tarry__spec_size(spec, "dim", 24, TARRY__MOST_DIM, dim, error)) ||
-        (status = tarry__spec_size(spec, "arms", 1, 100000, n_arms, error)))
+    if ((status = tarry__instance_size(spec, "dim", 24,
+                                       TARRY__INSTANCE_MOST_DIM, dim, error)) ||
+        (status = tarry__instance_size(spec, "arms", 1, 100000, n_arms, error)))
         return status;
     if (*dim % 2 != 0)
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "lower-payoff: dim must be even: '%zu'", *dim);
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "lower-payoff: dim must be even: '%zu'", *dim);
     if ((double)*n_arms > exp((double)*dim / 100))
-        return tarry__fail(error, TARRY_BAD_INPUT,
-                           "lower-payoff: arms <= exp(dim / 100) = %.1f is "
-                           "needed: '%zu'",
-                           exp((double)*dim / 100), *n_arms);
+        return tarry__base_fail(
+            error, TARRY_BAD_INPUT,
+            "lower-payoff: arms <= exp(dim / 100) = %.1f is "
+            "needed: '%zu'",
+            exp((double)*dim / 100), *n_arms);
     return TARRY_OK;
 }
 
-static tarry_status make(const tarry__spec *spec, tarry__place place,
+static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error)
 {
     size_t n, K;
     tarry_status status;
     if ((status = read(spec, &n, &K, error)) ||
-        (status = tarry__place_fix(spec, &place, error)) ||
+        (status = tarry__instance_place_fix(spec, &place, error)) ||
         (status = tarry__instance_room(out, K, n, error)))
         return status;
-    const tarry_random at = {.seed = place.seed, .stream = TARRY__STREAM_ARMS};
+    const tarry_random at = {.seed = place.seed,
+                             .stream = TARRY__ENV_STREAM_ARMS};
     const double most_shared = floor((double)n * 9 / 20); /* n/2 - n/20 */
-    status = tarry__separate(out, at, half_subset, 0, most_shared, error);
+    status =
+        tarry__instance_separate(out, at, half_subset, 0, most_shared, error);
     if (status != TARRY_OK)
         return status;
-    const double *best = out->arms + tarry__drawn_arm(place, K) * n;
+    const double *best = out->arms + tarry__instance_drawn_arm(place, K) * n;
     const double length = sqrt((double)n);
     for (size_t i = 0; i < n; i++)
         out->theta[i] = (1 - best[i]) / length;
@@ -75,7 +78,7 @@ static tarry_status make(const tarry__spec *spec, tarry__place place,
     return TARRY_OK;
 }
 
-const tarry__instance_type tarry__lower_payoff = {
+const tarry__instance_type tarry__instance_lower_payoff = {
     {"lower-payoff",
      "hard for delay-as-payoff (lower bound); use the loss\n"
      "`none` and the delay `payoff`",

@@ -7,14 +7,14 @@
  * scale 0.5, say, leaves some. */
 #include "env/instance.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"eps", "0.01", "how close the third arm is to the first"},
     {"alpha", "1", "how much the third arm leans to the second"},
     {"scale", "1", "length of theta"},
     {NULL, NULL, NULL},
 };
 
-static tarry_status make(const tarry__spec *spec, tarry__place place,
+static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error)
 {
     (void)place;
@@ -33,6 +33,6 @@ static tarry_status make(const tarry__spec *spec, tarry__place place,
     return TARRY_OK;
 }
 
-const tarry__instance_type tarry__optimism = {
+const tarry__instance_type tarry__instance_optimism = {
     {"optimism", "three arms on which optimism explores too little", settings},
     make};

@@ -8,54 +8,56 @@
 
 #include <math.h>
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"dim", "100", "dimension n"},
     {"arms", "200", "number of arms K"},
     {"within", "", "largest |<a_i, a_j>| (default sqrt(8 log K / n))"},
     {"scale", "1", "length of theta, uniform on the sphere"},
-    TARRY__FIXED_SETTING,
+    TARRY__INSTANCE_FIXED_SETTING,
     {NULL, NULL, NULL},
 };
 
-double tarry__orthogonal_promise(size_t n_arms, size_t dim)
+double tarry__instance_orthogonal_promise(size_t n_arms, size_t dim)
 {
     return sqrt(8 * log((double)n_arms) / (double)dim);
 }
 
-tarry_status tarry__nearly_orthogonal(tarry__instance *instance,
-                                      tarry__place place, double within,
-                                      tarry_error *error)
+tarry_status tarry__instance_nearly_orthogonal(tarry__instance *instance,
+                                               tarry__instance_place place,
+                                               double within,
+                                               tarry_error *error)
 {
     const tarry_random at = {
-        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_ARMS};
-    return tarry__separate(instance, at, tarry__unit_vector, -within, within,
-                           error);
+        .seed = place.seed, .run = place.run, .stream = TARRY__ENV_STREAM_ARMS};
+    return tarry__instance_separate(instance, at, tarry__instance_unit_vector,
+                                    -within, within, error);
 }
 
-static tarry_status make(const tarry__spec *spec, tarry__place place,
+static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error)
 {
     size_t dim, n_arms;
     double scale;
     tarry_status status;
-    if ((status =
-             tarry__spec_size(spec, "dim", 1, TARRY__MOST_DIM, &dim, error)) ||
-        (status = tarry__spec_size(spec, "arms", 1, 100000, &n_arms, error)) ||
+    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
+                                       &dim, error)) ||
+        (status =
+             tarry__instance_size(spec, "arms", 1, 100000, &n_arms, error)) ||
         (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
-        (status = tarry__place_fix(spec, &place, error)))
+        (status = tarry__instance_place_fix(spec, &place, error)))
         return status;
-    double within = tarry__orthogonal_promise(n_arms, dim);
+    double within = tarry__instance_orthogonal_promise(n_arms, dim);
     if (*tarry__spec_text(spec, "within") != '\0' &&
         (status = tarry__spec_real(spec, "within", 0, 1, &within, error)))
         return status;
     if ((status = tarry__instance_room(out, n_arms, dim, error)) ||
-        (status = tarry__nearly_orthogonal(out, place, within, error)))
+        (status = tarry__instance_nearly_orthogonal(out, place, within, error)))
         return status;
-    tarry__sphere_theta(place, scale, out);
+    tarry__instance_sphere_theta(place, scale, out);
     return TARRY_OK;
 }
 
-const tarry__instance_type tarry__orthogonal = {
+const tarry__instance_type tarry__instance_orthogonal = {
     {"orthogonal", "nearly orthogonal unit vectors, every pair checked",
      settings},
     make};

@@ -37,8 +37,9 @@ static void check_block(checker *c, size_t i0, size_t j0)
     const size_t K = c->set->n_arms, n = c->set->dim;
     const size_t rows = K - i0 < BLOCK ? K - i0 : BLOCK;
     const size_t columns = K - j0 < BLOCK ? K - j0 : BLOCK;
-    tarry__transposed_multiply(c->set->arms + i0 * n, c->set->arms + j0 * n,
-                               rows, n, columns, c->products);
+    tarry__linalg_transposed_multiply(c->set->arms + i0 * n,
+                                      c->set->arms + j0 * n, rows, n, columns,
+                                      c->products);
     for (size_t j = 0; j < columns; j++)
         for (size_t i = 0; i < rows && i0 + i < j0 + j; i++)
             judge(c, i0 + i, j0 + j, c->products[i + j * rows]);
@@ -48,15 +49,16 @@ static void check_all(checker *c)
 {
     c->n_bad = 0;
     memset(c->bad, 0, c->set->n_arms);
-    tarry__blas_quiet_begin();
+    tarry__linalg_blas_quiet_begin();
     for (size_t j0 = 0; j0 < c->set->n_arms; j0 += BLOCK)
         for (size_t i0 = 0; i0 <= j0; i0 += BLOCK)
             check_block(c, i0, j0);
-    tarry__blas_quiet_end();
+    tarry__linalg_blas_quiet_end();
 }
 
 static tarry_status draw_until_good(checker *c, tarry__instance *instance,
-                                    tarry_random at, tarry__candidate *draw,
+                                    tarry_random at,
+                                    tarry__instance_candidate *draw,
                                     tarry_error *error)
 {
     memset(c->bad, 1, instance->n_arms);
@@ -68,26 +70,28 @@ static tarry_status draw_until_good(checker *c, tarry__instance *instance,
         if (c->n_bad == 0)
             return TARRY_OK;
     }
-    return tarry__fail(error, TARRY_BAD_INPUT,
-                       "%s: no such set of %zu arms in dimension %zu found: "
-                       "arms %zu and %zu have product %g, not %g to %g",
-                       instance->type->entry.name, instance->n_arms,
-                       instance->dim, c->first, c->second, c->product, c->low,
-                       c->high);
+    return tarry__base_fail(
+        error, TARRY_BAD_INPUT,
+        "%s: no such set of %zu arms in dimension %zu found: "
+        "arms %zu and %zu have product %g, not %g to %g",
+        instance->type->entry.name, instance->n_arms, instance->dim, c->first,
+        c->second, c->product, c->low, c->high);
 }
 
-tarry_status tarry__separate(tarry__instance *instance, tarry_random at,
-                             tarry__candidate *draw, double low, double high,
-                             tarry_error *error)
+tarry_status tarry__instance_separate(tarry__instance *instance,
+                                      tarry_random at,
+                                      tarry__instance_candidate *draw,
+                                      double low, double high,
+                                      tarry_error *error)
 {
     checker c = {.set = instance, .low = low, .high = high};
-    c.products = tarry__alloc((size_t)BLOCK * BLOCK, sizeof *c.products);
-    c.bad = tarry__alloc(instance->n_arms, 1);
+    c.products = tarry__base_alloc((size_t)BLOCK * BLOCK, sizeof *c.products);
+    c.bad = tarry__base_alloc(instance->n_arms, 1);
     const tarry_status status =
         c.products && c.bad
             ? draw_until_good(&c, instance, at, draw, error)
-            : tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
-    tarry__free(c.products);
-    tarry__free(c.bad);
+            : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    tarry__base_free(c.products);
+    tarry__base_free(c.bad);
     return status;
 }

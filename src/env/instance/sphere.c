@@ -5,37 +5,39 @@
 
 #include <math.h>
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"dim", "10", "dimension n"},
     {"arms", "100", "number of arms K"},
     {"scale", "1", "length of theta"},
-    TARRY__FIXED_SETTING,
+    TARRY__INSTANCE_FIXED_SETTING,
     {NULL, NULL, NULL},
 };
 
-static tarry_status make_sphere(const tarry__spec *spec, tarry__place place,
+static tarry_status make_sphere(const tarry__spec *spec,
+                                tarry__instance_place place,
                                 tarry__instance *out, tarry_error *error)
 {
     size_t dim, n_arms;
     double scale;
     tarry_status status;
-    if ((status =
-             tarry__spec_size(spec, "dim", 1, TARRY__MOST_DIM, &dim, error)) ||
-        (status = tarry__spec_size(spec, "arms", 1, TARRY__MOST_ARMS, &n_arms,
-                                   error)) ||
+    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
+                                       &dim, error)) ||
+        (status = tarry__instance_size(
+             spec, "arms", 1, TARRY__INSTANCE_MOST_ARMS, &n_arms, error)) ||
         (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
-        (status = tarry__place_fix(spec, &place, error)) ||
+        (status = tarry__instance_place_fix(spec, &place, error)) ||
         (status = tarry__instance_room(out, n_arms, dim, error)))
         return status;
     const tarry_random at = {
-        .seed = place.seed, .run = place.run, .stream = TARRY__STREAM_ARMS};
+        .seed = place.seed, .run = place.run, .stream = TARRY__ENV_STREAM_ARMS};
     for (size_t k = 0; k < n_arms; k++)
-        tarry__unit_vector(at, k, dim, out->arms + k * dim);
-    tarry__sphere_theta(place, scale, out);
+        tarry__instance_unit_vector(at, k, dim, out->arms + k * dim);
+    tarry__instance_sphere_theta(place, scale, out);
     return TARRY_OK;
 }
 
-static tarry_status make_orthant(const tarry__spec *spec, tarry__place place,
+static tarry_status make_orthant(const tarry__spec *spec,
+                                 tarry__instance_place place,
                                  tarry__instance *out, tarry_error *error)
 {
     const tarry_status status = make_sphere(spec, place, out, error);
@@ -48,10 +50,10 @@ static tarry_status make_orthant(const tarry__spec *spec, tarry__place place,
     return TARRY_OK;
 }
 
-const tarry__instance_type tarry__sphere = {
+const tarry__instance_type tarry__instance_sphere = {
     {"sphere", "arms and theta uniform on the unit sphere", settings},
     make_sphere};
 
-const tarry__instance_type tarry__orthant = {
+const tarry__instance_type tarry__instance_orthant = {
     {"orthant", "as sphere, without signs: means in [0, scale]", settings},
     make_orthant};

@@ -5,10 +5,10 @@
 #include <string.h>
 #include "base/base.h"
 
-const tarry__entry *const tarry__losses[] = {
-    &tarry__rademacher.entry,   &tarry__uniform_noise.entry,
-    &tarry__normal_noise.entry, &tarry__bernoulli.entry,
-    &tarry__no_noise.entry,     NULL,
+const tarry__entry *const tarry__loss_losses[] = {
+    &tarry__loss_rademacher.entry, &tarry__loss_uniform.entry,
+    &tarry__loss_normal.entry,     &tarry__loss_bernoulli.entry,
+    &tarry__loss_none.entry,       NULL,
 };
 
 static const double rounding = 1e-12;
@@ -20,11 +20,11 @@ static tarry_status check_range(const tarry__loss *loss, tarry_error *error)
         loss->type->range(loss, k, &low, &high);
         const double worst = high > 1 + rounding ? high : low;
         if (!(worst >= loss->low - rounding && worst <= 1 + rounding))
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "%s: arm %zu of mean %g could lose %g, "
-                               "outside [%g, 1]",
-                               loss->type->entry.name, k, loss->mean[k], worst,
-                               loss->low);
+            return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                    "%s: arm %zu of mean %g could lose %g, "
+                                    "outside [%g, 1]",
+                                    loss->type->entry.name, k, loss->mean[k],
+                                    worst, loss->low);
     }
     return TARRY_OK;
 }
@@ -36,8 +36,8 @@ tarry_status tarry__loss_init(tarry__loss *out, const char *text,
     tarry__spec spec;
     const tarry__entry *entry;
     memset(out, 0, sizeof *out);
-    tarry_status status = tarry__entry_open(text, "loss", tarry__losses, NULL,
-                                            &spec, &entry, error);
+    tarry_status status = tarry__entry_open(text, "loss", tarry__loss_losses,
+                                            NULL, &spec, &entry, error);
     if (status != TARRY_OK)
         return status;
     out->type = (const tarry__loss_type *)entry;
@@ -58,7 +58,7 @@ tarry_status tarry__loss_init(tarry__loss *out, const char *text,
 
 void tarry__loss_clear(tarry__loss *loss)
 {
-    tarry__free(loss->edge);
+    tarry__base_free(loss->edge);
     memset(loss, 0, sizeof *loss);
 }
 

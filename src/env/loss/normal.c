@@ -10,9 +10,9 @@
 #include "base/base.h"
 #include "random/special.h"
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"sd", "0.5", "standard deviation before the cut, from 1e-3"},
-    TARRY__LOW_SETTING,
+    TARRY__LOSS_LOW_SETTING,
     {NULL, NULL, NULL},
 };
 
@@ -23,19 +23,19 @@ static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
         tarry__spec_real(spec, "sd", 1e-3, 100, &loss->width, error);
     if (status != TARRY_OK)
         return status;
-    loss->edge = tarry__alloc(loss->n_arms, sizeof *loss->edge);
+    loss->edge = tarry__base_alloc(loss->n_arms, sizeof *loss->edge);
     if (loss->edge == NULL)
-        return tarry__fail(error, TARRY_NO_MEMORY, "out of memory");
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     for (size_t k = 0; k < loss->n_arms; k++)
         loss->edge[k] =
-            tarry__normal_tail(tarry__loss_room(loss, k) / loss->width);
+            tarry__random_normal_tail(tarry__loss_room(loss, k) / loss->width);
     return TARRY_OK;
 }
 
 static double draw(const tarry__loss *loss, size_t arm, double u)
 {
     const double edge = loss->edge[arm], c = tarry__loss_room(loss, arm);
-    const double z = tarry__normal_quantile(edge + u * (1 - 2 * edge));
+    const double z = tarry__random_normal_quantile(edge + u * (1 - 2 * edge));
     const double noise = fmax(-c, fmin(c, loss->width * z));
     return fmax(loss->low, fmin(1, loss->mean[arm] + noise));
 }
@@ -48,7 +48,8 @@ static double cdf(const tarry__loss *loss, size_t arm, double x, bool inclusive)
         return inclusive ? noise >= 0 : noise > 0;
     if (fabs(noise) >= c)
         return noise > 0;
-    return (tarry__normal_tail(-noise / loss->width) - edge) / (1 - 2 * edge);
+    return (tarry__random_normal_tail(-noise / loss->width) - edge) /
+           (1 - 2 * edge);
 }
 
 static void range(const tarry__loss *loss, size_t arm, double *low,
@@ -58,7 +59,7 @@ static void range(const tarry__loss *loss, size_t arm, double *low,
     *high = loss->mean[arm] + tarry__loss_room(loss, arm);
 }
 
-const tarry__loss_type tarry__normal_noise = {
+const tarry__loss_type tarry__loss_normal = {
     {"normal", "the mean plus normal noise, cut to stay in range", settings},
     init,
     draw,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include "base/base.h"
 
-static const tarry__setting none[] = {{NULL, NULL, NULL}};
+static const tarry__spec_setting none[] = {{NULL, NULL, NULL}};
 
 /* P(l <= x) or P(l < x) when l is `low` or, with probability p, `high`. */
 static double two_point_cdf(double low, double high, double p, double x,
@@ -38,7 +38,7 @@ static void sign_range(const tarry__loss *loss, size_t arm, double *low,
     *high = fmax(1, loss->mean[arm]);
 }
 
-const tarry__loss_type tarry__rademacher = {
+const tarry__loss_type tarry__loss_rademacher = {
     {"rademacher", "+1 or -1: as much noise as [-1, 1] allows", none},
     NULL,
     draw_sign,
@@ -53,9 +53,10 @@ static tarry_status check_means(tarry__loss *loss, const tarry__spec *spec,
     (void)spec;
     for (size_t k = 0; k < loss->n_arms; k++)
         if (!(loss->mean[k] >= 0 && loss->mean[k] <= 1))
-            return tarry__fail(error, TARRY_BAD_INPUT,
-                               "bernoulli: arm %zu has mean %g, outside [0, 1]",
-                               k, loss->mean[k]);
+            return tarry__base_fail(
+                error, TARRY_BAD_INPUT,
+                "bernoulli: arm %zu has mean %g, outside [0, 1]", k,
+                loss->mean[k]);
     return TARRY_OK;
 }
 
@@ -79,7 +80,7 @@ static void coin_range(const tarry__loss *loss, size_t arm, double *low,
     *high = 1;
 }
 
-const tarry__loss_type tarry__bernoulli = {
+const tarry__loss_type tarry__loss_bernoulli = {
     {"bernoulli", "1 or 0; means must lie in [0, 1]", none},
     check_means,
     draw_coin,
@@ -106,7 +107,7 @@ static void mean_range(const tarry__loss *loss, size_t arm, double *low,
     *low = *high = loss->mean[arm];
 }
 
-const tarry__loss_type tarry__no_noise = {
+const tarry__loss_type tarry__loss_none = {
     {"none", "no noise: the mean itself", none},
     NULL,
     draw_mean,

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-static const tarry__setting settings[] = {
+static const tarry__spec_setting settings[] = {
     {"width", "fit", "half-width of the noise; fit: as wide as all arms allow"},
-    TARRY__LOW_SETTING,
+    TARRY__LOSS_LOW_SETTING,
     {NULL, NULL, NULL},
 };
 
@@ -49,7 +49,7 @@ static void range(const tarry__loss *loss, size_t arm, double *low,
     *high = loss->mean[arm] + loss->width;
 }
 
-const tarry__loss_type tarry__uniform_noise = {
+const tarry__loss_type tarry__loss_uniform = {
     {"uniform", "the mean plus uniform noise", settings},
     init,
     draw,

@@ -4,9 +4,9 @@
  * The adversary keeps the newest plays outstanding, as many as it may. */
 #include "paper/paper.h"
 
-static tarry__case base_of(tarry__lab *lab, double n)
+static tarry__lab_case base_of(tarry__lab *lab, double n)
 {
-    return (tarry__case){
+    return (tarry__lab_case){
         .instance = tarry__lab_text(lab, "sphere:dim=%g,arms=%g", n, 10 * n),
         .loss = "rademacher",
         .delay = "none",
@@ -18,52 +18,53 @@ static tarry__case base_of(tarry__lab *lab, double n)
     };
 }
 
-static void add(tarry__sheet *s, tarry__sweep *sweep, double x, double n,
+static void add(tarry__sheet *s, tarry__fit_sweep *sweep, double x, double n,
                 double sigma)
 {
-    const tarry__case base = base_of(s->lab, n);
-    const tarry__case c = tarry__with_delay(
+    const tarry__lab_case base = base_of(s->lab, n);
+    const tarry__lab_case c = tarry__sheet_with_delay(
         base, tarry__lab_text(s->lab, "hold-newest:sigma=%g", sigma));
-    tarry__measure(s, sweep, x, &c, &base, tarry__overhead,
-                   "overhead of phase 1");
+    tarry__sheet_measure(s, sweep, x, &c, &base, tarry__sheet_overhead,
+                         "overhead of phase 1");
 }
 
 static void run(tarry__sheet *s)
 {
-    tarry__sweep by_sigma = {.name = "n = 10"};
-    tarry__sweep by_n = {.name = "sigma_max = 3000"};
+    tarry__fit_sweep by_sigma = {.name = "n = 10"};
+    tarry__fit_sweep by_n = {.name = "sigma_max = 3000"};
     const double largest = tarry__lab_pick(s->lab, 64, 128);
     for (double sigma = 100; sigma <= 102400; sigma *= 4)
         add(s, &by_sigma, sigma, 10, sigma);
     for (double n = 4; n <= largest; n *= 2)
         add(s, &by_n, n, n, 3000);
-    tarry__check_power(s, "overhead of a phase against sigma_max", &by_sigma, 1,
-                       TARRY__EQUALS);
-    tarry__show_power(s, "here", "σ_max", &by_sigma);
-    tarry__check_power(s, "overhead of a phase against n", &by_n, 0,
-                       TARRY__EQUALS);
-    tarry__show_power(s, "here", "n", &by_n);
-    tarry__row_add_bandits(s, "se-delayed", "hold-newest:sigma=%.0f", "σ_max");
+    tarry__sheet_check_power(s, "overhead of a phase against sigma_max",
+                             &by_sigma, 1, TARRY__FIT_EQUALS);
+    tarry__sheet_show_power(s, "here", "σ_max", &by_sigma);
+    tarry__sheet_check_power(s, "overhead of a phase against n", &by_n, 0,
+                             TARRY__FIT_EQUALS);
+    tarry__sheet_show_power(s, "here", "n", &by_n);
+    tarry__paper_row_add_bandits(s, "se-delayed", "hold-newest:sigma=%.0f",
+                                 "σ_max");
     json_t *figure = tarry__sheet_figure(
-        s, &(tarry__drawing){
+        s, &(tarry__sheet_drawing){
                "adversarial-sigma",
                "Algorithm 1 against an adversary that keeps the newest",
                "sigma_max, plays", "rounds added to phase 1",
                "Each point is a phase against the adversary less the same "
                "phase without delays.",
                false, false});
-    tarry__draw_power(figure, &by_sigma, 1);
+    tarry__sheet_draw_power(figure, &by_sigma, 1);
     figure = tarry__sheet_figure(
-        s, &(tarry__drawing){"adversarial-dimension",
-                             "The same budget in all dimensions", "dimension n",
-                             "rounds added to phase 1",
-                             "The adversary holds 3000 plays; flat means that "
-                             "the dimension does not matter.",
-                             false, false});
-    tarry__draw_power(figure, &by_n, 0);
+        s, &(tarry__sheet_drawing){
+               "adversarial-dimension", "The same budget in all dimensions",
+               "dimension n", "rounds added to phase 1",
+               "The adversary holds 3000 plays; flat means that "
+               "the dimension does not matter.",
+               false, false});
+    tarry__sheet_draw_power(figure, &by_n, 0);
 }
 
-const tarry__paper_row tarry__row_adversarial = {
+const tarry__paper_row tarry__paper_row_adversarial = {
     .id = "adversarial",
     .title = "Adversarial delays, equal for all arms",
     .claim = "Algorithm 1 pays an additive O(σ_max), whatever the dimension.",

@@ -25,10 +25,10 @@ static const world worlds[] = {
 
 static void run(tarry__sheet *s)
 {
-    tarry__sweep all = {.name = "a policy in a world"};
+    tarry__fit_sweep all = {.name = "a policy in a world"};
     double slack = INFINITY;
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
-        const tarry__case c = {
+        const tarry__lab_case c = {
             .instance = worlds[i].instance,
             .loss = "rademacher",
             .delay = worlds[i].delay,
@@ -36,39 +36,41 @@ static void run(tarry__sheet *s)
             .horizon = (uint64_t)tarry__lab_pick(s->lab, 1e6, 1e8),
             .runs = (uint64_t)tarry__lab_pick(s->lab, 8, 30),
         };
-        const double bound = tarry__bound_of(s, &c).upper;
-        const tarry__point p =
-            tarry__measure(s, &all, bound, &c, NULL, tarry__regret, "regret");
+        const double bound = tarry__sheet_bound_of(s, &c).upper;
+        const tarry__fit_point p = tarry__sheet_measure(
+            s, &all, bound, &c, NULL, tarry__sheet_regret, "regret");
         slack = fmin(slack, bound / (p.mean + p.ci95));
     }
-    tarry__check_mean(s, "smallest bound over regret of all worlds",
-                      (tarry__point){.mean = slack}, 1, TARRY__AT_LEAST);
+    tarry__sheet_check_mean(s, "smallest bound over regret of all worlds",
+                            (tarry__fit_point){.mean = slack}, 1,
+                            TARRY__FIT_AT_LEAST);
     for (size_t i = 0; i < all.n; i++)
-        tarry__check_mean(s,
-                          tarry__lab_text(s->lab,
-                                          "%s, %s: bound over regret %.3g",
-                                          worlds[i].policy, worlds[i].delay,
-                                          all.point[i].x / all.point[i].mean),
-                          all.point[i], all.point[i].x, TARRY__AT_MOST);
-    tarry__sweep line = {.name = "regret = bound"};
+        tarry__sheet_check_mean(
+            s,
+            tarry__lab_text(s->lab, "%s, %s: bound over regret %.3g",
+                            worlds[i].policy, worlds[i].delay,
+                            all.point[i].x / all.point[i].mean),
+            all.point[i], all.point[i].x, TARRY__FIT_AT_MOST);
+    tarry__fit_sweep line = {.name = "regret = bound"};
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < all.n; i++) {
         low = fmin(low, all.point[i].x);
         high = fmax(high, all.point[i].x);
     }
-    line.point[line.n++] = (tarry__point){.x = low, .mean = low};
-    line.point[line.n++] = (tarry__point){.x = high, .mean = high};
+    line.point[line.n++] = (tarry__fit_point){.x = low, .mean = low};
+    line.point[line.n++] = (tarry__fit_point){.x = high, .mean = high};
     json_t *figure = tarry__sheet_figure(
-        s, &(tarry__drawing){"bounds-slack", "Regret against its upper bound",
-                             "upper bound", "regret",
-                             "Every point must lie below the line; how far "
-                             "below is the slack of the constants.",
-                             false, false});
-    tarry__draw_points(figure, &all);
-    tarry__draw_line(figure, &line);
+        s, &(tarry__sheet_drawing){
+               "bounds-slack", "Regret against its upper bound", "upper bound",
+               "regret",
+               "Every point must lie below the line; how far "
+               "below is the slack of the constants.",
+               false, false});
+    tarry__sheet_draw_points(figure, &all);
+    tarry__sheet_draw_line(figure, &line);
 }
 
-const tarry__paper_row tarry__row_bounds = {
+const tarry__paper_row tarry__paper_row_bounds = {
     .id = "bounds",
     .title = "Upper bounds in numbers",
     .claim = "Every upper bound, with its constants, holds; the slack is "

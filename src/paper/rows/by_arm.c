@@ -8,9 +8,9 @@
 
 enum { ARMS = 10 };
 
-static tarry__case base_of(tarry__lab *lab)
+static tarry__lab_case base_of(tarry__lab *lab)
 {
-    return (tarry__case){
+    return (tarry__lab_case){
         .instance = "sphere:dim=10,arms=10",
         .loss = "rademacher",
         .delay = "none",
@@ -22,53 +22,56 @@ static tarry__case base_of(tarry__lab *lab)
     };
 }
 
-static void add(tarry__sheet *s, tarry__sweep *sweep, double x, double mean,
+static void add(tarry__sheet *s, tarry__fit_sweep *sweep, double x, double mean,
                 int slow)
 {
-    const tarry__case base = base_of(s->lab);
-    const tarry__case c = tarry__with_delay(
+    const tarry__lab_case base = base_of(s->lab);
+    const tarry__lab_case c = tarry__sheet_with_delay(
         base,
         tarry__lab_text(s->lab, "constant:rounds=%g,slow=%d", mean, slow));
-    tarry__measure(s, sweep, x, &c, &base, tarry__overhead,
-                   "overhead of phase 1");
+    tarry__sheet_measure(s, sweep, x, &c, &base, tarry__sheet_overhead,
+                         "overhead of phase 1");
 }
 
 static void run(tarry__sheet *s)
 {
     static const int slow[] = {1, 2, 3, 5, 10};
-    tarry__sweep by_max = {.name = "one slow arm of ten"};
-    tarry__sweep by_mean = {.name = "1 to 10 slow arms, E[d(a)] = 20000 each"};
+    tarry__fit_sweep by_max = {.name = "one slow arm of ten"};
+    tarry__fit_sweep by_mean = {.name =
+                                    "1 to 10 slow arms, E[d(a)] = 20000 each"};
     for (double mean = 5000; mean <= 80000; mean *= 2)
         add(s, &by_max, mean, mean, 1);
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
         add(s, &by_mean, 20000.0 * slow[i] / ARMS, 20000, slow[i]);
-    tarry__check_power(s, "overhead of a phase against max E[d(a)]", &by_max, 1,
-                       TARRY__EQUALS);
-    tarry__show_power(s, "here", "max_a E[d(a)]", &by_max);
-    tarry__check_power(s, "overhead against the mean over arms, max fixed",
-                       &by_mean, 0, TARRY__EQUALS);
-    tarry__row_add_bandits(s, "se-delayed", "constant:rounds=%.0f,slow=5",
-                           "max_a E[d(a)]");
+    tarry__sheet_check_power(s, "overhead of a phase against max E[d(a)]",
+                             &by_max, 1, TARRY__FIT_EQUALS);
+    tarry__sheet_show_power(s, "here", "max_a E[d(a)]", &by_max);
+    tarry__sheet_check_power(s,
+                             "overhead against the mean over arms, max fixed",
+                             &by_mean, 0, TARRY__FIT_EQUALS);
+    tarry__paper_row_add_bandits(s, "se-delayed", "constant:rounds=%.0f,slow=5",
+                                 "max_a E[d(a)]");
     json_t *figure = tarry__sheet_figure(
-        s, &(tarry__drawing){"by-arm-max", "One slow arm sets the pace",
-                             "largest mean delay of an arm, rounds",
-                             "rounds added to phase 1",
-                             "One arm of ten is slow, the others answer at "
-                             "once; the mean over arms is a tenth.",
-                             false, false});
-    tarry__draw_power(figure, &by_max, 1);
+        s,
+        &(tarry__sheet_drawing){"by-arm-max", "One slow arm sets the pace",
+                                "largest mean delay of an arm, rounds",
+                                "rounds added to phase 1",
+                                "One arm of ten is slow, the others answer at "
+                                "once; the mean over arms is a tenth.",
+                                false, false});
+    tarry__sheet_draw_power(figure, &by_max, 1);
     figure = tarry__sheet_figure(
-        s, &(tarry__drawing){
+        s, &(tarry__sheet_drawing){
                "by-arm-mean", "The mean over arms does not matter",
                "mean over arms of E[d(a)], rounds", "rounds added to phase 1",
                "The slow arms have the same law throughout, only "
                "their number grows: flat means that the largest "
                "mean counts.",
                false, false});
-    tarry__draw_power(figure, &by_mean, 0);
+    tarry__sheet_draw_power(figure, &by_mean, 0);
 }
 
-const tarry__paper_row tarry__row_by_arm = {
+const tarry__paper_row tarry__paper_row_by_arm = {
     .id = "stochastic-by-arm",
     .title = "Stochastic delays, a law per arm",
     .claim = "Algorithm 1 pays an additive O(max_a E[d(a)]), not the mean over "

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
-#include "env/env.h"
+#include "env/world.h"
 #include "tarry/design.h"
 #include "tarry/random.h"
 
@@ -79,7 +79,7 @@ static tarry_status measure(tarry__sheet *s, const char *instance, uint32_t run,
     if (status != TARRY_OK)
         return status;
     const size_t K = world->instance.n_arms, n = world->instance.dim;
-    double *arms = tarry__alloc(K * n, sizeof *arms);
+    double *arms = tarry__base_alloc(K * n, sizeof *arms);
     options.rule = TARRY_DESIGN_PAPER;
     status = arms != NULL ? TARRY_OK : TARRY_NO_MEMORY;
     for (size_t k = 0; status == TARRY_OK && k < K; k++) {
@@ -101,7 +101,7 @@ static tarry_status measure(tarry__sheet *s, const char *instance, uint32_t run,
         w->support = fmax(w->support, psi / floor(16 + 4 * r * loglog));
     }
     tarry_design_free(d);
-    tarry__free(arms);
+    tarry__base_free(arms);
     tarry__world_free(world);
     return status;
 }
@@ -110,8 +110,8 @@ static void run(tarry__sheet *s)
 {
     static const double sizes[] = {2, 3, 5, 8, 12, 20, 32, LARGEST};
     const uint32_t sets = (uint32_t)tarry__lab_pick(s->lab, 10, 200);
-    tarry__sweep g = {.name = "largest g / r"};
-    tarry__sweep weight = {.name = "smallest weight × 2 support"};
+    tarry__fit_sweep g = {.name = "largest g / r"};
+    tarry__fit_sweep weight = {.name = "smallest weight × 2 support"};
     worst all = {0, INFINITY, 0};
     uint64_t unsolved = 0;
     if (!tarry__lab_answers(s->lab))
@@ -123,9 +123,9 @@ static void run(tarry__sheet *s)
         for (uint32_t run = 0; run < 2 * sets; run++)
             unsolved +=
                 measure(s, instance, run / 2, run % 2 == 1, &w) != TARRY_OK;
-        g.point[g.n++] = (tarry__point){.x = sizes[i], .mean = w.g};
+        g.point[g.n++] = (tarry__fit_point){.x = sizes[i], .mean = w.g};
         weight.point[weight.n++] =
-            (tarry__point){.x = sizes[i], .mean = w.weight};
+            (tarry__fit_point){.x = sizes[i], .mean = w.weight};
         json_array_append_new(
             s->data, json_pack("{s:s, s:f, s:i, s:f, s:f, s:f}", "instance",
                                instance, "x", sizes[i], "sets", (int)(2 * sets),
@@ -135,28 +135,30 @@ static void run(tarry__sheet *s)
         all.weight = fmin(all.weight, w.weight);
         all.support = fmax(all.support, w.support);
     }
-    tarry__check_mean(s, "largest g / r over all sets",
-                      (tarry__point){.mean = all.g}, 4, TARRY__AT_MOST);
-    tarry__check_mean(s, "smallest weight times twice the support",
-                      (tarry__point){.mean = all.weight}, 1 - 1e-12,
-                      TARRY__AT_LEAST);
-    tarry__check_mean(s, "largest support over 16 + 4 r log log r",
-                      (tarry__point){.mean = all.support}, 1, TARRY__AT_MOST);
-    tarry__check_mean(s, "sets without a design",
-                      (tarry__point){.mean = (double)unsolved}, 0,
-                      TARRY__AT_MOST);
+    tarry__sheet_check_mean(s, "largest g / r over all sets",
+                            (tarry__fit_point){.mean = all.g}, 4,
+                            TARRY__FIT_AT_MOST);
+    tarry__sheet_check_mean(s, "smallest weight times twice the support",
+                            (tarry__fit_point){.mean = all.weight}, 1 - 1e-12,
+                            TARRY__FIT_AT_LEAST);
+    tarry__sheet_check_mean(s, "largest support over 16 + 4 r log log r",
+                            (tarry__fit_point){.mean = all.support}, 1,
+                            TARRY__FIT_AT_MOST);
+    tarry__sheet_check_mean(s, "sets without a design",
+                            (tarry__fit_point){.mean = (double)unsolved}, 0,
+                            TARRY__FIT_AT_MOST);
     json_t *figure = tarry__sheet_figure(
-        s, &(tarry__drawing){"design-balance",
-                             "The balanced design over random sets",
-                             "dimension n", "worst case over the sets",
-                             "The lemma allows g / r up to 4 and asks for a "
-                             "smallest weight times twice the support of 1.",
-                             false, true});
-    tarry__draw_points(figure, &g);
-    tarry__draw_points(figure, &weight);
+        s, &(tarry__sheet_drawing){
+               "design-balance", "The balanced design over random sets",
+               "dimension n", "worst case over the sets",
+               "The lemma allows g / r up to 4 and asks for a "
+               "smallest weight times twice the support of 1.",
+               false, true});
+    tarry__sheet_draw_points(figure, &g);
+    tarry__sheet_draw_points(figure, &weight);
 }
 
-const tarry__paper_row tarry__row_design = {
+const tarry__paper_row tarry__paper_row_design = {
     .id = "design",
     .title = "The balanced design",
     .claim = "Every set has a design with g ≤ 4r, at most 16 + 4 r log log r "

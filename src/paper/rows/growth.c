@@ -37,10 +37,10 @@ static const subject subjects[] = {
      "low-late:late=%.0f", 16, 16, 1e6, 6.4e7, 4, 3},
 };
 
-static tarry__case case_of(tarry__lab *lab, const subject *a, double T,
-                           uint64_t step)
+static tarry__lab_case case_of(tarry__lab *lab, const subject *a, double T,
+                               uint64_t step)
 {
-    return (tarry__case){
+    return (tarry__lab_case){
         .instance = a->instance,
         .loss = "rademacher",
         .delay = a->delay,
@@ -51,36 +51,38 @@ static tarry__case case_of(tarry__lab *lab, const subject *a, double T,
     };
 }
 
-static double rounds(const tarry__answer *run, const tarry__answer *base)
+static double rounds(const tarry__lab_answer *run,
+                     const tarry__lab_answer *base)
 {
     (void)base;
     return (double)run->rounds;
 }
 
 /* Regret over sqrt(log(KT)) against T, and what longer delays add to it. */
-static void sweep(tarry__sheet *s, const subject *a, tarry__sweep *growth,
-                  tarry__sweep *ratio)
+static void sweep(tarry__sheet *s, const subject *a, tarry__fit_sweep *growth,
+                  tarry__fit_sweep *ratio)
 {
     const double last = tarry__lab_pick(s->lab, 1, 16) * a->last;
     uint64_t step = 0;
     for (double T = a->first; T <= last; T *= a->step, step++) {
-        const tarry__case c = case_of(s->lab, a, T, step);
-        const tarry__case slow = tarry__with_delay(
+        const tarry__lab_case c = case_of(s->lab, a, T, step);
+        const tarry__lab_case slow = tarry__sheet_with_delay(
             c, tarry__lab_text(s->lab, a->growing, sqrt(a->n * T)));
         const double t =
-            tarry__measure(s, NULL, T, &c, NULL, rounds, "rounds").mean;
-        const tarry__point p =
-            tarry__measure(s, NULL, t, &c, NULL, tarry__regret, "regret");
-        growth->point[growth->n++] = tarry__point_over(p, sqrt(log(a->K * T)));
-        tarry__measure(s, ratio, t, &slow, &c, tarry__ratio,
-                       "regret over that with the fixed delay");
+            tarry__sheet_measure(s, NULL, T, &c, NULL, rounds, "rounds").mean;
+        const tarry__fit_point p = tarry__sheet_measure(
+            s, NULL, t, &c, NULL, tarry__sheet_regret, "regret");
+        growth->point[growth->n++] =
+            tarry__fit_point_over(p, sqrt(log(a->K * T)));
+        tarry__sheet_measure(s, ratio, t, &slow, &c, tarry__sheet_ratio,
+                             "regret over that with the fixed delay");
     }
 }
 
 static void run(tarry__sheet *s)
 {
     json_t *figure = tarry__sheet_figure(
-        s, &(tarry__drawing){
+        s, &(tarry__sheet_drawing){
                "growth-T", "Regret against the horizon", "rounds T",
                "regret / sqrt(log(KT))",
                "Parallel to the dashed line means like sqrt(T).  Steps come "
@@ -88,27 +90,27 @@ static void run(tarry__sheet *s)
                false, false});
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
         const subject *a = &subjects[i];
-        tarry__sweep growth = {.name = a->words};
-        tarry__sweep ratio = {.name = a->words};
+        tarry__fit_sweep growth = {.name = a->words};
+        tarry__fit_sweep ratio = {.name = a->words};
         sweep(s, a, &growth, &ratio);
-        tarry__check_power(
+        tarry__sheet_check_power(
             s, tarry__lab_text(s->lab, "%s: regret against T", a->words),
-            &growth, 0.5, TARRY__AT_MOST);
-        tarry__check_power(
+            &growth, 0.5, TARRY__FIT_AT_MOST);
+        tarry__sheet_check_power(
             s,
             tarry__lab_text(s->lab,
                             "%s: with delays sqrt(nT), regret over that with "
                             "delay 100",
                             a->words),
-            &ratio, 0, TARRY__AT_MOST);
+            &ratio, 0, TARRY__FIT_AT_MOST);
         if (i == 0)
-            tarry__draw_power(figure, &growth, 0.5);
+            tarry__sheet_draw_power(figure, &growth, 0.5);
         else
-            tarry__draw_points(figure, &growth);
+            tarry__sheet_draw_points(figure, &growth);
     }
 }
 
-const tarry__paper_row tarry__row_growth = {
+const tarry__paper_row tarry__paper_row_growth = {
     .id = "growth",
     .title = "Growth with the horizon",
     .claim = "The regret of all four algorithms grows like √(nT log(KT)), and "

@@ -15,9 +15,9 @@ static double q_of(double n)
     return sqrt(8 * log(DBAR * n) / n);
 }
 
-static tarry__case case_of(tarry__lab *lab, double n, const char *policy)
+static tarry__lab_case case_of(tarry__lab *lab, double n, const char *policy)
 {
-    return (tarry__case){
+    return (tarry__lab_case){
         .instance = tarry__lab_text(lab, "lower-loss:dim=%g,dbar=%g", n, DBAR),
         .loss = "rademacher",
         .delay = "theorem",
@@ -30,42 +30,44 @@ static tarry__case case_of(tarry__lab *lab, double n, const char *policy)
 
 static void run(tarry__sheet *s)
 {
-    tarry__sweep least = {.name = "best policy"};
-    tarry__sweep bound = {.name = "what the proof says"};
+    tarry__fit_sweep least = {.name = "best policy"};
+    tarry__fit_sweep bound = {.name = "what the proof says"};
     const double largest = tarry__lab_pick(s->lab, 500, 1600);
     for (double n = 320; n <= largest; n *= 1.25) {
-        const tarry__case c =
+        const tarry__lab_case c =
             case_of(s->lab, floor(n), "phased-loss-dependent");
-        const tarry__point lowest =
-            tarry__measure_least(s, &least, floor(n), c);
-        const double proven = tarry__bound_of(s, &c).lower;
-        bound.point[bound.n++] = (tarry__point){.x = floor(n), .mean = proven};
-        tarry__check_mean(
+        const tarry__fit_point lowest =
+            tarry__sheet_measure_least(s, &least, floor(n), c);
+        const double proven = tarry__sheet_bound_of(s, &c).lower;
+        bound.point[bound.n++] =
+            (tarry__fit_point){.x = floor(n), .mean = proven};
+        tarry__sheet_check_mean(
             s,
             tarry__lab_text(s->lab, "smallest regret of all policies at n = %g",
                             floor(n)),
-            lowest, proven, TARRY__AT_LEAST);
+            lowest, proven, TARRY__FIT_AT_LEAST);
     }
-    tarry__check_power(s, "smallest regret of all policies against n", &least,
-                       0.5, TARRY__REPORTED);
-    const tarry__case oracle = case_of(s->lab, 320, "oracle");
-    tarry__check_mean(
+    tarry__sheet_check_power(s, "smallest regret of all policies against n",
+                             &least, 0.5, TARRY__FIT_REPORTED);
+    const tarry__lab_case oracle = case_of(s->lab, 320, "oracle");
+    tarry__sheet_check_mean(
         s, "for comparison: the oracle, which knows the best arm",
-        tarry__measure(s, NULL, 320, &oracle, NULL, tarry__regret, "regret"), 0,
-        TARRY__REPORTED);
+        tarry__sheet_measure(s, NULL, 320, &oracle, NULL, tarry__sheet_regret,
+                             "regret"),
+        0, TARRY__FIT_REPORTED);
     json_t *figure = tarry__sheet_figure(
-        s, &(tarry__drawing){
+        s, &(tarry__sheet_drawing){
                "lower-loss-dimension",
                "The hard instance for loss-dependent delays", "dimension n",
                "regret in the first dbar/q rounds",
                "The policy that pays least, and what the proof says it must; "
                "mean delay 50.",
                false, false});
-    tarry__draw_points(figure, &least);
-    tarry__draw_line(figure, &bound);
+    tarry__sheet_draw_points(figure, &least);
+    tarry__sheet_draw_line(figure, &bound);
 }
 
-const tarry__paper_row tarry__row_lower_loss = {
+const tarry__paper_row tarry__paper_row_lower_loss = {
     .id = "lower-loss",
     .title = "Lower bound for loss-dependent delays",
     .claim = "Every policy pays at least the proof's constant times "

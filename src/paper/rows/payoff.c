@@ -7,9 +7,9 @@
 #include "paper/paper.h"
 
 /* The hard instance. */
-static tarry__case hard(tarry__lab *lab, double D)
+static tarry__lab_case hard(tarry__lab *lab, double D)
 {
-    return (tarry__case){
+    return (tarry__lab_case){
         .instance = tarry__lab_full(lab) ? "lower-payoff:dim=500,arms=140"
                                          : "lower-payoff:dim=400,arms=50",
         .loss = "none",
@@ -22,9 +22,9 @@ static tarry__case hard(tarry__lab *lab, double D)
 }
 
 /* A plain bandit whose best arm has loss 0, so delay 0. */
-static tarry__case plain(tarry__lab *lab, double D)
+static tarry__lab_case plain(tarry__lab *lab, double D)
 {
-    return (tarry__case){
+    return (tarry__lab_case){
         .instance = "basis:arms=10,best=0,gap=0.5,means=equal",
         .loss = "none",
         .delay = tarry__lab_text(lab, "payoff:D=%g", D),
@@ -36,61 +36,65 @@ static tarry__case plain(tarry__lab *lab, double D)
 
 static void run(tarry__sheet *s)
 {
-    tarry__sweep least = {.name = "best policy on the hard instance"};
-    tarry__sweep first = {.name = "first loss seen (uniform play)"};
-    tarry__sweep spanner = {.name = "spanner on the hard instance"};
-    tarry__sweep mab = {.name = "payoff-mab on a plain bandit"};
-    tarry__sweep bound = {.name = "what the proof says: D/800"};
+    tarry__fit_sweep least = {.name = "best policy on the hard instance"};
+    tarry__fit_sweep first = {.name = "first loss seen (uniform play)"};
+    tarry__fit_sweep spanner = {.name = "spanner on the hard instance"};
+    tarry__fit_sweep mab = {.name = "payoff-mab on a plain bandit"};
+    tarry__fit_sweep bound = {.name = "what the proof says: D/800"};
     const double largest = tarry__lab_pick(s->lab, 480, 1280);
     const char *const all = "smallest regret of all policies";
     for (double D = largest / 32; D <= largest; D *= 2) {
-        tarry__case c = hard(s->lab, D);
-        tarry__measure_least(s, &least, D, c);
-        tarry__measure(s, &first, D, &c, NULL, tarry__first_loss,
-                       "rounds to the first loss seen");
+        tarry__lab_case c = hard(s->lab, D);
+        tarry__sheet_measure_least(s, &least, D, c);
+        tarry__sheet_measure(s, &first, D, &c, NULL, tarry__sheet_first_loss,
+                             "rounds to the first loss seen");
         c.policy = "spanner";
-        tarry__measure(s, &spanner, D, &c, NULL, tarry__regret, "regret");
+        tarry__sheet_measure(s, &spanner, D, &c, NULL, tarry__sheet_regret,
+                             "regret");
         c.policy = "phased-loss-dependent";
-        bound.point[bound.n++] =
-            (tarry__point){.x = D, .mean = tarry__bound_of(s, &c).lower};
+        bound.point[bound.n++] = (tarry__fit_point){
+            .x = D, .mean = tarry__sheet_bound_of(s, &c).lower};
     }
     for (double D = 500; D <= 32000; D *= 4) {
-        const tarry__case c = plain(s->lab, D);
-        tarry__measure(s, &mab, D, &c, NULL, tarry__regret, "regret");
+        const tarry__lab_case c = plain(s->lab, D);
+        tarry__sheet_measure(s, &mab, D, &c, NULL, tarry__sheet_regret,
+                             "regret");
     }
-    tarry__check_power(s, tarry__lab_text(s->lab, "%s against D", all), &least,
-                       1, TARRY__AT_LEAST);
-    tarry__show_power(s, "here", "D", &least);
+    tarry__sheet_check_power(s, tarry__lab_text(s->lab, "%s against D", all),
+                             &least, 1, TARRY__FIT_AT_LEAST);
+    tarry__sheet_show_power(s, "here", "D", &least);
     for (size_t i = 0; i < least.n; i++)
-        tarry__check_mean(
+        tarry__sheet_check_mean(
             s, tarry__lab_text(s->lab, "%s at D = %g", all, least.point[i].x),
-            least.point[i], bound.point[i].mean, TARRY__AT_LEAST);
-    tarry__check_power(s, "payoff-mab on a plain bandit against D", &mab, 0,
-                       TARRY__AT_MOST);
-    tarry__show_power(s, "bandits", "D", &mab);
-    tarry__check_power(s, "prior work, spanner on the hard instance against D",
-                       &spanner, 1, TARRY__AT_MOST);
-    tarry__show_power(s, "prior", "D", &spanner);
-    const tarry__case oracle =
-        tarry__with_policy(hard(s->lab, largest), "oracle");
-    tarry__check_mean(s, "for comparison: the oracle, which knows the best arm",
-                      tarry__measure(s, NULL, largest, &oracle, NULL,
-                                     tarry__regret, "regret"),
-                      0, TARRY__REPORTED);
+            least.point[i], bound.point[i].mean, TARRY__FIT_AT_LEAST);
+    tarry__sheet_check_power(s, "payoff-mab on a plain bandit against D", &mab,
+                             0, TARRY__FIT_AT_MOST);
+    tarry__sheet_show_power(s, "bandits", "D", &mab);
+    tarry__sheet_check_power(
+        s, "prior work, spanner on the hard instance against D", &spanner, 1,
+        TARRY__FIT_AT_MOST);
+    tarry__sheet_show_power(s, "prior", "D", &spanner);
+    const tarry__lab_case oracle =
+        tarry__sheet_with_policy(hard(s->lab, largest), "oracle");
+    tarry__sheet_check_mean(
+        s, "for comparison: the oracle, which knows the best arm",
+        tarry__sheet_measure(s, NULL, largest, &oracle, NULL,
+                             tarry__sheet_regret, "regret"),
+        0, TARRY__FIT_REPORTED);
     json_t *figure = tarry__sheet_figure(
-        s, &(tarry__drawing){
+        s, &(tarry__sheet_drawing){
                "payoff-D", "Delay as payoff: what the longest delay costs",
                "D, rounds", "regret; rounds to the first loss",
                "On the hard instance the best arm has delay 0 and yet every "
                "policy pays in proportion to D; a plain bandit need not.",
                false, false});
-    tarry__draw_power(figure, &least, 1);
-    tarry__draw_points(figure, &mab);
-    tarry__draw_line(figure, &bound);
-    tarry__draw_points(figure, &first);
+    tarry__sheet_draw_power(figure, &least, 1);
+    tarry__sheet_draw_points(figure, &mab);
+    tarry__sheet_draw_line(figure, &bound);
+    tarry__sheet_draw_points(figure, &first);
 }
 
-const tarry__paper_row tarry__row_payoff = {
+const tarry__paper_row tarry__paper_row_payoff = {
     .id = "payoff",
     .title = "Delay as payoff",
     .claim = "Every policy pays Ω(D) on some linear instance with d* = 0; a "

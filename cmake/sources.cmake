@@ -1,0 +1,192 @@
+# What is built of what.  A new file gets a line here; nothing is found by
+# folder, so a file that stands in no list is in no binary.
+
+# The library, first part: designs and policies.
+set(TARRY_CORE
+    src/base/base.c
+    src/base/spec.c
+    src/base/status.c
+    src/base/version.c
+    src/linalg/linalg.c
+    src/random/discrete.c
+    src/random/exponential.c
+    src/random/geometric.c
+    src/random/lognormal.c
+    src/random/normal.c
+    src/random/normals.c
+    src/random/pareto.c
+    src/random/poisson.c
+    src/random/rounds.c
+    src/random/special.c
+    src/random/uniform.c
+    src/random/weibull.c
+    src/arms/arms.c
+    src/arms/csv.c
+    src/arms/npy.c
+    src/arms/number.c
+    src/arms/source.c
+    src/design/balance.c
+    src/design/bounds.c
+    src/design/coordinates.c
+    src/design/core.c
+    src/design/design.c
+    src/design/exchange.c
+    src/design/interior.c
+    src/design/scan.c
+    src/design/span.c
+    src/design/start.c
+    src/design/thin.c
+    src/design/variance.c
+    src/policy/archive.c
+    src/policy/linear/arms_tiles.c
+    src/policy/linear/greedy.c
+    src/policy/linear/lints.c
+    src/policy/linear/linucb.c
+    src/policy/linear/linucb_inflated.c
+    src/policy/linear/optimist.c
+    src/policy/linear/otf_lints.c
+    src/policy/linear/otf_linucb.c
+    src/policy/linear/ridge.c
+    src/policy/linear/sampler.c
+    src/policy/linear/ucb.c
+    src/policy/linear/window.c
+    src/policy/open_rounds.c
+    src/policy/phased/adversarial.c
+    src/policy/phased/books.c
+    src/policy/phased/estimate.c
+    src/policy/phased/guide.c
+    src/policy/phased/guided.c
+    src/policy/phased/loss_dependent.c
+    src/policy/phased/mab.c
+    src/policy/phased/nodelay.c
+    src/policy/phased/phased.c
+    src/policy/phased/regret_design.c
+    src/policy/phased/settings.c
+    src/policy/phased/spanner.c
+    src/policy/phased/stochastic.c
+    src/policy/phased/tight.c
+    src/policy/plain/counts.c
+    src/policy/plain/opse.c
+    src/policy/plain/oracle.c
+    src/policy/plain/payoff_mab.c
+    src/policy/plain/se_delayed.c
+    src/policy/plain/ucb_delayed.c
+    src/policy/plain/uniform.c
+    src/policy/policy.c
+    src/policy/policy_list.c
+)
+
+# The library, second part: worlds, simulation, bounds, experiments, logs.
+set(TARRY_LAB
+    src/env/adversary/adversary.c
+    src/env/adversary/hold_all.c
+    src/env/adversary/hold_newest.c
+    src/env/adversary/hold_rarest.c
+    src/env/adversary/script.c
+    src/env/column.c
+    src/env/delay/delay.c
+    src/env/delay/empirical.c
+    src/env/delay/exponential.c
+    src/env/delay/lognormal.c
+    src/env/delay/pareto.c
+    src/env/delay/payoff.c
+    src/env/delay/poisson.c
+    src/env/delay/scaled.c
+    src/env/delay/theorem.c
+    src/env/delay/threshold.c
+    src/env/delay/two_point.c
+    src/env/delay/uniform.c
+    src/env/delay/weibull.c
+    src/env/entry.c
+    src/env/export.c
+    src/env/instance/basis.c
+    src/env/instance/cube.c
+    src/env/instance/file.c
+    src/env/instance/instance.c
+    src/env/instance/lower_loss.c
+    src/env/instance/lower_payoff.c
+    src/env/instance/optimism.c
+    src/env/instance/orthogonal.c
+    src/env/instance/separated.c
+    src/env/instance/sphere.c
+    src/env/loss/loss.c
+    src/env/loss/normal.c
+    src/env/loss/two_valued.c
+    src/env/loss/uniform.c
+    src/env/world.c
+    src/sim/grid.c
+    src/sim/recommended.c
+    src/sim/run.c
+    src/sim/wheel.c
+    src/bound/bound.c
+    src/bound/tight.c
+    src/lab/experiment.c
+    src/lab/workers_threads.c
+    src/log/csv.c
+    src/log/dependence.c
+    src/log/index.c
+    src/log/json.c
+    src/log/lines.c
+    src/log/log.c
+    src/log/order.c
+    src/log/read.c
+    src/log/scan.c
+    src/log/survival.c
+    src/log/text.c
+)
+
+# Only in the program: the paper, figures, reports, commands.
+set(TARRY_PROGRAM
+    src/paper/fit.c
+    src/paper/lab.c
+    src/paper/paper.c
+    src/paper/rows/adversarial.c
+    src/paper/rows/adversarial_by_arm.c
+    src/paper/rows/bandits.c
+    src/paper/rows/best_kept.c
+    src/paper/rows/bounds.c
+    src/paper/rows/by_arm.c
+    src/paper/rows/design.c
+    src/paper/rows/growth.c
+    src/paper/rows/loss_dependent.c
+    src/paper/rows/lower_loss.c
+    src/paper/rows/payoff.c
+    src/paper/rows/stochastic.c
+    src/paper/sheet.c
+    src/figure/csv.c
+    src/figure/draft.c
+    src/figure/draw.c
+    src/figure/finish.c
+    src/figure/read.c
+    src/figure/script.c
+    src/report/html.c
+    src/report/page.c
+    src/report/report.c
+    src/cli/bound.c
+    src/cli/design.c
+    src/cli/journal.c
+    src/cli/list.c
+    src/cli/main.c
+    src/cli/options.c
+    src/cli/paper.c
+    src/cli/pipe.c
+    src/cli/plot.c
+    src/cli/run.c
+    src/cli/run_certificate.c
+    src/cli/run_config.c
+    src/cli/run_journal.c
+    src/cli/run_report.c
+    src/cli/run_worlds.c
+    src/cli/talk.c
+)
+
+# The hottest loops, compiled once per width of the machine's vectors.
+set(TARRY_KERNELS
+    src/design/bounds_kernel.c
+    src/design/exchange_kernel.c
+    src/design/small_kernel.c
+    src/design/variance_kernel.c
+    src/policy/linear/arms_kernel.c
+    src/random/normals_kernel.c
+    src/random/rounds_kernel.c
+)

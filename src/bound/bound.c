@@ -1,0 +1,344 @@
+/* bound.c - the theorems' right-hand sides.
+ *
+ * If every phase lasts at most alpha N_m + beta rounds (Lemma "regret"),
+ *     R_T <= 8 beta + 32 sqrt(alpha n T log(KT)) + 2.
+ * Algorithm 1, stochastic:          alpha = 4/q,
+ *     beta = (2/q)(log T + 1)/w_min + max_a Q(q; a), for the best q;
+ * Algorithm 1, adversarial and equal for all arms:
+ *     alpha = 2, beta = 2 log(T)/w_min + sigma;
+ * Algorithm 2:  alpha = 2, beta = sigma (1 + log sigma); with stochastic delays
+ *     sigma <= 2 max_a E[d(a)] + 8 log T (Lemma "missing to delay mean");
+ * Algorithm 3:  sum over phases of 24 eps (2 N_m + max_a Q(1 - eps/(3 sqrt
+ * n))); Algorithm 4:  sum over phases of 16 eps (K N_m + max_a Q(1 - eps/3)),
+ * from Lemma "active action" of the MAB section. w_min of later phases is not
+ * known beforehand; the design's promise is used: 1/(2 psi) with psi = 16 + 4 n
+ * log log n.
+ *
+ * Lower bounds, from the proofs: with probability 1/2 the first dbar/q rounds
+ * miss the best arm and cost at least 1 - q each; with probability 1/2 the
+ * first D/20 rounds do, at 1/20 each.  A shorter game has fewer of them. */
+#include "bound/tight.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "policy/phased/phased.h"
+#include "tarry/design.h"
+
+static double largest_mean(const tarry__world *w)
+{
+    double largest = 0;
+    for (size_t a = 0; a < w->instance.n_arms; a++)
+        largest = fmax(largest, tarry__delay_mean(&w->delay, a));
+    return largest;
+}
+
+double tarry__bound_largest_quantile(const tarry__world *w, double q)
+{
+    double largest = 0;
+    for (size_t a = 0; a < w->instance.n_arms; a++) {
+        const uint64_t d = tarry__delay_quantile(&w->delay, a, q);
+        largest = fmax(largest, d == TARRY__DELAY_NEVER ? INFINITY : (double)d);
+    }
+    return largest;
+}
+
+static double quota(const tarry__bound_question *s, double eps,
+                    double min_weight)
+{
+    const double wait = 24 * sqrt(s->n) * log(s->T) / (eps * min_weight);
+    if (s->tight)
+        return tarry__tight_quota(s, eps);
+    if (s->algorithm == 4)
+        return ceil(24 * s->log_kt / (eps * eps));
+    const double N = 16 * s->n * s->log_kt / (eps * eps);
+    return s->algorithm == 3 ? fmax(N, wait) : N;
+}
+
+/* ---- upper bounds ---------------------------------------------------------*/
+
+static double regret_of_phases(const tarry__bound_question *s, double alpha,
+                               double beta)
+{
+    return 8 * beta + 32 * sqrt(alpha * s->n * s->T * s->log_kt) + 2;
+}
+
+static void stochastic(const tarry__bound_question *s, tarry__bound *b)
+{
+    b->upper_by = "Theorem (loss-independent stochastic delay), Algorithm 1";
+    b->upper = INFINITY;
+    for (int i = 1; i <= 200; i++) {
+        const double q = i / 200.0;
+        const double beta = 2 / q * (log(s->T) + 1) / s->promised_weight +
+                            tarry__bound_largest_quantile(s->world, q);
+        const double regret = regret_of_phases(s, 4 / q, beta);
+        if (regret < b->upper) {
+            b->upper = regret;
+            b->alpha = 4 / q;
+            b->beta = beta;
+            b->q = q;
+        }
+    }
+}
+
+static void by_alpha_beta(const tarry__bound_question *s, tarry__bound *b,
+                          double beta)
+{
+    b->alpha = 2;
+    b->beta = beta;
+    b->upper = regret_of_phases(s, 2, beta);
+}
+
+double tarry__bound_sweeps(double sigma)
+{
+    return sigma < 1 ? sigma : sigma * (1 + log(sigma));
+}
+
+double tarry__bound_sigma(const tarry__bound_question *s)
+{
+    return s->world->adversary == NULL
+               ? 2 * largest_mean(s->world) + 8 * log(s->T)
+               : (double)tarry__adversary_budget(s->world->adversary);
+}
+
+static void adversarial(const tarry__bound_question *s,
+                        tarry__env_delay_model model, tarry__bound *b)
+{
+    const double sigma = tarry__bound_sigma(s);
+    if (s->algorithm == 2) {
+        b->upper_by = "Theorem (loss-independent adversarial delay), "
+                      "Algorithm 2";
+        by_alpha_beta(s, b, tarry__bound_sweeps(sigma));
+    } else if (model == TARRY__ENV_ADVERSARIAL) {
+        b->upper_by = "Theorem (adversarial delay equal for all arms), "
+                      "Algorithm 1";
+        by_alpha_beta(s, b, 2 * log(s->T) / s->promised_weight + sigma);
+    }
+}
+
+/* Algorithms 3 and 4: phase by phase. */
+static void loss_dependent(const tarry__bound_question *s, tarry__bound *b)
+{
+    const double gap = s->algorithm == 3 ? 24 : 16;
+    b->upper_by = s->algorithm == 3
+                      ? "Theorem (loss-dependent delay), Algorithm 3"
+                      : "Theorem (MAB, loss-dependent delay), Algorithm 4";
+    b->upper = 0;
+    for (size_t m = 0; m < b->n_phases; m++)
+        b->upper += gap * b->phase[m].epsilon * b->phase[m].longest;
+}
+
+static double longest(const tarry__bound_question *s, const tarry__bound *b,
+                      double eps, double N)
+{
+    if (s->algorithm <= 2)
+        return isfinite(b->upper) ? b->alpha * N + b->beta : INFINITY;
+    if (s->world->adversary != NULL)
+        return INFINITY;
+    if (s->algorithm == 3)
+        return 2 * N + tarry__bound_largest_quantile(
+                           s->world, 1 - eps / (3 * sqrt(s->n)));
+    return s->K * N + tarry__bound_largest_quantile(s->world, 1 - eps / 3);
+}
+
+/* The phases that begin before the horizon if none is longer than planned. */
+static void list_phases(const tarry__bound_question *s, tarry__bound *b)
+{
+    double eps = 0.5, start = 0;
+    for (b->n_phases = 0; b->n_phases < TARRY__BOUND_PHASES && start < s->T;
+         eps /= 2) {
+        const double weight =
+            b->n_phases == 0 ? b->min_weight : s->promised_weight;
+        const double N = quota(s, eps, weight);
+        b->phase[b->n_phases++] =
+            (tarry__bound_phase){eps, N, longest(s, b, eps, N)};
+        start += s->algorithm == 4 && !s->tight ? 2 * N : N;
+    }
+}
+
+static void find_upper(const tarry__bound_question *s, tarry__bound *b)
+{
+    static const char *const names[] = {
+        [TARRY__ENV_STOCHASTIC] = "stochastic, equal for all arms",
+        [TARRY__ENV_STOCHASTIC_BY_ARM] = "stochastic, per arm",
+        [TARRY__ENV_ADVERSARIAL] = "adversarial, equal for all arms",
+        [TARRY__ENV_ADVERSARIAL_BY_ARM] = "adversarial, per arm",
+        [TARRY__ENV_LOSS_DEPENDENT] = "loss-dependent",
+    };
+    const tarry__env_delay_model model = tarry__world_model(s->world);
+    const bool by_chance =
+        model == TARRY__ENV_STOCHASTIC || model == TARRY__ENV_STOCHASTIC_BY_ARM;
+    b->model = names[model];
+    b->upper = INFINITY;
+    if (s->algorithm == 1 && by_chance)
+        stochastic(s, b);
+    else if (s->algorithm <= 2 && model != TARRY__ENV_LOSS_DEPENDENT)
+        adversarial(s, model, b);
+    list_phases(s, b);
+    if (s->tight && (b->upper_by != NULL || s->algorithm >= 3)) {
+        b->upper_by = "the paper's phases with exact widths "
+                      "(docs/algorithms.md)";
+        tarry__bound_tight(s, model, b);
+        return;
+    }
+    if (s->algorithm >= 3 && (by_chance || model == TARRY__ENV_LOSS_DEPENDENT))
+        loss_dependent(s, b);
+}
+
+/* ---- the design and the first phase ---------------------------------------*/
+
+static double first_phase(const tarry__bound_question *s, const tarry_design *d)
+{
+    const double N = quota(s, 0.5, d->min_weight);
+    double sum = 0;
+    for (size_t i = 0; i < d->n_support; i++)
+        sum += ceil(N * d->weight[i]);
+    if (s->algorithm == 4)
+        return s->tight ? s->K * ceil(N / s->K) : s->K * N;
+    return sum;
+}
+
+/* The smallest T whose first phase, which grows with log T, fits into it. */
+static double horizon_needed(tarry__bound_question s, const tarry_design *d)
+{
+    double low = 2, high = 1e15;
+    while (high - low > 1) {
+        s.T = floor((low + high) / 2);
+        s.log_kt = log(s.K * s.T);
+        if (first_phase(&s, d) <= s.T)
+            high = s.T;
+        else
+            low = s.T;
+    }
+    return high;
+}
+
+static tarry_status plan_first(tarry__bound_question *s, tarry__bound *b,
+                               tarry_error *error)
+{
+    const tarry__instance *in = &s->world->instance;
+    tarry_design_options options = tarry_design_defaults();
+    tarry_design *d;
+    options.rule = s->tight ? TARRY_DESIGN_NEAR : TARRY_DESIGN_PAPER;
+    const tarry_status status =
+        tarry_design_solve(in->arms, in->n_arms, in->dim, &options, &d);
+    if (status != TARRY_OK) {
+        tarry_design_free(d);
+        return tarry__base_fail(error, status, "the design failed: %s",
+                                tarry_status_text(status));
+    }
+    s->rank = (double)d->rank;
+    b->min_weight = d->min_weight;
+    b->support = (double)d->n_support;
+    b->first_phase = first_phase(s, d);
+    b->horizon_needed = horizon_needed(*s, d);
+    tarry_design_free(d);
+    return TARRY_OK;
+}
+
+/* ---- lower bounds ---------------------------------------------------------*/
+
+/* D of a delay as payoff, from its description. */
+static tarry_status payoff_scale(const tarry__world *w, double *D,
+                                 tarry_error *error)
+{
+    tarry__spec spec;
+    tarry_status status = tarry__spec_parse(w->delay_text, &spec, error);
+    if (status != TARRY_OK)
+        return status;
+    status = tarry__spec_check(&spec, w->delay.type->entry.settings, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_real(&spec, "D", 0, INFINITY, D, error);
+    tarry__spec_clear(&spec);
+    return status;
+}
+
+static tarry_status find_lower(const tarry__bound_question *s, tarry__bound *b,
+                               tarry_error *error)
+{
+    const tarry__instance *in = &s->world->instance;
+    const tarry__delay_type *delay = s->world->delay.type;
+    tarry_status status = TARRY_OK;
+    if (in->type == &tarry__instance_lower_loss &&
+        delay == &tarry__delay_theorem) {
+        b->lower_by = "Theorem (loss-dependent lower bound)";
+        b->lower = (1 - in->q) / 2 * fmin(in->dbar / in->q, s->T);
+    }
+    if (in->type == &tarry__instance_lower_payoff &&
+        delay == &tarry__delay_payoff && in->n_arms > 1) {
+        double D = 0;
+        status = payoff_scale(s->world, &D, error);
+        b->lower_by = "Theorem (delay-as-payoff lower bound)";
+        b->lower = fmin(D / 20, s->T) / 20 / 2;
+    }
+    return status;
+}
+
+static bool says(const tarry__spec *spec, const char *key, const char *value)
+{
+    return strcmp(tarry__spec_text(spec, key), value) == 0;
+}
+
+static tarry_status read_practice(const tarry__spec *spec,
+                                  tarry__bound_question *q, tarry_error *error)
+{
+    q->tight = says(spec, "constants", "tight");
+    q->regret = says(spec, "design", "regret");
+    q->guided = !says(spec, "guide", "none");
+    if (!q->tight && q->guided)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "bounds with a guide are for constants=tight");
+    return tarry__spec_real(spec, "guide_share", 0, 1e9, &q->share, error);
+}
+
+/* Which of the paper's four a description names, and how; its settings must be
+ * right. */
+static tarry_status read_policy(const char *policy, tarry__bound_question *q,
+                                tarry_error *error)
+{
+    static const tarry__policy_type *const types[] = {
+        &tarry__phased_stochastic, &tarry__phased_adversarial,
+        &tarry__phased_loss_dependent, &tarry__phased_mab};
+    tarry__spec spec;
+    tarry_status status = tarry__spec_parse(policy, &spec, error);
+    if (status != TARRY_OK)
+        return status;
+    const tarry__policy_type *type = tarry__policy_type_find(spec.name);
+    for (int i = 0; i < 4; i++)
+        if (type == types[i])
+            q->algorithm = i + 1;
+    status =
+        q->algorithm > 0
+            ? tarry__spec_check(&spec, type->settings, error)
+            : tarry__base_fail(error, TARRY_BAD_INPUT,
+                               "no bound is known for policy '%s'", spec.name);
+    if (status == TARRY_OK)
+        status = read_practice(&spec, q, error);
+    tarry__spec_clear(&spec);
+    return status;
+}
+
+tarry_status tarry__bound_evaluate(const tarry__world *world,
+                                   const char *policy, uint64_t horizon,
+                                   tarry__bound *bound, tarry_error *error)
+{
+    const tarry__instance *in = &world->instance;
+    const double n = (double)in->dim, K = (double)in->n_arms;
+    const double loglog = n > 2 ? fmax(log(log(n)), 0) : 0;
+    tarry__bound_question s = {.world = world,
+                               .n = n,
+                               .K = K,
+                               .T = (double)horizon,
+                               .log_kt = log(K * (double)horizon),
+                               .promised_weight =
+                                   1 / (2 * floor(16 + 4 * n * loglog))};
+    tarry_status status;
+    memset(bound, 0, sizeof *bound);
+    if ((status = read_policy(policy, &s, error)) ||
+        (status = plan_first(&s, bound, error)))
+        return status;
+    if (s.tight) /* weights are raised to 1/(5 psi), psi <= r (r + 1)/2 */
+        s.promised_weight = 0.4 / (s.rank * (s.rank + 1));
+    find_upper(&s, bound);
+    return find_lower(&s, bound, error);
+}

@@ -1,0 +1,30 @@
+/* tight.h - the practical settings of a policy and what they promise. */
+#ifndef TARRY_BOUND_TIGHT_H
+#define TARRY_BOUND_TIGHT_H
+
+#include "bound/bound.h"
+
+/* A bound's question. */
+typedef struct {
+    const tarry__world *world;
+    double n, K, T, log_kt, promised_weight;
+    int algorithm; /* 1 to 4 */
+    bool tight, regret, guided;
+    double share; /* c */
+    double rank;  /* of the arms; set once the design is there */
+} tarry__bound_question;
+
+/* max_a Q(q; a), infinite where feedback may never come; sigma of an adversary,
+ * or what the mean of chance delays says of it; sigma (1 + log sigma). */
+double tarry__bound_largest_quantile(const tarry__world *world, double q);
+double tarry__bound_sigma(const tarry__bound_question *question);
+double tarry__bound_sweeps(double sigma);
+
+/* N_m with tight constants, for a set of rank `rank`. */
+double tarry__tight_quota(const tarry__bound_question *question, double eps);
+
+/* Fills the phases' lengths and the upper bound; phases have eps and N. */
+void tarry__bound_tight(const tarry__bound_question *question,
+                        tarry__env_delay_model model, tarry__bound *bound);
+
+#endif

@@ -1,0 +1,88 @@
+/* experiment.h - policies side by side in one world, over many runs.
+ *
+ * All policies of a run meet the same instance and the same luck, so their
+ * differences have small errors. */
+#ifndef TARRY_LAB_EXPERIMENT_H
+#define TARRY_LAB_EXPERIMENT_H
+
+#include "sim/sim.h"
+
+enum { TARRY__EXPERIMENT_MAX_POLICIES = 64 };
+
+typedef struct {
+    const char *instance, *loss, *delay;
+    size_t n_policies;
+    const char *policy[TARRY__EXPERIMENT_MAX_POLICIES]; /* descriptions */
+    uint64_t horizon, runs, seed;
+    int threads;
+    uint64_t points; /* wanted on the curves; the grid has them */
+    size_t n_grid;
+    uint64_t grid[TARRY__SIM_MAX_GRID];
+} tarry__experiment;
+
+/* Results so far; outcome p * runs + i is that of policy p in run i. */
+typedef struct {
+    const tarry__experiment *experiment;
+    tarry__sim_outcome *outcome;
+    bool *finished;
+    size_t n_finished;
+    tarry_error *refused; /* per policy: why it cannot run here; "": it can */
+} tarry__experiment_results;
+
+tarry_status
+tarry__experiment_results_create(tarry__experiment_results *results,
+                                 const tarry__experiment *experiment);
+void tarry__experiment_results_clear(tarry__experiment_results *results);
+
+/* Finds the policies that cannot run in this world: fills `refused`, so that
+ * they are left out.  Fails if the world itself cannot be made. */
+tarry_status tarry__experiment_check(const tarry__experiment *experiment,
+                                     tarry__experiment_results *results,
+                                     tarry_error *error);
+
+/* What is told while it runs.  Both may be NULL. */
+typedef struct {
+    void *context;
+    /* Now and then, from one thread at a time: rounds played in this call;
+     * true cancels. */
+    bool (*progress)(void *context, uint64_t rounds);
+    /* After each finished trial, one at a time. */
+    tarry_status (*finished)(void *context, size_t index,
+                             const tarry__sim_outcome *outcome,
+                             tarry_error *error);
+} tarry__experiment_observer;
+
+/* Runs the trials that are not finished yet.  TARRY_CANCELLED leaves those
+ * finished so far. */
+tarry_status tarry__experiment_run(const tarry__experiment *experiment,
+                                   const tarry__experiment_observer *observer,
+                                   tarry__experiment_results *results,
+                                   tarry_error *error);
+
+/* ---- summaries ------------------------------------------------------------*/
+
+typedef struct {
+    size_t count;
+    double mean,
+        ci95; /* half-width of the 95 % interval (Student); 0 for one */
+} tarry__experiment_summary;
+
+/* The 97.5 % point of Student's t. */
+double tarry__experiment_student(size_t freedom);
+
+tarry__experiment_summary tarry__experiment_summarise(const double *values,
+                                                      size_t count);
+
+/* A number of each finished run of policy p, in order; answers how many. */
+typedef double tarry__experiment_pick(const tarry__sim_outcome *outcome,
+                                      size_t i);
+size_t tarry__experiment_results_pick(const tarry__experiment_results *results,
+                                      size_t p, tarry__experiment_pick *pick,
+                                      size_t i, double *values);
+
+/* The regret of policy p less that of policy q, over runs both finished. */
+size_t
+tarry__experiment_results_difference(const tarry__experiment_results *results,
+                                     size_t p, size_t q, double *values);
+
+#endif

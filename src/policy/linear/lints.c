@@ -1,0 +1,51 @@
+/* lints.c - linear Thompson sampling, learning from each loss as it arrives.
+ *
+ * Source: Agrawal and Goyal, "Thompson sampling for contextual bandits with
+ * linear payoffs", 2013; in its Bayesian form with unit noise (v = 1), which is
+ * what one plays in practice, not the v ~ sqrt(n log T) of their proof.  With
+ * delays it simply uses what has arrived.
+ *
+ * Round t draws theta ~ N(theta_hat, v^2 V^-1) and plays the arm with the
+ * smallest <a, theta>.  The draw is theta_hat + v S z (ridge.h), with z from
+ * blocks t h, ..., t h + h - 1 of the policy's stream of normals, h = ceil(n/2)
+ * being the blocks a round needs. */
+#include "policy/linear/sampler.h"
+
+#include "policy/linear/linear.h"
+
+static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
+                                 double loss)
+{
+    tarry__sampler *s = state;
+    (void)round;
+    tarry__ridge_learn(&s->ridge, s->problem->arms + arm * s->ridge.n, loss);
+    return TARRY__POLICY_USED;
+}
+
+static tarry_status choose(void *state, uint64_t round, size_t *arm)
+{
+    tarry__sampler *s = state;
+    *arm = tarry__sampler_draw(s, round, s->v);
+    return TARRY_OK;
+}
+
+static const tarry__spec_setting settings[] = {
+    TARRY__RIDGE_SETTING,
+    {"v", "1", "standard deviation of the noise it assumes"},
+    {NULL, NULL, NULL},
+};
+
+const tarry__policy_type tarry__linear_lints = {
+    .name = "lints",
+    .source = "Agrawal and Goyal 2013",
+    .summary = "Thompson sampling on what has arrived",
+    .settings = settings,
+    .state_size = sizeof(tarry__sampler),
+    .init = tarry__sampler_init,
+    .choose = choose,
+    .observe = observe,
+    .status = tarry__sampler_status,
+    .archive = tarry__sampler_archive,
+    .clear = tarry__sampler_clear,
+    .narrowed = tarry__sampler_narrowed,
+};

@@ -1,0 +1,132 @@
+/* otf_linucb.c - optimism for losses that may never come: OTFLinUCB.
+ *
+ * Source: Vernade, Carpentier, Lattimore, Zappella, Ermis and Brueckner,
+ * "Linear bandits with stochastic delayed feedback", 2020.  The text was not at
+ * hand: what follows is its stated idea, and what its authors' program (a copy
+ * published along with a later paper) was seen to do.
+ *
+ * Every play counts in V at once, a loss in b when it comes: what is missing
+ * counts as 0 (the paper has rewards, of which a 0 is never shown; a loss in
+ * [-1, 1] that is missing counts as 0 too).  Plays of the last m rounds may
+ * still be missing; they bias theta by at most sum |a_s| in the norm of V, so
+ * the width is beta + sum |a_s| over the plays of the window whose loss has not
+ * come, beta being as in linucb.c and |a_s| bounded by its value right after
+ * play s.  (Paper and program sum over the whole window, because there a 0
+ * looks like a loss that has not come yet.  Here it does not, and the sum is
+ * the smaller for it.)
+ *
+ * A loss that comes after m rounds:
+ * `late=ignore` is the paper: it never counts.  So theta estimates the unknown
+ * vector times the probability to come in time, which changes no argmin.  But
+ * where low losses take longer than m, no low loss is ever heard of.
+ * `late=count`, the default, is the program: it adds whatever it is handed to
+ * b, however old (its simulator, not the policy, can withhold late losses).
+ *
+ * The width:
+ * `width=paper` is that above; it is proved with `late=ignore`.
+ * `width=code`, the default, is the program: squared norms both in the sum and
+ * in the index, <theta, a> - alpha (beta + sum |a_s|^2) |a|^2.  No bound holds
+ * for it; it explores far less and is by far the stronger baseline. */
+#include "base/base.h"
+#include "policy/linear/linear.h"
+#include "policy/linear/ucb.h"
+#include "policy/linear/window.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    tarry__ucb ucb; /* first, so that shared functions see it */
+    tarry__window window;
+} otf;
+
+static const tarry__spec_setting settings[] = {
+    TARRY__RIDGE_SETTING,
+    TARRY__LINEAR_ALPHA_SETTING,
+    TARRY__WINDOW_SETTINGS,
+    {"width", "code", "code: as in the authors' program; paper: as proved"},
+    {NULL, NULL, NULL},
+};
+
+static tarry_status init(void *state, const tarry__policy_type *type,
+                         const tarry__policy_problem *problem,
+                         const tarry__spec *spec, tarry_error *error)
+{
+    otf *s = state;
+    const char *width = tarry__spec_text(spec, "width");
+    if (strcmp(width, "code") != 0 && strcmp(width, "paper") != 0)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "%s: width must be code or paper: '%s'",
+                                spec->name, width);
+    const tarry_status status =
+        tarry__ucb_init(&s->ucb, type, problem, spec, error);
+    s->ucb.optimist.squared = *width == 'c';
+    return status == TARRY_OK
+               ? tarry__window_init(&s->window, problem, spec, error)
+               : status;
+}
+
+static void played(void *state, uint64_t round, size_t arm)
+{
+    otf *s = state;
+    tarry__ucb *ucb = &s->ucb;
+    const double q = tarry__ridge_variance(
+        &ucb->ridge, ucb->problem->arms + arm * ucb->problem->dim);
+    tarry__ucb_count(ucb, arm);
+    /* once a is in V, its squared norm is q / (1 + q) */
+    tarry__window_add(&s->window, round,
+                      ucb->optimist.squared ? q : sqrt(q / (1 + q)));
+}
+
+static tarry_status choose(void *state, uint64_t round, size_t *arm)
+{
+    otf *s = state;
+    tarry__ucb *ucb = &s->ucb;
+    const double width = tarry__ucb_radius(ucb) + s->window.sum;
+    *arm =
+        tarry__optimist_choose(&ucb->optimist, &ucb->ridge, ucb->alpha * width);
+    played(s, round, *arm);
+    return TARRY_OK;
+}
+
+static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
+                                 double loss)
+{
+    otf *s = state;
+    if (!tarry__window_takes(&s->window, round))
+        return TARRY__POLICY_IGNORED;
+    tarry__window_close(&s->window, round);
+    tarry__ucb_credit(&s->ucb, arm, loss);
+    return TARRY__POLICY_USED;
+}
+
+static void archive(void *state, const tarry__policy_type *type,
+                    const tarry__policy_problem *problem, tarry__archive *a)
+{
+    otf *s = state;
+    tarry__ucb_archive(&s->ucb, type, problem, a);
+    tarry__window_archive(&s->window, problem, a);
+}
+
+static void clear(void *state)
+{
+    otf *s = state;
+    tarry__ucb_clear(&s->ucb);
+    tarry__window_clear(&s->window);
+}
+
+const tarry__policy_type tarry__linear_otf_linucb = {
+    .name = "otf-linucb",
+    .source = "Vernade et al. 2020",
+    .summary = "optimism for losses that may never come",
+    .settings = settings,
+    .state_size = sizeof(otf),
+    .init = init,
+    .choose = choose,
+    .observe = observe,
+    .status = tarry__ucb_status,
+    .archive = archive,
+    .clear = clear,
+    .played = played,
+    .narrowed = tarry__ucb_narrowed,
+};

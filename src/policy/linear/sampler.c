@@ -1,0 +1,122 @@
+/* sampler.c - see sampler.h.  Tiles and normals follow from the problem and the
+ * round, so they are not saved. */
+#include "policy/linear/sampler.h"
+
+#include <string.h>
+#include "base/base.h"
+#include "random/normals.h"
+
+enum { MOST_NORMALS = 1024, MOST_SPAN = 64 };
+
+static size_t half(const tarry__sampler *s)
+{
+    return (s->ridge.n + 1) / 2;
+}
+
+/* Rounds whose normals are drawn together; a power of two. */
+static size_t best_span(const tarry__sampler *s)
+{
+    size_t span = MOST_SPAN;
+    while (span > 1 && span * 2 * half(s) > MOST_NORMALS)
+        span /= 2;
+    return span;
+}
+
+static tarry_status open_memory(tarry__sampler *s,
+                                const tarry__policy_problem *problem)
+{
+    const size_t n = problem->dim, K = problem->n_arms;
+    s->problem = problem;
+    s->tiles = tarry__base_alloc(
+        tarry__linear_n_tiles(K) * TARRY__LINEAR_TILE * n, sizeof *s->tiles);
+    s->normals =
+        tarry__base_alloc(best_span(s) * 2 * half(s), sizeof *s->normals);
+    s->z = tarry__base_zalloc(tarry__linear_stride(n), sizeof *s->z);
+    s->draw = tarry__base_alloc(n, sizeof *s->draw);
+    if (s->tiles == NULL || s->normals == NULL || s->z == NULL ||
+        s->draw == NULL)
+        return TARRY_NO_MEMORY;
+    tarry__sampler_narrowed(s);
+    return TARRY_OK;
+}
+
+void tarry__sampler_narrowed(void *state)
+{
+    tarry__sampler *s = state;
+    const size_t count = tarry__policy_n_choices(s->problem);
+    s->n_tiles = tarry__linear_n_tiles(count);
+    tarry__linear_tiles_fill(s->tiles, s->problem->arms, s->problem->dim,
+                             s->problem->active, 0, count);
+}
+
+tarry_status tarry__sampler_init(void *state, const tarry__policy_type *type,
+                                 const tarry__policy_problem *problem,
+                                 const tarry__spec *spec, tarry_error *error)
+{
+    tarry__sampler *s = state;
+    (void)type;
+    tarry_status status =
+        tarry__ridge_init_by(&s->ridge, problem->dim, spec, error);
+    if (status == TARRY_OK &&
+        tarry__spec_real(spec, "v", 0, 1e6, &s->v, error) != TARRY_OK)
+        status = TARRY_BAD_ARGUMENT;
+    return status == TARRY_OK ? open_memory(s, problem) : status;
+}
+
+void tarry__sampler_clear(void *state)
+{
+    tarry__sampler *s = state;
+    tarry__ridge_clear(&s->ridge);
+    tarry__base_free(s->tiles);
+    tarry__base_free(s->normals);
+    tarry__base_free(s->z);
+    tarry__base_free(s->draw);
+}
+
+void tarry__sampler_archive(void *state, const tarry__policy_type *type,
+                            const tarry__policy_problem *problem,
+                            tarry__archive *a)
+{
+    tarry__sampler *s = state;
+    (void)type;
+    tarry__ridge_archive(&s->ridge, problem->dim, a);
+    tarry__archive_field(a, s->v);
+    if (a->loading && a->status == TARRY_OK)
+        a->status = open_memory(s, problem);
+}
+
+void tarry__sampler_status(const void *state, tarry_policy_status *status)
+{
+    const tarry__sampler *s = state;
+    status->best = tarry__ridge_best(&s->ridge, s->problem);
+}
+
+static const double *normals_of(tarry__sampler *s, uint64_t round)
+{
+    const size_t span = best_span(s);
+    const uint64_t from = round / span * span;
+    if (s->span == 0 || s->from != from) {
+        const tarry_random at = {.seed = s->problem->seed,
+                                 .run = s->problem->run,
+                                 .round =
+                                     tarry__sampler_address(s->ridge.n, from),
+                                 .stream = TARRY__POLICY_STREAM_NORMALS};
+        tarry__random_normal_rounds(&at, span * half(s), s->normals);
+        s->span = span;
+        s->from = from;
+    }
+    return s->normals + (round - from) * 2 * half(s);
+}
+
+size_t tarry__sampler_draw(tarry__sampler *s, uint64_t round, double scale)
+{
+    const size_t n = s->ridge.n;
+    double value;
+    memcpy(s->z, normals_of(s, round), n * sizeof *s->z);
+    s->ridge.kernels->times(s->ridge.S, n, s->z, s->draw);
+    for (size_t i = 0; i < n; i++)
+        s->draw[i] = s->ridge.theta[i] + scale * s->draw[i];
+    return tarry__policy_choice(
+        s->problem,
+        s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value));
+}

@@ -1,0 +1,42 @@
+/* sampler.h - a ridge, all arms in tiles and normals to draw with: what
+ * Thompson sampling needs. */
+#ifndef TARRY_POLICY_LINEAR_SAMPLER_H
+#define TARRY_POLICY_LINEAR_SAMPLER_H
+
+#include "policy/linear/ridge.h"
+
+typedef struct {
+    const tarry__policy_problem *problem;
+    tarry__ridge ridge;
+    double v;
+    double *tiles;
+    size_t n_tiles;
+    double *normals;  /* of `span` rounds from `from` on, 2 h each */
+    double *z, *draw; /* one round's, with a stride; theta */
+    uint64_t from;
+    size_t span; /* 0: none drawn yet */
+} tarry__sampler;
+
+/* Reads the settings lambda and v. */
+tarry_status tarry__sampler_init(void *state, const tarry__policy_type *type,
+                                 const tarry__policy_problem *problem,
+                                 const tarry__spec *spec, tarry_error *error);
+void tarry__sampler_status(const void *state, tarry_policy_status *status);
+void tarry__sampler_archive(void *state, const tarry__policy_type *type,
+                            const tarry__policy_problem *problem,
+                            tarry__archive *a);
+void tarry__sampler_clear(void *state);
+
+void tarry__sampler_narrowed(void *state);
+
+/* The arm with the smallest <a, theta_hat + scale S z>. */
+size_t tarry__sampler_draw(tarry__sampler *sampler, uint64_t round,
+                           double scale);
+
+/* Where the normals of a round come from: this round of the stream on. */
+static inline uint64_t tarry__sampler_address(size_t n, uint64_t round)
+{
+    return round * ((n + 1) / 2);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* window.h - the last m plays, for policies that give a loss m rounds to come.
+ *
+ * Of each play whose loss has not come the window keeps how little its arm was
+ * known: the sum bounds how far those losses can move the estimate (Vernade et
+ * al. 2020, see otf_linucb.c).  A loss that comes later still either counts or
+ * not, by the setting `late`. */
+#ifndef TARRY_POLICY_LINEAR_WINDOW_H
+#define TARRY_POLICY_LINEAR_WINDOW_H
+
+#include "policy/policy_type.h"
+
+typedef struct {
+    uint64_t size; /* m, in rounds */
+    uint64_t now;  /* the last round played */
+    double *terms; /* of round t at t % m */
+    double sum;
+    uint32_t ignores_late;
+} tarry__window;
+
+#define TARRY__WINDOW_SETTINGS                                                 \
+    {"window", "500", "rounds m a loss has to come"},                          \
+    {                                                                          \
+        "late", "count", "a loss after them: count or ignore"                  \
+    }
+
+tarry_status tarry__window_init(tarry__window *w,
+                                const tarry__policy_problem *problem,
+                                const tarry__spec *spec, tarry_error *error);
+void tarry__window_clear(tarry__window *w);
+void tarry__window_archive(tarry__window *w,
+                           const tarry__policy_problem *problem,
+                           tarry__archive *a);
+
+/* The next round's play enters, that of m rounds ago leaves. */
+void tarry__window_add(tarry__window *w, uint64_t round, double term);
+
+/* The loss of a round in the window has come: its play no longer counts. */
+static inline void tarry__window_close(tarry__window *w, uint64_t round)
+{
+    if (w->now - round < w->size) { /* at exactly m it has left by itself */
+        w->sum -= w->terms[round % w->size];
+        w->terms[round % w->size] = 0;
+    }
+}
+
+/* Whether a loss of this round, arriving now, counts. */
+static inline bool tarry__window_takes(const tarry__window *w, uint64_t round)
+{
+    return !w->ignores_late || w->now - round <= w->size;
+}
+
+#endif

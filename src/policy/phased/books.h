@@ -1,0 +1,44 @@
+/* books.h - per arm: plays, losses that have arrived, and their sum; and what
+ * all of them together say, whenever somebody asks.
+ *
+ * Asking costs O(K r^2), keeping the books a few additions a round. */
+#ifndef TARRY_POLICY_PHASED_BOOKS_H
+#define TARRY_POLICY_PHASED_BOOKS_H
+
+#include <stdbool.h>
+#include "policy/policy_type.h"
+
+typedef struct {
+    const tarry__policy_problem *problem;
+    uint64_t *plays, *arrivals; /* per arm; NULL: no books */
+    double *sums;
+    uint64_t learned; /* arrivals in all */
+    size_t rank;      /* 0: arms without features */
+    double *W;        /* rank by n: the arms' coordinates are W a, and there */
+    double *Z;        /* the first design's V is 1; rank per arm */
+    double *means;    /* per arm: the estimates of tarry__books_fit */
+    double *work;     /* rank * (rank + 3) */
+    uint32_t *late;   /* room for all arms: those that miss losses */
+} tarry__books;
+
+/* Opens empty books; W (rank by n) is copied; rank 0 for none. */
+tarry_status tarry__books_open(tarry__books *books,
+                               const tarry__policy_problem *problem,
+                               size_t rank, const double *W);
+void tarry__books_clear(tarry__books *books);
+void tarry__books_archive(tarry__books *books,
+                          const tarry__policy_problem *problem,
+                          tarry__archive *a);
+
+/* Estimates the losses of all arms from all that has arrived: books->means. */
+tarry_status tarry__books_fit(const tarry__books *books);
+
+/* Of the `count` arms in `among`, the one with the smallest estimate, and a
+ * bound on its gap to the best of them: it holds at all times at once with
+ * probability 1 - delta.  `complete`: delays may depend on losses, so missing
+ * ones are completed both ways. */
+tarry_status tarry__books_certify(const tarry__books *books, double delta,
+                                  bool complete, const uint32_t *among,
+                                  size_t count, size_t *arm, double *gap);
+
+#endif

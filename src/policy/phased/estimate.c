@@ -1,0 +1,207 @@
+/* estimate.c - what the counted losses of a phase say about the active arms.
+ *
+ * With N(b) planned losses of arm b, S(b) those counted, sigma(b) = N(b) -
+ * |S(b)| missing, and V = sum N(b) b b', lower, upper (a) = a' V^+ sum_b b (sum
+ * S(b) -/+ sigma(b) sign(a' V^+ b)) = <theta, a> -/+ sum_b sigma(b) |a' V^+ b|:
+ * the missing losses are completed with -1 or +1, whichever is worse for a.
+ * Algorithms 1 and 2 miss none, so there both are <theta, a>.
+ *
+ * (The paper prints the pessimistic estimator without its minus sign.)
+ *
+ * V^+ = W'W in the span of the design: with the singular values s and right
+ * vectors v of the rows sqrt(N(b)) b, the rows of W are v_i / s_i.  This never
+ * forms V, whose condition is the square of that of the arms. */
+#include "policy/phased/phased.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "linalg/linalg.h"
+
+/* The rows sqrt(mass(b)) b as columns-major m by n, zeros below. */
+static void fill_rows(const tarry__phased *ph, double scale,
+                      double (*mass)(const tarry__phased *, size_t),
+                      double *rows, size_t m)
+{
+    const size_t n = ph->problem->dim;
+    memset(rows, 0, m * n * sizeof *rows);
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+        const double root = scale * sqrt(mass(ph, i));
+        for (size_t j = 0; j < n; j++)
+            rows[i + j * m] = root * b[j];
+    }
+}
+
+static double by_count(const tarry__phased *ph, size_t i)
+{
+    return (double)tarry__phased_count(ph, i);
+}
+
+static double by_weight(const tarry__phased *ph, size_t i)
+{
+    return ph->plan[i].weight;
+}
+
+/* W, rank by n; `rows` and `work` are scratch. */
+static bool fill_W(const tarry__phased *ph, double *rows, size_t m, double *W,
+                   double *work, size_t work_size)
+{
+    const size_t n = ph->problem->dim;
+    double *R = work, *Vt = R + n * n, *values = Vt + n * n;
+    if (!tarry__linalg_qr(rows, m, n, values + n, work_size))
+        return false;
+    memset(R, 0, n * n * sizeof *R);
+    for (size_t j = 0; j < n; j++)
+        memcpy(R + j * n, rows + j * m, (j + 1) * sizeof *R);
+    if (!tarry__linalg_svd(R, n, values, Vt, values + n, work_size))
+        return false;
+    for (size_t i = 0; i < ph->rank; i++)
+        for (size_t j = 0; j < n; j++)
+            W[i + j * ph->rank] = Vt[i + j * n] / values[i];
+    return true;
+}
+
+/* V^+ x into `out`; `t` holds rank doubles. */
+static void times_inverse(const tarry__phased *ph, const double *W,
+                          const double *x, double *t, double *out)
+{
+    tarry__linalg_times(W, ph->rank, ph->problem->dim, x, t);
+    tarry__linalg_transposed_times(W, ph->rank, ph->problem->dim, t, out);
+}
+
+/* theta (n), and the columns sigma(b) V^+ b of those b that miss losses. */
+static void fill_solution(const tarry__phased *ph, tarry__phased_solution *s)
+{
+    const size_t n = ph->problem->dim;
+    double *y = s->t + ph->rank;
+    memset(y, 0, n * sizeof *y);
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+        for (size_t j = 0; j < n; j++)
+            y[j] += s->scale * b[j] * ph->tally[i].sum;
+    }
+    times_inverse(ph, s->W, y, s->t, s->theta);
+    s->n_missing = 0;
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+        const double sigma =
+            (double)(tarry__phased_count(ph, i) - ph->plan[i].observed);
+        if (sigma == 0)
+            continue;
+        for (size_t j = 0; j < n; j++)
+            y[j] = sigma * s->scale * b[j];
+        times_inverse(ph, s->W, y, s->t, s->missing + n * s->n_missing++);
+    }
+}
+
+void tarry__phased_bracket_all(const tarry__phased *ph,
+                               const tarry__phased_solution *s,
+                               tarry_estimate *estimates)
+{
+    const size_t n = ph->problem->dim;
+    for (size_t i = 0; i < ph->n_active; i++) {
+        const double *a = ph->problem->arms + ph->active[i] * n;
+        const double middle = s->scale * tarry__linalg_dot(a, s->theta, n);
+        double width = 0;
+        if (s->n_missing > 0)
+            tarry__linalg_transposed_times(s->missing, n, s->n_missing, a,
+                                           s->t);
+        for (size_t j = 0; j < s->n_missing; j++)
+            width += s->scale * fabs(s->t[j]);
+        estimates[ph->active[i]] =
+            (tarry_estimate){middle - width, middle + width};
+    }
+}
+
+/* A power of two that brings the plan's arms to about 1. */
+static double scale_of_plan(const tarry__phased *ph)
+{
+    const size_t n = ph->problem->dim;
+    double largest = 0;
+    for (size_t i = 0; i < ph->n_plan; i++)
+        for (size_t j = 0; j < n; j++)
+            largest =
+                fmax(largest, fabs(ph->problem->arms[ph->plan[i].arm * n + j]));
+    return largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
+}
+
+size_t tarry__phased_solution_size(size_t n, size_t psi)
+{
+    const size_t m = psi > n ? psi : n;
+    return m * n + 3 * n * n + 2 * n + tarry__linalg_factor_work(m, n) +
+           n * psi + 2 * n + psi;
+}
+
+bool tarry__phased_solution_find(const tarry__phased *ph, double *memory,
+                                 tarry__phased_solution *s)
+{
+    const size_t n = ph->problem->dim, psi = ph->n_plan;
+    const size_t m = psi > n ? psi : n;
+    const size_t work_size = tarry__linalg_factor_work(m, n);
+    double *rows = memory, *work = rows + m * n;
+    s->W = work + 2 * n * n + n + work_size;
+    s->theta = s->W + n * n;
+    s->missing = s->theta + n;
+    s->t = s->missing + n * psi;
+    s->scale = scale_of_plan(ph);
+    tarry__linalg_blas_quiet_begin();
+    fill_rows(ph, s->scale, by_count, rows, m);
+    const bool ok = fill_W(ph, rows, m, s->W, work, work_size);
+    if (ok)
+        fill_solution(ph, s);
+    tarry__linalg_blas_quiet_end();
+    return ok;
+}
+
+tarry_status tarry__phased_whitening(const tarry__phased *ph, double *W)
+{
+    const size_t n = ph->problem->dim, psi = ph->n_plan;
+    const size_t m = psi > n ? psi : n;
+    const size_t work_size = tarry__linalg_factor_work(m, n);
+    double *rows =
+        tarry__base_alloc(m * n + 2 * n * n + n + work_size, sizeof *rows);
+    if (rows == NULL)
+        return TARRY_NO_MEMORY;
+    const double scale = scale_of_plan(ph);
+    tarry__linalg_blas_quiet_begin();
+    fill_rows(ph, scale, by_weight, rows, m);
+    const bool ok = fill_W(ph, rows, m, W, rows + m * n, work_size);
+    tarry__linalg_blas_quiet_end();
+    for (size_t i = 0; ok && i < ph->rank * n; i++)
+        W[i] *= scale;
+    tarry__base_free(rows);
+    return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
+}
+
+tarry_status tarry__phased_estimate_linear(const tarry__phased *ph,
+                                           tarry_estimate *estimates)
+{
+    tarry__phased_solution s;
+    double *memory = tarry__base_alloc(
+        tarry__phased_solution_size(ph->problem->dim, ph->n_plan),
+        sizeof *memory);
+    if (memory == NULL)
+        return TARRY_NO_MEMORY;
+    const bool ok = tarry__phased_solution_find(ph, memory, &s);
+    if (ok) {
+        tarry__linalg_blas_quiet_begin();
+        tarry__phased_bracket_all(ph, &s, estimates);
+        tarry__linalg_blas_quiet_end();
+    }
+    tarry__base_free(memory);
+    return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
+}
+
+/* Without features: mu -/+ = (sum -/+ sigma) / N. */
+void tarry__phased_estimate_mab(const tarry__phased *ph,
+                                tarry_estimate *estimates)
+{
+    for (size_t i = 0; i < ph->n_plan; i++) {
+        const tarry_plan_entry *e = &ph->plan[i];
+        const double sigma = (double)(e->target - e->observed);
+        const double N = (double)e->target, sum = ph->tally[i].sum;
+        estimates[e->arm] =
+            (tarry_estimate){(sum - sigma) / N, (sum + sigma) / N};
+    }
+}

@@ -1,0 +1,167 @@
+/* guide.c - see guide.h. */
+#include "policy/phased/guide.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+
+static tarry_status open_problem(tarry__guide *g,
+                                 const tarry__policy_problem *problem)
+{
+    g->problem = tarry__base_alloc(1, sizeof *g->problem);
+    g->state = tarry__base_zalloc(1, g->type->state_size);
+    if (g->problem == NULL || g->state == NULL) {
+        tarry__base_free(g->problem);
+        tarry__base_free(g->state);
+        g->type = NULL;
+        return TARRY_NO_MEMORY;
+    }
+    *g->problem = *problem;
+    return TARRY_OK;
+}
+
+/* The first / starts the settings, the others separate them. */
+static void as_spec(const char *text, char *spec, size_t size)
+{
+    snprintf(spec, size, "%s", text);
+    char separator = ':';
+    for (char *at = spec; *at != '\0'; at++)
+        if (*at == '/') {
+            *at = separator;
+            separator = ',';
+        }
+}
+
+static tarry_status open_by(tarry__guide *g,
+                            const tarry__policy_problem *problem,
+                            tarry__spec *spec, tarry_error *error)
+{
+    const tarry__policy_type *type = tarry__policy_type_find(spec->name);
+    if (type == NULL)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "guide: no policy '%s' (see tarry list)",
+                                spec->name);
+    if (type->plain)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "guide: not a linear policy: '%s'", spec->name);
+    tarry_status status = tarry__spec_check(spec, type->settings, error);
+    if (status != TARRY_OK)
+        return status;
+    g->type = type;
+    status = open_problem(g, problem);
+    return status == TARRY_OK
+               ? type->init(g->state, type, g->problem, spec, error)
+               : status;
+}
+
+tarry_status tarry__guide_open(tarry__guide *g,
+                               const tarry__policy_problem *problem,
+                               const char *text, tarry_error *error)
+{
+    char description[512];
+    tarry__spec spec;
+    if (*text == '\0' || strcmp(text, "none") == 0)
+        return TARRY_OK;
+    as_spec(text, description, sizeof description);
+    tarry_status status = tarry__spec_parse(description, &spec, error);
+    if (status == TARRY_OK) {
+        status = open_by(g, problem, &spec, error);
+        tarry__spec_clear(&spec);
+    }
+    return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
+}
+
+void tarry__guide_clear(tarry__guide *g)
+{
+    if (g->type == NULL)
+        return;
+    g->type->clear(g->state);
+    tarry__base_free(g->state);
+    tarry__base_free(g->problem);
+    g->type = NULL;
+}
+
+void tarry__guide_narrow(tarry__guide *g, const uint32_t *active,
+                         size_t n_active)
+{
+    if (g->type == NULL)
+        return;
+    const bool fewer =
+        n_active < (g->problem->active != NULL ? g->problem->n_active
+                                               : g->problem->n_arms);
+    g->problem->active = active;
+    g->problem->n_active = n_active;
+    if (fewer && g->type->narrowed != NULL)
+        g->type->narrowed(g->state);
+}
+
+static bool is_active(const tarry__policy_problem *p, size_t arm)
+{
+    size_t low = 0, high = p->n_active;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (p->active[middle] < arm)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->n_active && p->active[low] == arm;
+}
+
+void tarry__guide_played(tarry__guide *g, uint64_t round, size_t arm)
+{
+    if (g->type->played != NULL)
+        g->type->played(g->state, round, arm);
+}
+
+tarry_status tarry__guide_choose(tarry__guide *g, uint64_t round,
+                                 size_t otherwise, size_t *arm)
+{
+    const tarry_status status = g->type->choose(g->state, round, arm);
+    if (status == TARRY_OK && g->type->narrowed == NULL &&
+        g->problem->n_active < g->problem->n_arms &&
+        !is_active(g->problem, *arm)) {
+        *arm = otherwise;
+        tarry__guide_played(g, round, *arm);
+    }
+    return status;
+}
+
+size_t tarry__guide_best(const tarry__guide *g, size_t otherwise)
+{
+    tarry_policy_status status = {0};
+    g->type->status(g->state, &status);
+    return is_active(g->problem, status.best) ? status.best : otherwise;
+}
+
+void tarry__guide_observe(tarry__guide *g, uint64_t round, size_t arm,
+                          double loss)
+{
+    g->type->observe(g->state, round, arm, loss);
+}
+
+void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
+                          const uint32_t *active, size_t n_active,
+                          tarry__archive *a)
+{
+    char name[64] = "";
+    if (g->type != NULL)
+        snprintf(name, sizeof name, "%s", g->type->name);
+    tarry__archive_bytes(a, name, sizeof name);
+    tarry__archive_require(a, memchr(name, '\0', sizeof name) != NULL);
+    if (a->status != TARRY_OK || *name == '\0')
+        return;
+    if (a->loading) {
+        g->type = tarry__policy_type_find(name);
+        tarry__archive_require(a, g->type != NULL && !g->type->needs_means);
+        if (a->status == TARRY_OK)
+            a->status = open_problem(g, problem);
+        else
+            g->type = NULL;
+        if (a->status != TARRY_OK)
+            return;
+        g->problem->active = active;
+        g->problem->n_active = n_active;
+    }
+    g->type->archive(g->state, g->type, g->problem, a);
+}

@@ -1,0 +1,46 @@
+/* mab.c - Algorithm 4, Algorithm 3 for arms without features.
+ *
+ * Phase m: every active arm is played N = ceil(24 log(KT) / eps^2) times; then
+ * the best arm so far is played until each has (1 - eps) N of these losses.
+ * mu-/+ (a) = (sum -/+ missing) / N; keep a iff mu-(a) - min_b mu+(b) <= 4 eps.
+ *
+ * Theorem (MAB, loss-dependent): regret O(sqrt(K T log(KT)) + log(T) max_a
+ * E[d(a)]): no factor sqrt(n), because each arm is learned by itself.
+ *
+ * Departures from the printed text: the theorem's n is the number of arms. */
+#include "policy/phased/phased.h"
+
+#include <math.h>
+
+static double quota(const tarry__phased *ph, double min_weight)
+{
+    (void)min_weight;
+    return 24 * tarry__phased_log_kt(ph) / (ph->epsilon * ph->epsilon);
+}
+
+static double share(const tarry__phased *ph)
+{
+    return 1 - ph->epsilon;
+}
+
+static const tarry__phased_rule rule = {
+    .designated_only = true, .cut = 4, .quota = quota, .share = share};
+
+const tarry__policy_type tarry__phased_mab = {
+    .name = "phased-mab",
+    .source = "Algorithm 4",
+    .summary = "as phased-loss-dependent, for arms whose features mean nothing",
+    .plain = true,
+    .settings = tarry__phased_settings,
+    .rule = &rule,
+    .state_size = sizeof(tarry__phased),
+    .init = tarry__phased_init,
+    .choose = tarry__phased_choose_designated,
+    .observe = tarry__phased_observe,
+    .phase = tarry__phased_phase,
+    .status = tarry__phased_status,
+    .archive = tarry__phased_archive,
+    .clear = tarry__phased_clear,
+    .played = tarry__phased_played,
+    .certify = tarry__phased_certify,
+};

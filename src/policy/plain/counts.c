@@ -1,0 +1,170 @@
+/* counts.c - see counts.h.  Memory is taken when a policy is made; a turn of
+ * elimination costs O(active arms) for as many plays. */
+#include "policy/plain/counts.h"
+
+#include <math.h>
+#include "base/base.h"
+
+tarry_status tarry__counts_open(tarry__counts *c,
+                                const tarry__policy_type *type,
+                                const tarry__policy_problem *problem,
+                                const tarry__spec *spec, tarry_error *error)
+{
+    const size_t K = problem->n_arms;
+    c->problem = problem;
+    c->rule = type->rule;
+    c->log_horizon = log((double)problem->horizon);
+    if (tarry__spec_real(spec, "scale", 0, 1e6, &c->scale, error) != TARRY_OK)
+        return TARRY_BAD_ARGUMENT;
+    c->count = tarry__base_zalloc(K, sizeof *c->count);
+    c->active = tarry__base_alloc(K, sizeof *c->active);
+    if (c->count == NULL || c->active == NULL)
+        return TARRY_NO_MEMORY;
+    c->n_active = K;
+    for (size_t k = 0; k < K; k++)
+        c->active[k] = (uint32_t)k;
+    return TARRY_OK;
+}
+
+void tarry__counts_clear(tarry__counts *c)
+{
+    tarry__base_free(c->count);
+    tarry__base_free(c->active);
+}
+
+tarry__policy_use tarry__counts_add(tarry__counts *c, size_t arm, double loss)
+{
+    tarry__plain_count *count = &c->count[arm];
+    count->arrived++;
+    count->sum += loss;
+    return count->cut ? TARRY__POLICY_IGNORED : TARRY__POLICY_USED;
+}
+
+size_t tarry__counts_best(const tarry__counts *c)
+{
+    size_t best = c->active[0];
+    double least = INFINITY;
+    for (size_t i = 0; i < c->n_active; i++) {
+        const tarry__plain_count *arm = &c->count[c->active[i]];
+        if (arm->arrived > 0 && arm->sum / (double)arm->arrived < least) {
+            least = arm->sum / (double)arm->arrived;
+            best = c->active[i];
+        }
+    }
+    return best;
+}
+
+void tarry__counts_status(const tarry__counts *c, tarry_policy_status *status)
+{
+    status->n_active = c->n_active;
+    status->active = c->active;
+    status->best = tarry__counts_best(c);
+}
+
+/* ---- saving ---------------------------------------------------------------*/
+
+static bool is_sound(const tarry__counts *c)
+{
+    const size_t K = c->problem->n_arms;
+    bool sound = c->n_active > 0 && c->cursor <= c->n_active && c->scale >= 0 &&
+                 isfinite(c->scale);
+    for (size_t i = 0; sound && i < c->n_active; i++)
+        sound = c->active[i] < K && (i == 0 || c->active[i - 1] < c->active[i]);
+    for (size_t k = 0; sound && k < K; k++)
+        sound = c->count[k].arrived <= c->count[k].played &&
+                isfinite(c->count[k].sum);
+    return sound;
+}
+
+void tarry__counts_archive(tarry__counts *c, const tarry__policy_type *type,
+                           const tarry__policy_problem *problem,
+                           tarry__archive *a)
+{
+    size_t K = problem->n_arms;
+    c->problem = problem;
+    c->rule = type->rule;
+    c->log_horizon = log((double)problem->horizon);
+    tarry__archive_field(a, c->scale);
+    tarry__archive_field(a, c->cursor);
+    tarry__archive_array(a, &c->count, &K, sizeof *c->count, K);
+    tarry__archive_array(a, &c->active, &c->n_active, sizeof *c->active, K);
+    tarry__archive_require(a, a->status == TARRY_OK && K == problem->n_arms &&
+                                  is_sound(c));
+}
+
+/* ---- elimination ----------------------------------------------------------*/
+
+void tarry__counts_cut(tarry__counts *c, tarry__plain_bracket *bracket,
+                       const void *state)
+{
+    double least = INFINITY;
+    size_t kept = 0;
+    for (size_t i = 0; i < c->n_active; i++)
+        least = fmin(least, bracket(state, &c->count[c->active[i]]).upper);
+    for (size_t i = 0; i < c->n_active; i++) {
+        tarry__plain_count *arm = &c->count[c->active[i]];
+        if (bracket(state, arm).lower <= least)
+            c->active[kept++] = c->active[i];
+        else
+            arm->cut = 1;
+    }
+    c->n_active = kept; /* the arm of the least upper end is one of them */
+}
+
+const tarry__spec_setting tarry__plain_elimination_settings[] = {
+    {"scale", "1",
+     "factor of the width sqrt(2 log T / n); 2 would fit losses in\n"
+     "[-1, 1] to the proof for [0, 1]"},
+    {NULL, NULL, NULL},
+};
+
+tarry_status tarry__plain_elimination_init(void *state,
+                                           const tarry__policy_type *type,
+                                           const tarry__policy_problem *problem,
+                                           const tarry__spec *spec,
+                                           tarry_error *error)
+{
+    return tarry__counts_open(state, type, problem, spec, error);
+}
+
+tarry_status tarry__plain_elimination_choose(void *state, uint64_t round,
+                                             size_t *arm)
+{
+    tarry__counts *c = state;
+    const tarry__plain_elimination_rule *rule = c->rule;
+    (void)round;
+    if (c->cursor >= c->n_active) {
+        if (c->n_active > 1)
+            tarry__counts_cut(c, rule->bracket, c);
+        c->cursor = 0;
+    }
+    *arm = c->active[c->cursor++];
+    c->count[*arm].played++;
+    return TARRY_OK;
+}
+
+tarry__policy_use tarry__plain_elimination_observe(void *state, uint64_t round,
+                                                   size_t arm, double loss)
+{
+    (void)round;
+    return tarry__counts_add(state, arm, loss);
+}
+
+void tarry__plain_elimination_status(const void *state,
+                                     tarry_policy_status *status)
+{
+    tarry__counts_status(state, status);
+}
+
+void tarry__plain_elimination_archive(void *state,
+                                      const tarry__policy_type *type,
+                                      const tarry__policy_problem *problem,
+                                      tarry__archive *a)
+{
+    tarry__counts_archive(state, type, problem, a);
+}
+
+void tarry__plain_elimination_clear(void *state)
+{
+    tarry__counts_clear(state);
+}

@@ -1,0 +1,11 @@
+/* plain.h - policies that learn each arm by itself, or nothing. */
+#ifndef TARRY_POLICY_PLAIN_PLAIN_H
+#define TARRY_POLICY_PLAIN_PLAIN_H
+
+#include "policy/policy_type.h"
+
+extern const tarry__policy_type tarry__plain_ucb_delayed,
+    tarry__plain_se_delayed, tarry__plain_opse, tarry__plain_payoff_mab,
+    tarry__plain_uniform, tarry__plain_oracle;
+
+#endif

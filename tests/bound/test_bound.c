@@ -1,0 +1,265 @@
+/* The bounds: a few by hand, how they grow, and runs that keep to them. */
+#include "check.h"
+#include <string.h>
+#include "bound/bound.h"
+#include "sim/sim.h"
+
+typedef struct {
+    const char *instance, *loss, *delay, *policy;
+    uint64_t horizon;
+} question;
+
+static tarry__bound ask(const question *q)
+{
+    tarry__world *world;
+    tarry__bound bound = {0};
+    tarry_error error = {"no error text"};
+    tarry_status status = tarry__world_create(q->instance, q->loss, q->delay,
+                                              2385, 0, &world, &error);
+    if (status == TARRY_OK)
+        status =
+            tarry__bound_evaluate(world, q->policy, q->horizon, &bound, &error);
+    if (status != TARRY_OK)
+        fail_msg("%s, %s: %s", q->policy, q->delay, error.text);
+    tarry__world_free(world);
+    return bound;
+}
+
+static double upper(const char *policy, const char *delay, uint64_t horizon)
+{
+    const question q = {"basis:arms=4", "rademacher", delay, policy, horizon};
+    return ask(&q).upper;
+}
+
+/* ---- by hand --------------------------------------------------------------*/
+
+static const double log_kt = 12.89921982609012; /* log(4 * 1e5) */
+
+/* n = K = 4 and T = 1e5; four arms of weight 1/4, psi = 16 + 16 * 0.3266 as a
+ * whole number: 21. */
+static void a_plain_bandit_by_hand(void **state)
+{
+    (void)state;
+    const question q = {"basis:arms=4", "rademacher", "constant:rounds=70",
+                        "phased-stochastic", 100000};
+    const tarry__bound b = ask(&q);
+    assert_string_equal(b.model, "stochastic, equal for all arms");
+    CHECK_NEAR(b.support, 4, 0);
+    CHECK_NEAR(b.min_weight, 0.25, 1e-6);
+    CHECK_NEAR(b.q, 1, 0);
+    CHECK_NEAR(b.alpha, 4, 0);
+    CHECK_NEAR(b.beta, 2 * (log(1e5) + 1) * 42 + 70, 1e-6);
+    CHECK_NEAR(b.upper, 8 * b.beta + 32 * sqrt(4 * 4 * 1e5 * log_kt) + 2, 1e-6);
+    CHECK_NEAR(b.phase[0].quota, 64 * 4 * log_kt, 1e-6);
+    CHECK_NEAR(b.first_phase, 4 * ceil(64 * log_kt), 4);
+}
+
+static void algorithms_3_and_4_by_hand(void **state)
+{
+    (void)state;
+    question q = {"basis:arms=4", "rademacher", "low-late:late=500",
+                  "phased-loss-dependent", 100000};
+    const tarry__bound three = ask(&q);
+    const double wait = 24 * 2 * log(1e5) / (0.5 * 0.25); /* > 256 log(KT) */
+    CHECK_NEAR(three.phase[0].quota, wait, 1e-2);
+    CHECK_NEAR(three.phase[0].longest, 2 * wait + 500, 2e-2);
+    CHECK_NEAR(three.phase[1].quota, 24 * 2 * log(1e5) * 42 / 0.25, 1e-6);
+    assert_int_equal(three.n_phases, 3);
+    double sum = 0;
+    for (size_t m = 0; m < three.n_phases; m++)
+        sum += 24 * ldexp(0.5, -(int)m) * three.phase[m].longest;
+    CHECK_NEAR(three.upper, sum, 1e-6);
+    q.policy = "phased-mab";
+    const tarry__bound four = ask(&q);
+    CHECK_NEAR(four.phase[0].quota, ceil(96 * log_kt), 0);
+    CHECK_NEAR(four.phase[1].longest, 4 * ceil(384 * log_kt) + 500, 0);
+    CHECK_NEAR(four.first_phase, 4 * ceil(96 * log_kt), 0);
+}
+
+static void other_policies_are_refused(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"", "nobody", "phased", "phased-mab2",
+                               "phased-mab:colour=red"};
+    tarry__world *world;
+    tarry__bound bound = {0};
+    assert_int_equal(
+        tarry__world_create("basis", "rademacher", "none", 1, 0, &world, NULL),
+        TARRY_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(
+            tarry__bound_evaluate(world, bad[i], 1000, &bound, NULL),
+            TARRY_BAD_INPUT);
+    assert_int_equal(tarry__bound_evaluate(world, "phased-mab:constants=paper",
+                                           1000, &bound, NULL),
+                     TARRY_OK);
+    tarry__world_free(world);
+}
+
+/* ---- how they grow --------------------------------------------------------*/
+
+static const struct {
+    const char *policy, *delay[4]; /* longer and longer */
+} ladders[] = {
+    {"phased-stochastic",
+     {"none", "exponential:mean=30", "exponential:mean=300",
+      "exponential:mean=300,spread=4"}},
+    {"phased-stochastic",
+     {"exponential", "exponential:never=0.3", "exponential:never=0.9",
+      "exponential:never=0.999"}},
+    {"phased-stochastic",
+     {"hold-all:sigma=0", "hold-all:sigma=10", "hold-all:sigma=500",
+      "hold-all:sigma=5e5"}},
+    {"phased-adversarial",
+     {"hold-rarest:sigma=0", "hold-rarest:sigma=1", "hold-rarest:sigma=2",
+      "hold-rarest:sigma=5000"}},
+    {"phased-loss-dependent",
+     {"none", "low-late:late=30", "low-late:late=3000",
+      "low-late:late=3000,never=0.01"}},
+    {"phased-mab",
+     {"none", "high-late:late=30", "two-point:high=3000,p=0.4",
+      "lomax:shape=0.3,scale=1e4"}},
+};
+enum { N_LADDERS = sizeof ladders / sizeof *ladders };
+
+static void longer_delays_raise_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_LADDERS; i++)
+        for (size_t k = 1; k < 4; k++)
+            CHECK_AT_MOST(
+                upper(ladders[i].policy, ladders[i].delay[k - 1], 100000),
+                upper(ladders[i].policy, ladders[i].delay[k], 100000));
+}
+
+static void longer_horizons_raise_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_LADDERS; i++)
+        for (uint64_t T = 2; T < 1ull << 36; T *= 7)
+            CHECK_AT_MOST(upper(ladders[i].policy, ladders[i].delay[1], T),
+                          upper(ladders[i].policy, ladders[i].delay[1], 7 * T));
+}
+
+static void phases_grow_and_fill_the_horizon(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_LADDERS; i++) {
+        const question q = {"sphere", "rademacher", ladders[i].delay[1],
+                            ladders[i].policy, 1ull << 36};
+        const tarry__bound b = ask(&q);
+        double sum = 0;
+        assert_in_range(b.n_phases, 5, TARRY__BOUND_PHASES);
+        for (size_t m = 0; m < b.n_phases; m++) {
+            CHECK_NEAR(b.phase[m].epsilon, ldexp(0.5, -(int)m), 0);
+            CHECK_AT_MOST(b.phase[m].quota, b.phase[m].longest);
+            CHECK_AT_MOST(sum, 0x1p36);
+            sum += b.phase[m].quota;
+        }
+    }
+}
+
+/* n = K = 4, T = 1e5: L = log(4 * 17 * 1e5), near design with g = 4. */
+static void tight_constants_by_hand(void **state)
+{
+    (void)state;
+    const double L = log(4 * 17 * 1e5), N = 2 * 4.004 * L * 4;
+    question q = {"basis:arms=4", "rademacher", "hold-all:sigma=50",
+                  "phased-adversarial:constants=tight", 100000};
+    tarry__bound b = ask(&q);
+    const double held = 50 * (1 + log(50));
+    CHECK_NEAR(b.phase[0].quota, N, 1e-6);
+    CHECK_NEAR(b.first_phase, 4 * ceil(8 * L), 4);
+    CHECK_NEAR(b.phase[0].longest, N + 4 + held, 1e-6);
+    q.horizon = 1000; /* phase 1, and 64 rounds of phase 2 */
+    const double first = 2 * 4.004 * log(4 * 10 * 1e3) * 4 + 4 + held;
+    CHECK_NEAR(ask(&q).upper, 2 + 2 * first + 8 * 0.25 * (1000 - first), 1e-6);
+    q.policy = "phased-adversarial:constants=tight,guide=lints,guide_share=9";
+    q.horizon = 100000;
+    b = ask(&q);
+    CHECK_NEAR(b.phase[0].longest, 2 * 10 * (N + 4) + 10 * held, 1e-6);
+    CHECK_NEAR(b.alpha, 10, 0);
+}
+
+/* ---- runs keep to them ----------------------------------------------------*/
+
+static void run_keeps_to_it(const question *q)
+{
+    const tarry__bound b = ask(q);
+    assert_non_null(b.upper_by);
+    for (uint32_t run = 0; run < 3; run++) {
+        const tarry__sim_trial trial = {.instance = q->instance,
+                                        .loss = q->loss,
+                                        .delay = q->delay,
+                                        .policy = q->policy,
+                                        .horizon = q->horizon,
+                                        .seed = 2385,
+                                        .run = run};
+        tarry__sim_outcome o;
+        assert_int_equal(tarry__sim_run(&trial, &o, NULL), TARRY_OK);
+        CHECK_AT_MOST(o.regret, b.upper);
+        assert_true(o.n_phases > 0);
+        assert_int_equal(o.best_kept, 1);
+        for (size_t m = 0; m < o.n_phases && m < b.n_phases; m++)
+            CHECK_AT_MOST((double)o.phase[m].length, b.phase[m].longest);
+    }
+}
+
+static void measured_regret_and_phases_lie_below(void **state)
+{
+    (void)state;
+    const char *const sphere = "sphere:dim=3,arms=8,fixed=1";
+    const question questions[] = {
+        {sphere, "rademacher", "exponential:mean=500", "phased-stochastic",
+         200000},
+        {sphere, "rademacher", "lomax:shape=1.5,mean=300,never=0.2",
+         "phased-stochastic", 200000},
+        {sphere, "rademacher", "hold-all:sigma=2000", "phased-stochastic",
+         200000},
+        {sphere, "rademacher", "hold-rarest:sigma=900", "phased-adversarial",
+         200000},
+        {sphere, "rademacher", "uniform:high=2000", "phased-adversarial",
+         200000},
+        {sphere, "rademacher", "low-late:late=900", "phased-loss-dependent",
+         200000},
+        {sphere, "rademacher", "two-point:high=5000,p=0.08",
+         "phased-loss-dependent", 200000},
+        {"basis:arms=6,gap=1,fixed=1", "rademacher", "high-late:late=700",
+         "phased-mab", 200000},
+        {sphere, "rademacher", "exponential:mean=500",
+         "phased-stochastic:constants=tight", 200000},
+        {sphere, "rademacher", "hold-rarest:sigma=900",
+         "phased-adversarial:constants=tight", 200000},
+        {sphere, "rademacher", "low-late:late=900",
+         "phased-loss-dependent:constants=tight", 200000},
+        {"basis:arms=6,gap=1,fixed=1", "rademacher", "high-late:late=700",
+         "phased-mab:constants=tight", 200000},
+        {sphere, "rademacher", "exponential:mean=500",
+         "phased-stochastic:constants=tight,guide=lints,guide_share=4", 200000},
+        {sphere, "rademacher", "hold-rarest:sigma=900",
+         "phased-adversarial:constants=tight,guide=lints,guide_share=4,"
+         "design=regret",
+         200000},
+        {sphere, "rademacher", "low-late:late=900",
+         "phased-loss-dependent:constants=tight,guide=uniform,guide_share=4,"
+         "design=regret",
+         200000},
+    };
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        run_keeps_to_it(&questions[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_bandit_by_hand),
+        cmocka_unit_test(algorithms_3_and_4_by_hand),
+        cmocka_unit_test(other_policies_are_refused),
+        cmocka_unit_test(longer_delays_raise_them),
+        cmocka_unit_test(longer_horizons_raise_them),
+        cmocka_unit_test(phases_grow_and_fill_the_horizon),
+        cmocka_unit_test(tight_constants_by_hand),
+        cmocka_unit_test(measured_regret_and_phases_lie_below),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

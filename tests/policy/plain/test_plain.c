@@ -1,0 +1,525 @@
+/* test_plain.c - ucb-delayed, se-delayed, opse and payoff-mab beside
+ * their definitions, written down once more from a list of all plays. */
+#include "check.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tarry/tarry.h"
+
+enum { MAX_ARMS = 40, MAX_ROUNDS = 4000 };
+
+static const char *const eliminating[] = {"se-delayed", "opse", "payoff-mab"};
+static const char *const baselines[] = {"ucb-delayed", "se-delayed", "opse",
+                                        "payoff-mab"};
+
+/* ---- a game ---------------------------------------------------------------*/
+
+typedef struct {
+    size_t arm;
+    double loss;
+    uint64_t due; /* the round at whose end it is seen; UINT64_MAX: never */
+} play;
+
+typedef struct {
+    size_t n_arms;
+    uint64_t horizon;
+    uint64_t round;             /* rounds played */
+    play plays[MAX_ROUNDS + 1]; /* from 1 on */
+    bool cut[MAX_ARMS];         /* the naive policy's own books: */
+    size_t turn[MAX_ROUNDS];    /*   arms of this turn */
+    size_t n_turn, at;
+    uint64_t judged; /*   plays when standing was last judged */
+} game;
+
+static tarry_policy *make(const char *name, size_t n_arms, uint64_t horizon,
+                          const char *settings)
+{
+    double *arms = calloc(n_arms, sizeof *arms);
+    tarry_policy_params params = tarry_policy_defaults();
+    tarry_policy *policy;
+    for (size_t k = 0; k < n_arms; k++)
+        arms[k] = 0.238 * (double)(k % 5);
+    params.n_arms = n_arms;
+    params.dim = 1;
+    params.arms = arms;
+    params.horizon = horizon;
+    params.settings = settings;
+    assert_int_equal(tarry_policy_create(name, &params, &policy, NULL),
+                     TARRY_OK);
+    free(arms);
+    return policy;
+}
+
+static bool is_seen(const game *g, uint64_t t)
+{
+    return g->plays[t].due <= g->round;
+}
+
+/* Reports what is due at the end of this round. */
+static void deliver(game *g, tarry_policy *policy)
+{
+    for (uint64_t t = 1; t <= g->round; t++)
+        if (g->plays[t].due == g->round)
+            assert_int_equal(tarry_policy_observe(policy, t, g->plays[t].loss),
+                             TARRY_OK);
+}
+
+/* ---- naive policies -------------------------------------------------------*/
+
+typedef struct {
+    double played, seen, sum; /* plays, losses that came, their sum */
+    double waited;            /* sum of u - t - 1 over the missing */
+} tally;
+
+static tally count(const game *g, size_t arm)
+{
+    tally c = {0, 0, 0, 0};
+    for (uint64_t t = 1; t <= g->round; t++) {
+        if (g->plays[t].arm != arm)
+            continue;
+        c.played++;
+        c.seen += is_seen(g, t);
+        c.sum += is_seen(g, t) ? g->plays[t].loss : 0;
+        c.waited += is_seen(g, t) ? 0 : (double)(g->round - t);
+    }
+    return c;
+}
+
+static size_t naive_ucb(game *g)
+{
+    const double round = (double)g->round + 1;
+    size_t best = MAX_ARMS;
+    double least = INFINITY, fewest = INFINITY;
+    for (size_t k = 0; k < g->n_arms; k++) { /* nothing seen: least played */
+        const tally c = count(g, k);
+        if (c.seen == 0 && c.played < fewest) {
+            fewest = c.played;
+            best = k;
+        }
+    }
+    for (size_t k = 0; fewest == INFINITY && k < g->n_arms; k++) {
+        const tally c = count(g, k);
+        const double index = c.sum / c.seen - sqrt(2 * log(round) / c.seen);
+        if (index < least) {
+            least = index;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Cuts what lies above the least upper end, and lists the rest. */
+static void cut(game *g, const double *lower, const double *upper)
+{
+    double least = INFINITY;
+    for (size_t k = 0; k < g->n_arms; k++)
+        if (!g->cut[k])
+            least = fmin(least, upper[k]);
+    for (size_t k = 0; k < g->n_arms; k++)
+        g->cut[k] = g->cut[k] || lower[k] > least;
+}
+
+static void new_turn(game *g)
+{
+    g->n_turn = g->at = 0;
+    for (size_t k = 0; k < g->n_arms; k++)
+        if (!g->cut[k])
+            g->turn[g->n_turn++] = k;
+}
+
+static size_t naive_elimination(game *g, bool complete)
+{
+    double lower[MAX_ARMS], upper[MAX_ARMS];
+    if (g->at == g->n_turn && g->round > 0) {
+        for (size_t k = 0; k < g->n_arms; k++) {
+            const tally c = count(g, k);
+            const double n = complete ? c.played : c.seen;
+            const double missing = complete ? c.played - c.seen : 0;
+            const double width = sqrt(2 * log((double)g->horizon) / n);
+            lower[k] = n > 0 ? (c.sum - missing) / n - width : -INFINITY;
+            upper[k] = n > 0 ? (c.sum + missing) / n + width : INFINITY;
+        }
+        cut(g, lower, upper);
+    }
+    if (g->at == g->n_turn)
+        new_turn(g);
+    return g->turn[g->at++];
+}
+
+static size_t naive_se(game *g)
+{
+    return naive_elimination(g, false);
+}
+
+static size_t naive_opse(game *g)
+{
+    return naive_elimination(g, true);
+}
+
+/* 1 / D from all that has come; 0: cannot be told. */
+static double learnt(const game *g)
+{
+    double losses = 0, delays = 0;
+    for (uint64_t t = 1; t <= g->round; t++)
+        if (is_seen(g, t)) {
+            losses += g->plays[t].loss;
+            delays += (double)(g->plays[t].due - t);
+        }
+    return losses > 0 && delays > 0 ? losses / delays : 0;
+}
+
+static size_t n_active(const game *g)
+{
+    size_t active = 0;
+    for (size_t k = 0; k < g->n_arms; k++)
+        active += !g->cut[k];
+    return active;
+}
+
+static void judge(game *g)
+{
+    double lower[MAX_ARMS], upper[MAX_ARMS], known[MAX_ARMS], w[MAX_ARMS];
+    const double round = (double)g->round + 1, rate = learnt(g);
+    const double per_round = rate > 0 ? rate : 1 / round;
+    double largest = 0, least = INFINITY;
+    for (uint64_t t = 1; t <= g->round; t++)
+        largest = is_seen(g, t) ? fmax(largest, g->plays[t].loss) : largest;
+    const double range = fmin(1, fmax(largest, round * per_round));
+    for (size_t k = 0; k < g->n_arms; k++) {
+        const tally c = count(g, k);
+        const double missing = c.played - c.seen;
+        known[k] = (c.sum + fmin(missing, c.waited * per_round)) / c.played;
+        w[k] = sqrt(log((double)g->horizon) / (2 * c.played));
+        lower[k] = known[k] - w[k];
+        upper[k] = (c.sum + missing) / c.played + w[k];
+    }
+    if (rate > 0)
+        cut(g, lower, upper);
+    new_turn(g);
+    for (size_t i = 0; i < g->n_turn; i++)
+        least = fmin(least, known[g->turn[i]] + range * w[g->turn[i]]);
+    size_t kept = 0;
+    for (size_t i = 0; i < g->n_turn; i++)
+        if (known[g->turn[i]] - range * w[g->turn[i]] <= least)
+            g->turn[kept++] = g->turn[i];
+    g->n_turn = kept;
+    g->judged = g->round;
+}
+
+static size_t naive_payoff(game *g)
+{
+    if (g->round == 0)
+        new_turn(g);
+    else if (g->at == g->n_turn) {
+        g->at = 0;
+        if (n_active(g) > 1 && g->round - g->judged >= n_active(g) / 8)
+            judge(g);
+    }
+    return g->turn[g->at++];
+}
+
+/* ---- choices --------------------------------------------------------------*/
+
+/* Saves and restores. */
+static tarry_policy *reborn(tarry_policy *policy)
+{
+    char path[] = "/tmp/tarry-baselines-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(tarry_policy_save(policy, path, NULL), TARRY_OK);
+    tarry_policy_free(policy);
+    assert_int_equal(tarry_policy_restore(path, &policy, NULL), TARRY_OK);
+    unlink(path);
+    return policy;
+}
+
+/* Losses -1 or 1 (0 or 1 as payoff) so that sums are exact; a tenth of them
+ * never comes.  Now and then the policy is saved and restored. */
+static void check_choices(const char *name, size_t (*naive)(game *),
+                          bool payoff, uint64_t seed)
+{
+    game *g = calloc(1, sizeof *g);
+    uint64_t state = seed;
+    g->n_arms = 1 + test_bits(&state) % 30;
+    g->horizon = 700;
+    const double longest = 1 + 200 * test_uniform(&state);
+    tarry_policy *policy = make(name, g->n_arms, g->horizon, NULL);
+    while (g->round < g->horizon) {
+        uint64_t round;
+        size_t arm;
+        const size_t expected = naive(g);
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        assert_int_equal(arm, expected);
+        const bool high =
+            test_uniform(&state) < (double)(arm + 1) / (double)g->n_arms;
+        const double loss = payoff ? high : high ? 1 : -1;
+        const double delay =
+            ceil(longest * (payoff ? loss : test_uniform(&state)));
+        const bool lost = !payoff && test_uniform(&state) < 0.1;
+        g->plays[round] =
+            (play){arm, loss, lost ? UINT64_MAX : round + (uint64_t)delay};
+        g->round = round;
+        deliver(g, policy);
+        if (test_uniform(&state) < 0.01)
+            policy = reborn(policy);
+    }
+    tarry_policy_free(policy);
+    free(g);
+}
+
+static void each_choice_is_that_of_the_definition(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        check_choices("ucb-delayed", naive_ucb, false, seed);
+        check_choices("se-delayed", naive_se, false, seed);
+        check_choices("opse", naive_opse, false, seed);
+        check_choices("payoff-mab", naive_payoff, true, seed);
+    }
+}
+
+/* ---- elimination ----------------------------------------------------------*/
+
+/* How a loss in [0, 1] with this mean comes back, after how many rounds. */
+typedef uint64_t delay_rule(size_t arm, double loss, uint64_t *state);
+
+typedef struct {
+    const char *settings;
+    const double *mean; /* per arm, of losses `low` and 1 */
+    double low;
+    delay_rule *delay;
+} world;
+
+static bool is_active(const tarry_policy *policy, size_t arm)
+{
+    tarry_policy_status status;
+    tarry_policy_get_status(policy, &status);
+    for (size_t i = 0; i < status.n_active; i++)
+        if (status.active[i] == arm)
+            return true;
+    return false;
+}
+
+static size_t active_arms(const tarry_policy *policy)
+{
+    tarry_policy_status status;
+    tarry_policy_get_status(policy, &status);
+    return status.n_active;
+}
+
+/* Plays all rounds; answers the plays of arm 0. */
+static uint64_t play_out(tarry_policy *policy, uint64_t rounds, const world *w,
+                         uint64_t seed)
+{
+    game *g = calloc(1, sizeof *g);
+    uint64_t of_first = 0;
+    while (g->round < rounds) {
+        uint64_t round;
+        size_t arm;
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        const double high = (w->mean[arm] - w->low) / (1 - w->low);
+        const double loss = test_uniform(&seed) < high ? 1 : w->low;
+        g->plays[round] = (play){arm, loss, round + w->delay(arm, loss, &seed)};
+        g->round = round;
+        deliver(g, policy);
+        of_first += arm == 0;
+    }
+    free(g);
+    return of_first;
+}
+
+static uint64_t by_chance(size_t arm, double loss, uint64_t *state)
+{
+    (void)arm;
+    (void)loss;
+    return (uint64_t)(-30 * log(test_uniform(state)));
+}
+
+static uint64_t as_payoff(size_t arm, double loss, uint64_t *state)
+{
+    (void)arm;
+    (void)state;
+    return (uint64_t)(100 * loss);
+}
+
+static void elimination_keeps_the_best_arm_and_cuts_the_others(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {-0.75, 0.25, 0.5, 0.75},
+                        costs[] = {0.1, 0.7, 0.8, 0.9};
+    const world chance = {NULL, mean, -1, by_chance},
+                payoff = {NULL, costs, 0, as_payoff};
+    for (size_t i = 0; i < 3; i++)
+        for (uint64_t seed = 1; seed <= 60; seed++) {
+            tarry_policy *policy = make(eliminating[i], 4, 2000, NULL);
+            play_out(policy, 2000, i == 2 ? &payoff : &chance, seed);
+            assert_true(is_active(policy, 0));
+            assert_int_equal(active_arms(policy), 1);
+            tarry_policy_free(policy);
+        }
+}
+
+/* The low losses of arm 0, the best, come after the end; all others at once. */
+static uint64_t low_of_the_best_late(size_t arm, double loss, uint64_t *state)
+{
+    (void)state;
+    return arm == 0 && loss < 0 ? 1000000 : 0;
+}
+
+static void opse_keeps_a_best_arm_whose_low_losses_are_late(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {-0.6, 0.0};
+    const world w = {NULL, mean, -1, low_of_the_best_late};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        tarry_policy *naive = make("se-delayed", 2, 3000, NULL);
+        tarry_policy *safe = make("opse", 2, 3000, NULL);
+        play_out(naive, 3000, &w, seed);
+        play_out(safe, 3000, &w, seed);
+        assert_false(is_active(naive, 0));
+        assert_true(is_active(safe, 0));
+        tarry_policy_free(naive);
+        tarry_policy_free(safe);
+    }
+}
+
+/* ---- delay as payoff ------------------------------------------------------*/
+
+static uint64_t far_beyond_the_end(size_t arm, double loss, uint64_t *state)
+{
+    (void)arm;
+    (void)state;
+    return (uint64_t)(1000000 * loss);
+}
+
+/* Arm 0 answers at once, the others take D, more than the game lasts: about
+ * 8 K log T plays of them are enough, and a few more as the last of them drop
+ * out one by one; plain elimination spends 7/8 of all. */
+static void payoff_mab_does_not_wait_for_arms_that_are_late(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {0, 1, 1, 1, 1, 1, 1, 1};
+    const world w = {NULL, mean, 0, far_beyond_the_end};
+    tarry_policy *payoff = make("payoff-mab", 8, 4000, NULL);
+    tarry_policy *plain = make("opse", 8, 4000, NULL);
+    CHECK_AT_MOST(4000 - play_out(payoff, 4000, &w, 5), 10 * 8 * log(4000));
+    assert_int_equal(play_out(plain, 4000, &w, 5), 500);
+    assert_int_equal(active_arms(payoff), 8); /* nothing is certain yet */
+    tarry_policy_free(payoff);
+    tarry_policy_free(plain);
+}
+
+/* An arm out of standing comes back: arm 1 looks better while its rare large
+ * losses are on their way, and arm 0 is best all the same. */
+static void payoff_mab_comes_back_to_an_arm_that_was_put_aside(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {0.5, 0.8};
+    const world w = {NULL, mean, 0, as_payoff};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        tarry_policy *policy = make("payoff-mab", 2, 4000, "D=100");
+        CHECK_AT_MOST(3000, play_out(policy, 4000, &w, seed));
+        tarry_policy_free(policy);
+    }
+}
+
+/* Losses in [0, 1] of a range 0,1 reach the policy as [-1, 1]. */
+static void payoff_mab_is_the_same_in_either_range(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {0.7, 0.3, 0.5};
+    const world w = {NULL, mean, 0, as_payoff};
+    const double arms[] = {1, 2, 3};
+    tarry_policy_params params = tarry_policy_defaults();
+    params.n_arms = 3;
+    params.dim = 1;
+    params.arms = arms;
+    params.horizon = 1000;
+    params.low = 0;
+    params.settings = "zero=-1";
+    tarry_policy *mapped, *plain = make("payoff-mab", 3, 1000, NULL);
+    assert_int_equal(tarry_policy_create("payoff-mab", &params, &mapped, NULL),
+                     TARRY_OK);
+    assert_int_equal(play_out(mapped, 1000, &w, 8),
+                     play_out(plain, 1000, &w, 8));
+    tarry_policy_free(mapped);
+    tarry_policy_free(plain);
+}
+
+/* ---- sizes ----------------------------------------------------------------*/
+
+static void one_arm_is_played_for_ever(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {0.5};
+    const world w = {NULL, mean, 0, as_payoff};
+    for (size_t i = 0; i < 4; i++) {
+        tarry_policy *policy = make(baselines[i], 1, 500, NULL);
+        assert_int_equal(play_out(policy, 500, &w, 3), 500);
+        tarry_policy_free(policy);
+    }
+}
+
+static void many_arms_are_all_tried_in_order(void **unused)
+{
+    (void)unused;
+    const size_t n_arms = 100000;
+    for (size_t i = 0; i < 4; i++) {
+        tarry_policy *policy = make(baselines[i], n_arms, 10 * n_arms, NULL);
+        for (size_t k = 0; k < n_arms + 200; k++) {
+            uint64_t round;
+            size_t arm;
+            assert_int_equal(tarry_policy_choose(policy, &round, &arm),
+                             TARRY_OK);
+            if (k < n_arms)
+                assert_int_equal(arm, k);
+            tarry_policy_observe(policy, round, arm == 23850 ? -1 : 0.5);
+        }
+        tarry_policy_status status;
+        tarry_policy_get_status(policy, &status);
+        assert_int_equal(status.best, 23850);
+        tarry_policy_free(policy);
+    }
+}
+
+static void a_bad_setting_is_refused_by_name(void **unused)
+{
+    (void)unused;
+    static const char *const bad[] = {"scale=-1", "D=-3", "zero=1", "E=2"};
+    const double arm = 1;
+    tarry_policy_params params = tarry_policy_defaults();
+    params.n_arms = params.dim = 1;
+    params.arms = &arm;
+    params.horizon = 100;
+    for (size_t i = 0; i < 4; i++) {
+        tarry_policy *policy;
+        tarry_error error;
+        char key[8] = "";
+        params.settings = bad[i];
+        assert_int_equal(
+            tarry_policy_create("payoff-mab", &params, &policy, &error),
+            TARRY_BAD_ARGUMENT);
+        memcpy(key, bad[i], strcspn(bad[i], "="));
+        assert_non_null(strstr(error.text, key));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_choice_is_that_of_the_definition),
+        cmocka_unit_test(elimination_keeps_the_best_arm_and_cuts_the_others),
+        cmocka_unit_test(opse_keeps_a_best_arm_whose_low_losses_are_late),
+        cmocka_unit_test(payoff_mab_does_not_wait_for_arms_that_are_late),
+        cmocka_unit_test(payoff_mab_comes_back_to_an_arm_that_was_put_aside),
+        cmocka_unit_test(payoff_mab_is_the_same_in_either_range),
+        cmocka_unit_test(one_arm_is_played_for_ever),
+        cmocka_unit_test(many_arms_are_all_tried_in_order),
+        cmocka_unit_test(a_bad_setting_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
