@@ -1,7 +1,10 @@
 /* bench_dependence.c - level and power of the test of dependence between delay
  * and loss, counted over simulated logs.
  *
- *     bench_dependence [LOGS [DECISIONS]]     default 2000 logs of 10000 */
+ *     bench_dependence [LOGS [DECISIONS [POWER]]]
+ *
+ * LOGS (2000) of DECISIONS (10000) each in every independent world, and POWER
+ * (200) in every dependent one. */
 #include <math.h>
 #include <stdio.h>
 #include "log/made_log.h"
@@ -88,12 +91,13 @@ int main(int argc, char **argv)
 {
     const size_t logs = argc > 1 ? (size_t)atof(argv[1]) : 2000;
     const size_t decisions = argc > 2 ? (size_t)atof(argv[2]) : 10000;
+    const size_t power = argc > 3 ? (size_t)atof(argv[3]) : 200;
     printf("%zu logs of %zu decisions each\n%-28s %10s %10s %10s\n", logs,
            decisions, "independent", "p <= 0.05", "p <= 0.01", "compared");
     for (size_t i = 0; i < sizeof independent / sizeof *independent; i++)
         count(&independent[i], logs, decisions);
-    printf("dependent\n");
+    printf("dependent, %zu logs\n", power);
     for (size_t i = 0; i < sizeof dependent / sizeof *dependent; i++)
-        count(&dependent[i], logs, decisions);
+        count(&dependent[i], power, decisions);
     return 0;
 }

@@ -91,6 +91,7 @@ set(TARRY_LAB
     src/env/delay/pareto.c
     src/env/delay/payoff.c
     src/env/delay/poisson.c
+    src/env/delay/resampled.c
     src/env/delay/scaled.c
     src/env/delay/theorem.c
     src/env/delay/threshold.c
@@ -124,15 +125,25 @@ set(TARRY_LAB
     src/lab/workers_threads.c
     src/log/csv.c
     src/log/dependence.c
+    src/log/examine.c
+    src/log/examine_delays.c
+    src/log/examine_dependence.c
+    src/log/examine_policies.c
+    src/log/examine_value.c
     src/log/index.c
+    src/log/advise.c
     src/log/json.c
+    src/log/laws.c
     src/log/lines.c
     src/log/log.c
     src/log/order.c
     src/log/read.c
+    src/log/rebuild.c
     src/log/scan.c
     src/log/survival.c
     src/log/text.c
+    src/log/value.c
+    src/log/watch.c
 )
 
 # Only in the program: the paper, figures, reports, commands.
@@ -160,10 +171,12 @@ set(TARRY_PROGRAM
     src/figure/read.c
     src/figure/script.c
     src/report/html.c
+    src/report/log_page.c
     src/report/page.c
     src/report/report.c
     src/cli/bound.c
     src/cli/design.c
+    src/cli/examine.c
     src/cli/journal.c
     src/cli/list.c
     src/cli/main.c

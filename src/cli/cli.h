@@ -21,7 +21,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,
-    cli_bound, cli_paper;
+    cli_bound, cli_paper, cli_examine;
 
 /* ---- options --------------------------------------------------------------*/
 

@@ -168,13 +168,3 @@ tarry__log_interval tarry__survival_mean(const tarry__survival *c)
     const double reach = z95 * sqrt(variance);
     return (tarry__log_interval){M, fmax(0, M - reach), M + reach};
 }
-
-tarry__log_interval tarry__survival_left(const tarry__survival *c,
-                                         size_t at_risk, double *time)
-{
-    const tarry__survival_step *last = NULL;
-    for (size_t i = 0; i < c->n_steps && c->step[i].at_risk >= at_risk; i++)
-        last = &c->step[i];
-    *time = last != NULL ? last->time : 0;
-    return last != NULL ? interval_of(last) : (tarry__log_interval){1, 1, 1};
-}

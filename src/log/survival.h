@@ -62,9 +62,4 @@ tarry__log_interval tarry__survival_quantile(const tarry__survival *curve,
  * its last value. */
 tarry__log_interval tarry__survival_mean(const tarry__survival *curve);
 
-/* The share still out at the longest age that at least `at_risk` decisions
- * have reached, and this age in *time. */
-tarry__log_interval tarry__survival_left(const tarry__survival *curve,
-                                         size_t at_risk, double *time);
-
 #endif
