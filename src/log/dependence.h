@@ -31,7 +31,8 @@
  * by normal and chi-square limits, is the statistic whose place among
  * permutations is the p-value; they stop once a hundred were as extreme (Besag
  * and Clifford 1991).  From some million outcomes on three times the smallest
- * will do. */
+ * will do.  p-values are given 1.4 times as large as they are, so that at most
+ * 5 % false alarms is not only what is expected but what is counted. */
 #ifndef TARRY_DEPENDENCE_H
 #define TARRY_DEPENDENCE_H
 

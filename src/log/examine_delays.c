@@ -78,7 +78,7 @@ static json_t *tell_group(const tarry__survival *c, size_t points)
 typedef struct {
     size_t count, *begin; /* groups; count + 1 */
     uint32_t *order;
-    double *time;
+    double *time, *hazard;
     bool *seen;
 } groups;
 
@@ -87,6 +87,7 @@ static void clear_groups(groups *g)
     tarry__base_free(g->begin);
     tarry__base_free(g->order);
     tarry__base_free(g->time);
+    tarry__base_free(g->hazard);
     tarry__base_free(g->seen);
 }
 
@@ -98,8 +99,9 @@ static bool make_groups(groups *g, const uint32_t *group, size_t n,
     g->order = tarry__base_alloc(n, sizeof *g->order);
     g->time = tarry__base_alloc(n, sizeof *g->time);
     g->seen = tarry__base_alloc(n, sizeof *g->seen);
-    if (g->begin == NULL || g->order == NULL || g->time == NULL ||
-        g->seen == NULL)
+    g->hazard = tarry__base_alloc(n, sizeof *g->hazard);
+    if (g->hazard == NULL || g->begin == NULL || g->order == NULL ||
+        g->time == NULL || g->seen == NULL)
         return false;
     for (size_t i = 0; i < n; i++)
         g->begin[group[i] + 1]++;
@@ -112,7 +114,7 @@ static bool make_groups(groups *g, const uint32_t *group, size_t n,
     return true;
 }
 
-/* The curve of group k. */
+/* The curve of group k; g->hazard has its hazards in the order of g->order. */
 static bool curve_of(const groups *g, const tarry__examined *x, size_t k,
                      tarry__survival *curve)
 {
@@ -121,7 +123,7 @@ static bool curve_of(const groups *g, const tarry__examined *x, size_t k,
         g->time[i] = x->time[g->order[begin + i]];
         g->seen[i] = x->seen[g->order[begin + i]];
     }
-    return tarry__survival_make(curve, g->time, g->seen, n);
+    return tarry__survival_make(curve, g->time, g->seen, n, g->hazard);
 }
 
 /* Outcomes seen and expected, per group. */
@@ -221,21 +223,14 @@ static bool tell_drift(tarry__examined *x, const periods *p, const tally *t,
 
 /* What the arm's own hazards expect of each period. */
 static void add_to_periods(const tarry__examined *x, const groups *g, size_t k,
-                           const tarry__survival *c, const periods *p, tally *t)
+                           const periods *p, tally *t)
 {
-    for (size_t i = g->begin[k]; i < g->begin[k + 1]; i++) {
+    const size_t begin = g->begin[k];
+    for (size_t i = begin; i < g->begin[k + 1]; i++) {
         const size_t at = g->order[i];
         t->seen[p->of[at]] += x->seen[at];
-        t->expected[p->of[at]] += tarry__survival_hazard(c, x->time[at]);
+        t->expected[p->of[at]] += g->hazard[i - begin];
     }
-}
-
-static double expected_of(const tarry__examined *x, const groups *g, size_t k)
-{
-    double sum = 0;
-    for (size_t i = g->begin[k]; i < g->begin[k + 1]; i++)
-        sum += tarry__survival_hazard(&x->curve, x->time[g->order[i]]);
-    return sum;
 }
 
 static json_t *tell_arm(const tarry__examined *x, size_t k,
@@ -249,12 +244,11 @@ static json_t *tell_arm(const tarry__examined *x, size_t k,
 }
 
 static bool tell_arms(tarry__examined *x, const periods *p, tally *t,
-                      json_t *delay)
+                      const double *expected, json_t *delay)
 {
     const size_t K = x->log.n_arms;
     groups g;
-    double *seen = tarry__base_zalloc(2 * K, sizeof *seen);
-    double *expected = seen + K;
+    double *seen = tarry__base_zalloc(K, sizeof *seen);
     json_t *list = json_array();
     bool ok = make_groups(&g, x->log.arm, x->log.count, K) && seen != NULL;
     for (size_t k = 0; ok && k < K; k++) {
@@ -262,9 +256,8 @@ static bool tell_arms(tarry__examined *x, const periods *p, tally *t,
         ok = curve_of(&g, x, k, &c);
         if (ok) {
             json_array_append_new(list, tell_arm(x, k, &c));
-            add_to_periods(x, &g, k, &c, p, t);
+            add_to_periods(x, &g, k, p, t);
             seen[k] = (double)c.events;
-            expected[k] = expected_of(x, &g, k);
         }
         tarry__survival_clear(&c);
     }
@@ -317,25 +310,44 @@ static json_t *tell_never(const tarry__examined *x)
                      tarry__examine_number(high));
 }
 
-tarry_status tarry__examine_delays(tarry__examined *x, tarry_error *error)
+/* The curve of all, its laws, and per arm the outcomes that its hazards
+ * expect. */
+static bool look_at_all(tarry__examined *x, double *expected)
 {
     const size_t n = x->log.count;
     const size_t oldest = n / 100 > OLDEST ? n / 100 : OLDEST;
+    double *hazard = tarry__base_alloc(n, sizeof *hazard);
+    const bool ok =
+        hazard != NULL &&
+        tarry__survival_make(&x->curve, x->time, x->seen, n, hazard) &&
+        tarry__laws_rank(&x->curve, is_whole(x), &x->laws);
+    for (size_t i = 0; ok && i < n; i++)
+        expected[x->log.arm[i]] += hazard[i];
+    tarry__base_free(hazard);
+    x->left_age = tarry__log_age(&x->log, (oldest < n ? oldest : n) - 1);
+    x->left = tarry__survival_at(&x->curve, x->left_age);
+    if (x->left.value == 0) /* none of so many: 1 - 0.05^(1/m) */
+        x->left.high = -expm1(log(0.05) / (double)oldest);
+    return ok;
+}
+
+tarry_status tarry__examine_delays(tarry__examined *x, tarry_error *error)
+{
     periods p = {0};
     tally *t = tarry__base_zalloc(1, sizeof *t);
-    bool ok = t != NULL && make_periods(&x->log, &p) &&
-              tarry__survival_make(&x->curve, x->time, x->seen, n) &&
-              tarry__laws_rank(&x->curve, is_whole(x), &x->laws);
+    double *expected = tarry__base_zalloc(x->log.n_arms, sizeof *expected);
+    bool ok = t != NULL && expected != NULL && make_periods(&x->log, &p) &&
+              look_at_all(x, expected);
     if (ok) {
-        x->left_age = tarry__log_age(&x->log, (oldest < n ? oldest : n) - 1);
-        x->left = tarry__survival_at(&x->curve, x->left_age);
         json_t *delay = tell_group(&x->curve, CURVE_POINTS);
         json_object_set_new(x->out, "delay", delay);
         json_object_set_new(delay, "never", tell_never(x));
         json_object_set_new(delay, "laws", tell_laws(&x->laws));
-        ok = tell_arms(x, &p, t, delay) && tell_drift(x, &p, t, delay);
+        ok =
+            tell_arms(x, &p, t, expected, delay) && tell_drift(x, &p, t, delay);
     }
     tarry__base_free(p.of);
     tarry__base_free(t);
+    tarry__base_free(expected);
     return ok ? TARRY_OK : tarry__examine_no_memory(error);
 }

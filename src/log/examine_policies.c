@@ -130,15 +130,22 @@ static tarry_status simulate(tarry__examined *x, uint64_t horizon,
     return status;
 }
 
+/* As many decisions as the log has, within reason: a round costs about the
+ * square of the dimension. */
+static uint64_t horizon_of(const tarry__log *log)
+{
+    const double dim =
+        (double)(log->options.arms != NULL ? log->options.arms->dim
+                                           : log->n_arms);
+    const double most = fmin(MOST_HORIZON, 2.5e8 / (dim * dim));
+    return (uint64_t)fmax(LEAST_HORIZON, fmin((double)log->count, most));
+}
+
 tarry_status tarry__examine_policies(tarry__examined *x, tarry_error *error)
 {
     const tarry__examine_options *o = x->options;
     const tarry__log *log = &x->log;
-    uint64_t horizon = o->horizon;
-    if (horizon == 0)
-        horizon = log->count < LEAST_HORIZON  ? LEAST_HORIZON
-                  : log->count > MOST_HORIZON ? MOST_HORIZON
-                                              : log->count;
+    const uint64_t horizon = o->horizon != 0 ? o->horizon : horizon_of(log);
     const char *reason =
         o->runs == 0                     ? "it was not asked for"
         : x->seen_count < LEAST_OUTCOMES ? "there are too few outcomes"

@@ -11,12 +11,13 @@
 enum { CLASSES = 256, STEPS = 400, MOST_FREE = 3 };
 static const double tiny = 1e-300; /* for the logarithm of 0 */
 
-/* Class k holds `seen` delays from edge[k] to below edge[k + 1], and `out`
- * decisions that have waited for about age[k]. */
+/* Class k holds `seen` delays from low[k] to below high[k], and `out` decisions
+ * that have waited for about age[k].  A class of one delay is as narrow as that
+ * delay is known; others end where the next begins. */
 typedef struct {
     size_t count;
-    double edge[CLASSES + 2], seen[CLASSES + 1], out[CLASSES + 1],
-        age[CLASSES + 1];
+    double low[CLASSES + 1], high[CLASSES + 1];
+    double seen[CLASSES + 1], out[CLASSES + 1], age[CLASSES + 1];
     double first, last, mean, log_mean, log_deviation, left, largest;
 } grouped;
 
@@ -97,7 +98,7 @@ static void start_first(const grouped *g, double *p)
 static void start_ends(const grouped *g, double *p)
 {
     p[0] = g->first;
-    p[1] = g->edge[g->count];
+    p[1] = g->high[g->count - 1];
 }
 
 static void start_two_points(const grouped *g, double *p)
@@ -157,19 +158,14 @@ enum { N_LAWS = sizeof laws / sizeof *laws };
 
 /* ---- classes --------------------------------------------------------------*/
 
-static double seen_at(const tarry__survival *c, size_t i)
-{
-    const double before = i > 0 ? c->step[i - 1].hazard : 0;
-    return round((c->step[i].hazard - before) * (double)c->step[i].at_risk);
-}
-
 /* Means of the delays, of the class's own shape. */
 static void measure(grouped *g, const tarry__survival *c)
 {
     double n = 0, sum = 0, logs = 0, squares = 0;
     for (size_t i = 0; i < c->n_steps; i++) {
-        const double d = seen_at(c, i), t = c->step[i].time;
-        const double l = log(fmax(t, 1e-3 * (g->edge[g->count] - g->first)));
+        const double d = (double)c->step[i].events, t = c->step[i].time;
+        const double l =
+            log(fmax(t, 1e-3 * (g->high[g->count - 1] - g->first)));
         n += d;
         sum += d * t;
         logs += d * l;
@@ -181,28 +177,39 @@ static void measure(grouped *g, const tarry__survival *c)
     g->left = c->step[c->n_steps - 1].out;
 }
 
+/* A delay t stands for t .. t + width(t). */
+static double width(double t, bool whole)
+{
+    return whole ? 1 : 1e-6 * fmax(t, 1e-300);
+}
+
 static void group(grouped *g, const tarry__survival *c, bool whole)
 {
     const double share = (double)c->events / CLASSES;
-    const double end = c->step[c->n_steps - 1].time;
+    size_t steps = 0; /* of the class */
     memset(g, 0, sizeof *g);
-    g->first = c->step[0].time;
-    g->last = end;
     for (size_t i = 0; i < c->n_steps; i++) {
-        if (i == 0 || (g->seen[g->count - 1] >= share && g->count < CLASSES))
-            g->edge[g->count++] = c->step[i].time;
-        const double d = seen_at(c, i);
-        const size_t next = i + 1 < c->n_steps ? c->step[i + 1].at_risk : 0;
-        g->seen[g->count - 1] += d;
-        if (i + 1 < c->n_steps)
-            g->out[g->count - 1] += (double)(c->step[i].at_risk - next) - d;
+        const tarry__survival_step *s = &c->step[i];
+        const bool last = i + 1 == c->n_steps;
+        if (steps++ == 0)
+            g->low[g->count] = s->time;
+        g->seen[g->count] += s->events;
+        if (!last)
+            g->out[g->count] += (double)(s->at_risk - s->events) -
+                                (double)c->step[i + 1].at_risk;
+        if (!last && (g->seen[g->count] < share || g->count + 1 == CLASSES))
+            continue;
+        g->high[g->count] = last || steps == 1 ? s->time + width(s->time, whole)
+                                               : c->step[i + 1].time;
+        g->age[g->count] = (g->low[g->count] + g->high[g->count]) / 2;
+        g->count++;
+        steps = 0;
     }
-    g->edge[g->count] = whole ? end + 1 : end + 1e-6 * fmax(end, 1e-300);
-    for (size_t k = 0; k < g->count; k++)
-        g->age[k] = (g->edge[k] + g->edge[k + 1]) / 2;
     const tarry__survival_step *last = &c->step[c->n_steps - 1];
-    g->out[g->count] = (double)last->at_risk - seen_at(c, c->n_steps - 1);
-    g->age[g->count] = (end + c->last) / 2;
+    g->first = c->step[0].time;
+    g->last = last->time;
+    g->out[g->count] = last->at_risk - last->events;
+    g->age[g->count] = (last->time + c->last) / 2;
     measure(g, c);
 }
 
@@ -216,12 +223,12 @@ static double tail_at(const law *l, const double *p, double x)
 static double log_likelihood(const law *l, const grouped *g, const double *p,
                              double never)
 {
-    double sum = 0, tail = tail_at(l, p, g->edge[0]);
+    double sum = 0;
     for (size_t k = 0; k <= g->count; k++) {
         if (k < g->count) {
-            const double next = tail_at(l, p, g->edge[k + 1]);
-            sum += g->seen[k] * log(fmax((1 - never) * (tail - next), tiny));
-            tail = next;
+            const double mass =
+                tail_at(l, p, g->low[k]) - tail_at(l, p, g->high[k]);
+            sum += g->seen[k] * log(fmax((1 - never) * mass, tiny));
         }
         if (g->out[k] > 0)
             sum +=

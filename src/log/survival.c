@@ -21,22 +21,24 @@ void tarry__survival_clear(tarry__survival *c)
 /* Equal times form a step; outcomes at a time come before what is cut off
  * there, since that is out for longer. */
 static void add_steps(tarry__survival *c, const double *time, const bool *seen,
-                      const uint32_t *order)
+                      const uint32_t *order, double *hazard)
 {
-    double out = 1, variance = 0, hazard = 0;
+    double out = 1, variance = 0, sum = 0;
     for (size_t i = 0, next; i < c->count; i = next) {
         const double t = time[order[i]];
         size_t events = 0;
         for (next = i; next < c->count && time[order[next]] == t; next++)
             events += seen[order[next]];
+        const double d = (double)events, n = (double)(c->count - i);
+        sum += d / n;
+        for (size_t k = i; hazard != NULL && k < next; k++)
+            hazard[order[k]] = sum;
         if (events == 0)
             continue;
-        const double d = (double)events, n = (double)(c->count - i);
         out = events < c->count - i ? out * (1 - d / n) : 0;
         variance += d / (n * (n - d)); /* infinite where S is 0 */
-        hazard += d / n;
-        c->step[c->n_steps++] =
-            (tarry__survival_step){t, out, variance, hazard, c->count - i};
+        c->step[c->n_steps++] = (tarry__survival_step){
+            t, out, variance, (uint32_t)events, (uint32_t)(c->count - i)};
     }
 }
 
@@ -55,7 +57,7 @@ static size_t count_steps(const double *time, const bool *seen,
 }
 
 bool tarry__survival_make(tarry__survival *c, const double *time,
-                          const bool *seen, size_t count)
+                          const bool *seen, size_t count, double *hazard)
 {
     *c = (tarry__survival){.count = count};
     uint32_t *order = tarry__base_alloc(count, sizeof *order);
@@ -69,7 +71,7 @@ bool tarry__survival_make(tarry__survival *c, const double *time,
         for (size_t i = 0; i < count; i++)
             c->events += seen[i];
         c->last = count > 0 ? time[order[count - 1]] : 0;
-        add_steps(c, time, seen, order);
+        add_steps(c, time, seen, order, hazard);
     }
     tarry__base_free(order);
     return ok;
@@ -108,18 +110,16 @@ tarry__log_interval tarry__survival_at(const tarry__survival *c, double time)
     return s != NULL ? interval_of(s) : (tarry__log_interval){1, 1, 1};
 }
 
-double tarry__survival_hazard(const tarry__survival *c, double time)
-{
-    const tarry__survival_step *s = step_at(c, time);
-    return s != NULL ? s->hazard : 0;
-}
-
 tarry__log_interval tarry__survival_band(const tarry__survival *c,
                                          const tarry__survival_step *s)
 {
     const double n = (double)c->count;
-    if (!(s->out > 0))
-        return (tarry__log_interval){0, 0, fmin(1, kolmogorov95 / sqrt(n))};
+    if (!(s->out > 0)) { /* the last of those at risk: as before it */
+        const tarry__log_interval before = s > c->step
+                                               ? tarry__survival_band(c, s - 1)
+                                               : (tarry__log_interval){1, 1, 1};
+        return (tarry__log_interval){0, 0, before.high};
+    }
     const double reach =
         kolmogorov95 / sqrt(n) * (1 + n * s->variance) * s->out;
     return (tarry__log_interval){s->out, fmax(0, s->out - reach),

@@ -17,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At `time` the curve falls to `out`; `variance` is g, and `hazard` the sum of
- * d/n up to here; `at_risk` is n. */
+/* At `time` the curve falls to `out`; `variance` is g, `events` is d and
+ * `at_risk` is n. */
 typedef struct {
-    double time, out, variance, hazard;
-    size_t at_risk;
+    double time, out, variance;
+    uint32_t events, at_risk;
 } tarry__survival_step;
 
 typedef struct {
@@ -32,9 +32,11 @@ typedef struct {
 } tarry__survival;
 
 /* Makes the curve of `count` decisions: time[i] is the delay if seen[i], else
- * the age.  End it with tarry__survival_clear.  False: out of memory. */
+ * the age.  hazard[i], unless NULL, becomes the sum of hazards up to time[i]:
+ * what such a decision was expected to count for in outcomes.  End the curve
+ * with tarry__survival_clear.  False: out of memory. */
 bool tarry__survival_make(tarry__survival *curve, const double *time,
-                          const bool *seen, size_t count);
+                          const bool *seen, size_t count, double *hazard);
 void tarry__survival_clear(tarry__survival *curve);
 
 /* A number with its 95 % interval; NaN where there is none. */
@@ -45,10 +47,6 @@ typedef struct {
 /* S at a time, with the interval for this point. */
 tarry__log_interval tarry__survival_at(const tarry__survival *curve,
                                        double time);
-
-/* Sum of hazards up to a time: what one decision out for so long was expected
- * to count for in outcomes. */
-double tarry__survival_hazard(const tarry__survival *curve, double time);
 
 /* The band of the whole curve at a step. */
 tarry__log_interval tarry__survival_band(const tarry__survival *curve,

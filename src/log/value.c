@@ -16,6 +16,8 @@ static const double largest_bet = 0.5;
 typedef struct {
     double n;                  /* how many there will be */
     double seen, sum, squares; /* of what has been, with a first guess */
+    double bet, cost;          /* the bet, and -log(1 - bet) - bet */
+    unsigned until;            /* it is to change */
     double bets, gains, price;
 } low_end;
 
@@ -24,16 +26,26 @@ static low_end begin_low_end(size_t n)
     return (low_end){.n = (double)n, .seen = 1, .sum = 0.5, .squares = 0.25};
 }
 
+/* At first after each X, later after every 64. */
+static void change_bet(low_end *e)
+{
+    const double variance = e->squares / e->seen;
+    e->bet = fmin(largest_bet, sqrt(2 * log(1 / alpha) / (e->n * variance)));
+    e->cost = -log1p(-e->bet) - e->bet;
+    e->until = e->seen < 4096 ? 1 : 64;
+}
+
 static void add_low_end(low_end *e, double x)
 {
+    if (e->until == 0)
+        change_bet(e);
+    e->until--;
     const double guess = fmin(e->sum / e->seen, 1);
-    const double variance = e->squares / e->seen;
-    const double b =
-        fmin(largest_bet, sqrt(2 * log(1 / alpha) / (e->n * variance)));
-    e->bets += b;
-    e->gains += b * x;
-    e->price += (x - guess) * (x - guess) * (-log1p(-b) - b);
-    e->squares += (x - guess) * (x - guess);
+    const double square = (x - guess) * (x - guess);
+    e->bets += e->bet;
+    e->gains += e->bet * x;
+    e->price += square * e->cost;
+    e->squares += square;
     e->sum += x;
     e->seen += 1;
 }
