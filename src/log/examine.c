@@ -109,9 +109,10 @@ static void tell_log(tarry__examined *x)
     const size_t n = log->count;
     json_object_update_new(
         x->out,
-        json_pack("{s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "decisions",
-                  (json_int_t)n, "outstanding", (json_int_t)(n - x->seen_count),
-                  "format", log->format, "unit",
+        json_pack("{s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "seed",
+                  (json_int_t)x->options->seed, "decisions", (json_int_t)n,
+                  "outstanding", (json_int_t)(n - x->seen_count), "format",
+                  log->format, "unit",
                   log->is_calendar ? "seconds" : "as in the log", "first",
                   tarry__examine_time(log, log->decided[0]), "last",
                   tarry__examine_time(log, log->decided[n - 1]), "now",

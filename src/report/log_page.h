@@ -6,7 +6,7 @@
 #include "tarry/status.h"
 
 /* Writes DIR/index.html, one page that needs no other file, DIR/results.json,
- * and DIR/figures with each figure as SVG and its data as CSV, from the answer
+ * and DIR/figures with each figure as SVG, PDF, PNG and CSV, from the answer
  * of tarry__examine about the log called `name`.  Makes the folders that are
  * missing; the page appears when all else is written.  TARRY_IO_ERROR: gnuplot
  * or a file; TARRY_NO_MEMORY. */
