@@ -4,6 +4,8 @@
 # The library, first part: designs and policies.
 set(TARRY_CORE
     src/base/base.c
+    src/base/file.c
+    src/base/number.c
     src/base/spec.c
     src/base/status.c
     src/base/version.c
@@ -23,7 +25,6 @@ set(TARRY_CORE
     src/arms/arms.c
     src/arms/csv.c
     src/arms/npy.c
-    src/arms/number.c
     src/arms/source.c
     src/design/balance.c
     src/design/bounds.c
@@ -50,6 +51,7 @@ set(TARRY_CORE
     src/policy/linear/sampler.c
     src/policy/linear/ucb.c
     src/policy/linear/window.c
+    src/policy/description.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
     src/policy/phased/books.c
@@ -74,6 +76,7 @@ set(TARRY_CORE
     src/policy/plain/uniform.c
     src/policy/policy.c
     src/policy/policy_list.c
+    src/policy/recommended.c
 )
 
 # The library, second part: worlds, simulation, bounds, experiments, logs.
@@ -116,12 +119,18 @@ set(TARRY_LAB
     src/env/loss/uniform.c
     src/env/world.c
     src/sim/grid.c
-    src/sim/recommended.c
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
     src/bound/tight.c
+    src/lab/batch.c
     src/lab/experiment.c
+    src/lab/identity.c
+    src/lab/journal.c
+    src/lab/results.c
+    src/lab/results_certificate.c
+    src/lab/results_json.c
+    src/lab/trials.c
     src/lab/workers_threads.c
     src/log/csv.c
     src/log/dependence.c
@@ -150,7 +159,9 @@ set(TARRY_LAB
 set(TARRY_PROGRAM
     src/paper/fit.c
     src/paper/lab.c
+    src/paper/lab_design.c
     src/paper/paper.c
+    src/paper/plan.c
     src/paper/rows/adversarial.c
     src/paper/rows/adversarial_by_arm.c
     src/paper/rows/bandits.c
@@ -165,7 +176,6 @@ set(TARRY_PROGRAM
     src/paper/rows/stochastic.c
     src/paper/sheet.c
     src/figure/csv.c
-    src/figure/draft.c
     src/figure/draw.c
     src/figure/finish.c
     src/figure/read.c
@@ -185,9 +195,7 @@ set(TARRY_PROGRAM
     src/cli/pipe.c
     src/cli/plot.c
     src/cli/run.c
-    src/cli/run_certificate.c
     src/cli/run_config.c
-    src/cli/run_journal.c
     src/cli/run_report.c
     src/cli/run_worlds.c
     src/cli/talk.c

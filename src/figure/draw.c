@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/base.h"
-#include "figure/draft.h"
+#include "base/file.h"
 #include "figure/finish.h"
 
 /* ---- the child ------------------------------------------------------------*/
@@ -188,7 +188,7 @@ tarry_status tarry__figure_write(const json_t *figure, const char *path,
     if (status == TARRY_OK)
         status = tarry__figure_draw(&f, format, &bytes, &size, error);
     if (status == TARRY_OK)
-        status = tarry__draft_save(path, bytes, size, error);
+        status = tarry__file_save(path, bytes, size, error);
     free(bytes);
     tarry__figure_clear(&f);
     return status;

@@ -9,10 +9,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/base.h"
+#include "base/file.h"
 
 static const char MAGIC[8] = "tarrysav";
 enum { VERSION = 2 };
@@ -90,45 +89,21 @@ void tarry__archive_require(tarry__archive *a, bool sound)
 
 /* ---- files ----------------------------------------------------------------*/
 
-static bool write_all(FILE *file, const tarry__archive *a)
+tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
+                                  tarry_error *error)
 {
     header h = {.version = VERSION,
                 .size = a->size,
                 .checksum =
                     tarry__base_digest(TARRY__BASE_DIGEST, a->bytes, a->size)};
+    tarry__file file;
     memcpy(h.magic, MAGIC, sizeof MAGIC);
-    return fwrite(&h, sizeof h, 1, file) == 1 &&
-           fwrite(a->bytes, 1, a->size, file) == a->size && fflush(file) == 0 &&
-           fsync(fileno(file)) == 0;
-}
-
-tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
-                                  tarry_error *error)
-{
-    const size_t length = strlen(path);
-    char *beside = tarry__base_alloc(length + 5, 1);
-    if (beside == NULL)
-        return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
-                                path);
-    memcpy(beside, path, length);
-    memcpy(beside + length, ".new", 5);
-    FILE *file = fopen(beside, "wb");
-    bool ok = file != NULL && write_all(file, a);
-    int code = errno;
-    if (file != NULL && fclose(file) != 0 && ok) {
-        ok = false;
-        code = errno;
-    }
-    if (ok && rename(beside, path) != 0) {
-        ok = false;
-        code = errno;
-    }
-    if (!ok && file != NULL)
-        remove(beside);
-    tarry__base_free(beside);
-    return ok ? TARRY_OK
-              : tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot write: %s",
-                                 path, strerror(code));
+    const tarry_status status = tarry__file_begin(&file, path, error);
+    if (status != TARRY_OK)
+        return status;
+    fwrite(&h, sizeof h, 1, file.stream);
+    fwrite(a->bytes, 1, a->size, file.stream);
+    return tarry__file_end(&file, TARRY_OK, error);
 }
 
 static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,

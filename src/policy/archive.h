@@ -11,11 +11,14 @@
 #include <stdint.h>
 #include "tarry/status.h"
 
+enum { TARRY__ARCHIVE_MOST_GUIDES = 4 }; /* one inside another */
+
 typedef struct {
     bool loading;
     unsigned char *bytes;
     size_t size, room; /* saving: bytes so far and room for; loading: in all */
     size_t at;         /* loading: bytes read */
+    unsigned depth;    /* guides of guides */
     tarry_status status; /* the first failure; then nothing more happens */
 } tarry__archive;
 
