@@ -269,14 +269,14 @@ static void warn(const json_t *r)
         cli_error(0, "%s: %.0f rows left out in all", a.log, count);
 }
 
-static bool show_progress(void *context, uint64_t rounds)
+static bool show_progress(void *context, double share, uint64_t rounds)
 {
     (void)context;
     char note[80];
     a.played += rounds;
     snprintf(note, sizeof note, "simulating: %.3g rounds", (double)a.played);
     if (tarry__workers_rank() == 0)
-        cli_progress(0, note);
+        cli_progress(share, note);
     return cli_interrupted();
 }
 
@@ -301,7 +301,7 @@ static int answer(json_t *result)
 
 static int examine(tarry__examine_options *o)
 {
-    const tarry__experiment_observer observer = {NULL, show_progress, NULL};
+    const tarry__trials_observer observer = {NULL, show_progress, NULL};
     json_t *result;
     tarry_error error = {""};
     o->observer = &observer;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/base.h"
-#include "sim/recommended.h"
+#include "policy/policy_type.h"
 
 /* ---- candidates -----------------------------------------------------------*/
 
@@ -18,9 +18,10 @@
 static size_t list_policies(bool has_features, bool safe, const char **list)
 {
     size_t n = 0;
-    list[n++] = tarry__recommended(TARRY__ENV_LOSS_DEPENDENT);
+    list[n++] = tarry__policy_recommended.stands_for(TARRY__POLICY_ANY_DELAYS);
     if (!safe)
-        list[n++] = tarry__recommended(TARRY__ENV_STOCHASTIC_BY_ARM);
+        list[n++] =
+            tarry__policy_recommended.stands_for(TARRY__POLICY_BY_CHANCE);
     list[n++] = "lints";
     if (has_features) {
         list[n++] = "linucb";

@@ -12,7 +12,7 @@ typedef struct {
     uint64_t horizon, runs, seed; /* the next decisions; runs of each policy */
     int threads;
     const char *folder; /* where the world goes, and stays; NULL: nowhere */
-    const tarry__experiment_observer *observer; /* NULL: nobody */
+    const tarry__trials_observer *observer; /* NULL: nobody */
 } tarry__advise_options;
 
 typedef struct {

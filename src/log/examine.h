@@ -26,7 +26,7 @@ typedef struct {
     int threads;
     const char *world;  /* folder for the rebuilt world; NULL: not kept */
     const char *target; /* file of a policy to value: arm, probability */
-    const tarry__experiment_observer *observer; /* of the simulation */
+    const tarry__trials_observer *observer; /* of the simulation */
 } tarry__examine_options;
 
 /* Examines a log; the caller ends *out with json_decref.  On failure *out is

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "log/advise.h"
-#include "sim/recommended.h"
+#include "policy/policy_type.h"
 
 enum {
     LEAST_OUTCOMES = 30, /* fewer do not make a world */
@@ -45,8 +45,8 @@ static void recommend_unseen(tarry__examined *x, const char *reason)
              "a simulation: %s",
              about_delays(x), reason);
     recommend(x,
-              tarry__recommended(safe ? TARRY__ENV_LOSS_DEPENDENT
-                                      : TARRY__ENV_STOCHASTIC_BY_ARM),
+              tarry__policy_recommended.stands_for(
+                  safe ? TARRY__POLICY_ANY_DELAYS : TARRY__POLICY_BY_CHANCE),
               why);
     json_object_set_new(x->out, "simulation", json_array());
 }

@@ -351,6 +351,36 @@ static tarry_status put_in_order(tarry__log *log, tarry_error *error)
     return ok ? TARRY_OK : no_memory(error);
 }
 
+/* Arms that are numbers come in their order, not in that of the file. */
+static tarry_status sort_arms(tarry__log *log, tarry_error *error)
+{
+    const size_t K = log->n_arms;
+    double *number = tarry__base_alloc(K, sizeof *number);
+    uint32_t *order = tarry__base_alloc(2 * K, sizeof *order);
+    char **names = tarry__base_alloc(K, sizeof *names);
+    bool ok = number != NULL && order != NULL && names != NULL;
+    bool numbers = true;
+    for (size_t k = 0; ok && k < K; k++) {
+        const char *name = log->names[k];
+        const tarry__text text = {name, name + strlen(name)};
+        numbers = numbers && tarry__text_number(text, &number[k]);
+    }
+    if (ok && numbers && (ok = tarry__log_order(number, K, order))) {
+        uint32_t *place = order + K;
+        for (size_t k = 0; k < K; k++) {
+            names[k] = log->names[order[k]];
+            place[order[k]] = (uint32_t)k;
+        }
+        memcpy(log->names, names, K * sizeof *names);
+        for (size_t i = 0; i < log->count; i++)
+            log->arm[i] = place[log->arm[i]];
+    }
+    tarry__base_free(number);
+    tarry__base_free(order);
+    tarry__base_free(names);
+    return ok ? TARRY_OK : no_memory(error);
+}
+
 static tarry_status set_now(tarry__log *log, tarry_error *error)
 {
     const char *now = log->options.now;
@@ -379,7 +409,9 @@ tarry_status tarry__log_end(tarry__log *log, tarry_error *error)
     if (log->count == 0)
         return tarry__base_fail(error, TARRY_BAD_INPUT, "%s: no decisions",
                                 log->path);
-    const tarry_status status = set_now(log, error);
+    tarry_status status = set_now(log, error);
+    if (status == TARRY_OK && log->options.arms == NULL)
+        status = sort_arms(log, error);
     return status == TARRY_OK ? put_in_order(log, error) : status;
 }
 

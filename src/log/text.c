@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdint.h>
-#include "arms/number.h"
+#include "base/number.h"
 
 bool tarry__text_is(tarry__text t, const char *word)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "figure/draft.h"
+#include "base/file.h"
 #include "log/examine.h"
 #include "report/html.h"
 #include "report/page.h"
@@ -530,7 +530,7 @@ tarry_status tarry__log_page_write(const json_t *result, const char *name,
                                    const char *dir, tarry_error *error)
 {
     char path[4096], figures[4096], command[4200];
-    tarry__draft draft;
+    tarry__file file;
     tarry_status status;
     if (strlen(dir) > sizeof path - 32)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%.80s...: too long",
@@ -540,9 +540,9 @@ tarry_status tarry__log_page_write(const json_t *result, const char *name,
     snprintf(command, sizeof command, "tarry examine %.4000s --page DIR", name);
     if ((status = tarry__report_folders(dir, error)) ||
         (status = tarry__report_save(result, dir, error)) ||
-        (status = tarry__draft_begin(&draft, path, error)))
+        (status = tarry__file_begin(&file, path, error)))
         return status;
-    page p = {.out = draft.file,
+    page p = {.out = file.stream,
               .result = result,
               .name = name,
               .figures = figures,
@@ -552,7 +552,7 @@ tarry_status tarry__log_page_write(const json_t *result, const char *name,
                   strcmp(tarry__html_text(result, "unit"), "seconds") == 0,
               .error = error};
     choose_unit(&p);
-    status = tarry__draft_end(&draft, put_page(&p), error);
+    status = tarry__file_end(&file, put_page(&p), error);
     json_decref(p.config);
     return status;
 }

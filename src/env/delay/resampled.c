@@ -11,9 +11,11 @@
 #include "base/base.h"
 #include "tarry/arms.h"
 
-static const tarry__spec_setting settings[] = {
-    {"file", NULL, "file of pairs: arm, loss, delay in rounds or -1, weight"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_TEXT("file", NULL,
+                     "file of pairs: arm, loss, delay in rounds or -1, "
+                     "weight"),
+    TARRY__SPEC_END,
 };
 
 enum { ARM, LOSS, DELAY, WEIGHT, COLUMNS };
