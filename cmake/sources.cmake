@@ -5,6 +5,7 @@
 set(TARRY_CORE
     src/base/base.c
     src/base/file.c
+    src/base/json.c
     src/base/number.c
     src/base/spec.c
     src/base/status.c
@@ -54,6 +55,7 @@ set(TARRY_CORE
     src/policy/description.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
+    src/policy/phased/alone.c
     src/policy/phased/books.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
@@ -61,7 +63,9 @@ set(TARRY_CORE
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/paper.c
     src/policy/phased/phased.c
+    src/policy/phased/plan.c
     src/policy/phased/regret_design.c
     src/policy/phased/settings.c
     src/policy/phased/spanner.c
@@ -188,8 +192,11 @@ set(TARRY_PROGRAM
     src/cli/design.c
     src/cli/examine.c
     src/cli/journal.c
+    src/cli/early.c
     src/cli/list.c
+    src/cli/load.c
     src/cli/main.c
+    src/cli/manual.c
     src/cli/options.c
     src/cli/paper.c
     src/cli/pipe.c
