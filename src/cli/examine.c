@@ -186,9 +186,16 @@ static void print_laws(const json_t *r)
         printf("\nlike %s; never %.3g %% (%.3g to %.3g)\n", text_at(law, "law"),
                100 * number_at(never, "estimate"),
                100 * number_at(never, "low"), 100 * number_at(never, "high"));
-    printf("arms differ: p = %.2g; drift by %s: p = %.2g\n",
-           number_at(json_object_get(delay, "arms_differ"), "p_value"),
-           text_at(drift, "by"), number_at(drift, "p_value"));
+    const double arms =
+        number_at(json_object_get(delay, "arms_differ"), "p_value");
+    const double time = number_at(drift, "p_value");
+    if (!isnan(arms))
+        printf("arms %s (p = %.2g)\n",
+               arms <= 0.05 ? "differ" : "do not differ visibly", arms);
+    if (!isnan(time))
+        printf("%s by %s (p = %.2g)\n",
+               time <= 0.05 ? "delays change" : "no visible change",
+               text_at(drift, "by"), time);
 }
 
 static void print_dependence(const json_t *r)

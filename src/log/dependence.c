@@ -328,6 +328,7 @@ static void tell_all(const layout *l, const sums *x, tarry__dependence_found *f)
         const bool compared = t->aa > 0 && t->rr > 0;
         scale += compared ? sqrt(t->aa * t->rr) : 0;
         f->compared += compared ? t->count : 0;
+        f->grouped += t->count;
         f->strata += compared;
     }
     if (f->compared == 0)

@@ -62,6 +62,7 @@ typedef struct {
     double z;           /* of the pooled T */
     double low, high;   /* 95 % interval of the correlation */
     size_t compared;    /* outcomes in strata where both vary */
+    size_t grouped;     /* outcomes with another in their stratum */
     size_t strata;
     uint64_t permutations;         /* 0: normal and chi-square limits instead */
     tarry__dependence_arm *by_arm; /* n_arms of them */

@@ -14,6 +14,7 @@
 
 enum {
     MOST_PERIODS = 520,
+    FEW = 5, /* outcomes expected of a group that stands for itself */
     STRETCHES = 10,
     CURVE_POINTS = 200,
     ARM_POINTS = 50,
@@ -131,15 +132,21 @@ typedef struct {
     double seen[MOST_PERIODS], expected[MOST_PERIODS];
 } tally;
 
+/* Small groups count as one, lest single outcomes decide. */
 static double differ(const double *seen, const double *expected, size_t count)
 {
-    double sum = 0, groups = 0;
-    for (size_t k = 0; k < count; k++)
-        if (expected[k] > 0) {
-            sum +=
-                (seen[k] - expected[k]) * (seen[k] - expected[k]) / expected[k];
+    double sum = 0, groups = 0, rest = 0, rest_expected = 0;
+    for (size_t k = 0; k <= count; k++) { /* the last one: all small ones */
+        const double O = k < count ? seen[k] : rest;
+        const double E = k < count ? expected[k] : rest_expected;
+        if (E >= FEW) {
+            sum += (O - E) * (O - E) / E;
             groups++;
+        } else {
+            rest += O;
+            rest_expected += E;
         }
+    }
     return groups > 1 ? tarry__random_gamma_upper((groups - 1) / 2, sum / 2)
                       : NAN;
 }
@@ -317,7 +324,8 @@ static json_t *tell_never(const tarry__examined *x)
 static bool look_at_all(tarry__examined *x, double *expected)
 {
     const size_t n = x->log.count;
-    const size_t oldest = n / 100 > OLDEST ? n / 100 : OLDEST;
+    const size_t some = n / 100 > OLDEST ? n / 100 : OLDEST;
+    const size_t oldest = some < n ? some : n;
     double *hazard = tarry__base_alloc(n, sizeof *hazard);
     const bool ok =
         hazard != NULL &&
@@ -326,7 +334,7 @@ static bool look_at_all(tarry__examined *x, double *expected)
     for (size_t i = 0; ok && i < n; i++)
         expected[x->log.arm[i]] += hazard[i];
     tarry__base_free(hazard);
-    x->left_age = tarry__log_age(&x->log, (oldest < n ? oldest : n) - 1);
+    x->left_age = tarry__log_age(&x->log, oldest - 1);
     x->left = tarry__survival_at(&x->curve, x->left_age);
     if (x->left.value == 0) /* none of so many: 1 - 0.05^(1/m) */
         x->left.high = -expm1(log(0.05) / (double)oldest);

@@ -100,7 +100,8 @@ static void judge_hidden(const tarry__examined *x, judgement *j)
         "the good ones, or the bad ones, this log cannot show it. ",
         100 * x->left.value, age);
     j->wait = until - tarry__log_age(&x->log, 0);
-    if (isfinite(j->wait) && j->wait > 0) {
+    if (isfinite(j->wait) && j->wait > 0 &&
+        tarry__laws_tail(law, x->left_age) > tolerance) {
         tarry__examine_duration(j->wait, calendar, wait, sizeof wait);
         say(j,
             "By the law that fits best, waiting for another %s would bring "
@@ -135,7 +136,7 @@ static judgement judge(const tarry__examined *x,
                        const tarry__dependence_found *f)
 {
     judgement j = {TARRY__EXAMINE_CANNOT_TELL, NAN, ""};
-    const bool constant = f->compared == 0 && x->seen_count >= ENOUGH;
+    const bool constant = f->compared == 0 && f->grouped >= ENOUGH;
     if (!x->log.has_delays && x->seen_count > 0)
         say(&j, "the log does not say when outcomes were reported: log the "
                 "time of each");
