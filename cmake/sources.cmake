@@ -166,6 +166,7 @@ set(TARRY_PROGRAM
     src/cli/design.c
     src/cli/journal.c
     src/cli/early.c
+    src/cli/lines.c
     src/cli/list.c
     src/cli/load.c
     src/cli/main.c

@@ -29,6 +29,8 @@ static bool is_named(const tarry__experiment *e, const char *policy)
 
 static int add_policy(tarry__experiment *e, const char *policy)
 {
+    if (is_named(e, policy)) /* once is enough */
+        return EXIT_DONE;
     if (e->n_policies == TARRY__EXPERIMENT_MAX_POLICIES)
         return cli_error(EXIT_USAGE, "--policy: more than %d",
                          TARRY__EXPERIMENT_MAX_POLICIES);
