@@ -55,6 +55,7 @@ set(TARRY_CORE
     src/policy/description.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
+    src/policy/phased/alone.c
     src/policy/phased/books.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
@@ -62,7 +63,9 @@ set(TARRY_CORE
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/paper.c
     src/policy/phased/phased.c
+    src/policy/phased/plan.c
     src/policy/phased/regret_design.c
     src/policy/phased/settings.c
     src/policy/phased/spanner.c
@@ -170,6 +173,7 @@ set(TARRY_PROGRAM
     src/cli/list.c
     src/cli/load.c
     src/cli/main.c
+    src/cli/manual.c
     src/cli/options.c
     src/cli/paper.c
     src/cli/pipe.c

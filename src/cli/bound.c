@@ -5,6 +5,9 @@
 #include "cli/cli.h"
 #include "bound/bound.h"
 
+static const char summary[] =
+    "the paper's bounds in numbers, for a world and a policy";
+
 static struct {
     const char *instance, *loss, *delay, *policy;
     uint64_t horizon, seed, threads;
@@ -27,6 +30,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "bound",
+        .summary = summary,
         .usage = "[options]",
         .about =
             "Evaluates the paper's bounds on the regret for a world and a\n"
@@ -137,5 +141,4 @@ static int run(int argc, char **argv)
     return a.json ? print_json(&bound) : print_text(&bound);
 }
 
-const cli_command cli_bound = {
-    "bound", "the paper's bounds in numbers, for a world and a policy", run};
+const cli_command cli_bound = {"bound", summary, run};

@@ -35,20 +35,27 @@ typedef enum {
     CLI_TEXT,  /* const char * */
     CLI_REAL,  /* double, finite */
     CLI_COUNT, /* uint64_t; 1e6 is fine */
-    CLI_ACTION /* bool (*)(const char *value): may be given many times; answers
-                  false after it has printed why */
+    CLI_ACTION /* cli_action: may be given many times */
 } cli_kind;
+
+/* Takes one value of an option that may be given many times; answers false
+ * after it has printed why not. */
+typedef struct {
+    bool (*take)(void *context, const char *value);
+    void *context;
+} cli_action;
 
 typedef struct {
     const char *name; /* without the dashes */
     cli_kind kind;
-    void *value;          /* where the answer goes, or the action itself */
+    void *value;          /* where the answer goes, or the action */
     const char *argument; /* in the help: "N", "FILE"; NULL for a flag */
     const char *help;     /* default included */
 } cli_option;
 
 typedef struct {
     const char *command;       /* "design" */
+    const char *summary;       /* one line, as in the list of commands */
     const char *usage;         /* "ARMS [options]" */
     const char *about;         /* paragraphs before the options */
     const char *examples;      /* after them */

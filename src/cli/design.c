@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
+static const char summary[] = "optimal design: which arms to play how often";
+
 typedef struct {
     const char *path, *rule;
     double tolerance, rank_tolerance;
@@ -34,6 +36,7 @@ static int parse(int argc, char **argv, arguments *a)
     };
     const cli_syntax syntax = {
         .command = "design",
+        .summary = summary,
         .usage = "ARMS [options]",
         .about = "Finds weights for the arms of a file such that the largest\n"
                  "variance g = max a' V^+ a, V = sum of weight(a) a a', is as "
@@ -230,5 +233,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_design = {
-    "design", "optimal design: which arms to play how often", run};
+const cli_command cli_design = {"design", summary, run};

@@ -6,6 +6,9 @@
 #include "env/world.h"
 #include "policy/policy_type.h"
 
+static const char summary[] =
+    "every policy, instance, loss and delay with its settings";
+
 static const struct {
     const char *title, *key;
     const tarry__entry *const *entries;
@@ -202,6 +205,7 @@ static int run(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "list",
+        .summary = summary,
         .usage = "[NAME] [options]",
         .about =
             "Lists every policy, instance, loss, delay and adversary with its\n"
@@ -231,5 +235,4 @@ static int run(int argc, char **argv)
     return json ? cli_print_json(answer) : cli_flush();
 }
 
-const cli_command cli_list = {
-    "list", "every policy, instance, loss and delay with its settings", run};
+const cli_command cli_list = {"list", summary, run};

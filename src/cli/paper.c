@@ -15,6 +15,9 @@
 #include "report/report.h"
 #include "lab/workers.h"
 
+static const char summary[] =
+    "test the paper's claims one by one and write a page";
+
 enum { MAX_ROWS = 32 };
 
 static struct {
@@ -44,6 +47,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "paper",
+        .summary = summary,
         .usage = "[--quick|--full] --out DIR [options]",
         .about =
             "Tests the claims of \"Near-Optimal Stochastic Linear Bandits "
@@ -332,5 +336,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_paper = {
-    "paper", "test the paper's claims one by one and write a page", run};
+const cli_command cli_paper = {"paper", summary, run};

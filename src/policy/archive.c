@@ -14,7 +14,7 @@
 #include "base/file.h"
 
 static const char MAGIC[8] = "tarrysav";
-enum { VERSION = 2 };
+enum { OLDEST = 2, VERSION = 3 };
 
 typedef struct {
     char magic[8];
@@ -89,13 +89,20 @@ void tarry__archive_require(tarry__archive *a, bool sound)
 
 /* ---- files ----------------------------------------------------------------*/
 
+/* From version 3 on the checksum covers the version number too. */
+static uint64_t checksum(uint64_t version, const tarry__archive *a)
+{
+    uint64_t start = TARRY__BASE_DIGEST;
+    if (version > 2)
+        start = tarry__base_digest(start, &version, sizeof version);
+    return tarry__base_digest(start, a->bytes, a->size);
+}
+
 tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
                                   tarry_error *error)
 {
-    header h = {.version = VERSION,
-                .size = a->size,
-                .checksum =
-                    tarry__base_digest(TARRY__BASE_DIGEST, a->bytes, a->size)};
+    header h = {
+        .version = VERSION, .size = a->size, .checksum = checksum(VERSION, a)};
     tarry__file file;
     memcpy(h.magic, MAGIC, sizeof MAGIC);
     const tarry_status status = tarry__file_begin(&file, path, error);
@@ -114,10 +121,10 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
         memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
         return tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a saved state",
                                 path);
-    if (h.version != VERSION)
+    if (h.version < OLDEST || h.version > VERSION)
         return tarry__base_fail(error, TARRY_BAD_STATE,
-                                "%s: version %ju of the format, not %d", path,
-                                (uintmax_t)h.version, VERSION);
+                                "%s: version %ju of the format, not %d to %d",
+                                path, (uintmax_t)h.version, OLDEST, VERSION);
     const long start = ftell(file);
     if (fseek(file, 0, SEEK_END) != 0 ||
         (uint64_t)(ftell(file) - start) != h.size)
@@ -131,8 +138,9 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
         return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
                                 path);
     a->size = h.size;
+    a->version = h.version;
     if (fread(a->bytes, 1, a->size, file) != a->size ||
-        tarry__base_digest(TARRY__BASE_DIGEST, a->bytes, a->size) != h.checksum)
+        checksum(h.version, a) != h.checksum)
         return tarry__base_fail(error, TARRY_BAD_STATE,
                                 "%s: the checksum is wrong", path);
     return TARRY_OK;

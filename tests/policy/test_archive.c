@@ -256,8 +256,10 @@ static const char *description(size_t k)
 static tarry_status restore_forged(const char *path, const bytes *b,
                                    tarry_policy **p)
 {
-    const uint64_t sum = tarry__base_digest(
-        TARRY__BASE_DIGEST, b->data + HEADER_BYTES, b->size - HEADER_BYTES);
+    const uint64_t start = tarry__base_digest(
+        TARRY__BASE_DIGEST, b->data + VERSION_AT, sizeof start);
+    const uint64_t sum = tarry__base_digest(start, b->data + HEADER_BYTES,
+                                            b->size - HEADER_BYTES);
     memcpy(b->data + CHECKSUM_AT, &sum, sizeof sum);
     write_bytes(path, b->data, b->size);
     return tarry_policy_restore(path, p, NULL);

@@ -39,14 +39,22 @@ static tarry_status open_by(tarry__guide *g,
     return status;
 }
 
+bool tarry__guide_is_named(const char *text)
+{
+    return *text != '\0' && strcmp(text, "none") != 0;
+}
+
+bool tarry__guide_is_open(const tarry__guide *g)
+{
+    return g->type != NULL;
+}
+
 tarry_status tarry__guide_open(tarry__guide *g,
                                const tarry__policy_problem *problem,
                                const char *text, tarry_error *error)
 {
     char spec[512];
     tarry__policy_description d;
-    if (*text == '\0' || strcmp(text, "none") == 0)
-        return TARRY_OK;
     as_spec(text, spec, sizeof spec);
     tarry_status status =
         tarry__policy_read(spec, NULL, TARRY__POLICY_ANY_DELAYS, &d, error);
