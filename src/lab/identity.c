@@ -46,25 +46,25 @@ static bool find_binary(char *path, size_t size)
     return found;
 }
 
-/* Another build may play otherwise. */
-static uint64_t digest_build(void)
-{
-    char path[4096];
-    uint64_t digest = TARRY__BASE_DIGEST;
-    if (find_binary(path, sizeof path))
-        digest_file(path, &digest);
-    return digest;
-}
-
 static json_t *hex(uint64_t digest)
 {
     return json_sprintf("%016" PRIx64, digest);
 }
 
+/* Another build may play otherwise.  NULL: it cannot be told. */
+static json_t *build_json(void)
+{
+    char path[4096];
+    uint64_t digest;
+    return find_binary(path, sizeof path) && digest_file(path, &digest)
+               ? hex(digest)
+               : NULL;
+}
+
 json_t *tarry__journal_heading(uint64_t questions, json_t *cases)
 {
     return json_pack("{s:s, s:o, s:o, s:{}, s:o}", "tarry", tarry_version(),
-                     "build", hex(digest_build()), "questions", hex(questions),
+                     "build", build_json(), "questions", hex(questions),
                      "files", "cases", cases);
 }
 

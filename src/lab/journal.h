@@ -53,7 +53,7 @@ typedef struct {
 
 /* Begins the heading of a job: `questions` is a digest of all that decides an
  * answer save the run; `cases` says them in words and is taken over.  NULL: out
- * of memory. */
+ * of memory, or the program's own file cannot be read. */
 json_t *tarry__journal_heading(uint64_t questions, json_t *cases);
 
 /* Adds the files that the description of an instance, a delay or an adversary
