@@ -83,7 +83,7 @@ set(TARRY_CORE
     src/policy/recommended.c
 )
 
-# The library, second part: worlds, simulation, bounds, experiments.
+# The library, second part: worlds, simulation, bounds, experiments, logs.
 set(TARRY_LAB
     src/env/adversary/adversary.c
     src/env/adversary/hold_all.c
@@ -98,6 +98,7 @@ set(TARRY_LAB
     src/env/delay/pareto.c
     src/env/delay/payoff.c
     src/env/delay/poisson.c
+    src/env/delay/resampled.c
     src/env/delay/scaled.c
     src/env/delay/theorem.c
     src/env/delay/threshold.c
@@ -120,21 +121,47 @@ set(TARRY_LAB
     src/env/loss/normal.c
     src/env/loss/two_valued.c
     src/env/loss/uniform.c
+    src/env/own.c
+    src/env/recipe.c
     src/env/world.c
     src/sim/grid.c
+    src/sim/own_policy.c
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
     src/bound/tight.c
     src/lab/batch.c
     src/lab/experiment.c
+    src/lab/groups.c
     src/lab/identity.c
     src/lab/journal.c
+    src/lab/public.c
     src/lab/results.c
     src/lab/results_certificate.c
     src/lab/results_json.c
     src/lab/trials.c
     src/lab/workers_threads.c
+    src/log/csv.c
+    src/log/dependence.c
+    src/log/examine.c
+    src/log/examine_delays.c
+    src/log/examine_dependence.c
+    src/log/examine_policies.c
+    src/log/examine_value.c
+    src/log/index.c
+    src/log/advise.c
+    src/log/json.c
+    src/log/laws.c
+    src/log/lines.c
+    src/log/log.c
+    src/log/order.c
+    src/log/read.c
+    src/log/rebuild.c
+    src/log/scan.c
+    src/log/survival.c
+    src/log/text.c
+    src/log/value.c
+    src/log/watch.c
 )
 
 # Only in the program: the paper, figures, reports, commands.
@@ -163,10 +190,12 @@ set(TARRY_PROGRAM
     src/figure/read.c
     src/figure/script.c
     src/report/html.c
+    src/report/log_page.c
     src/report/page.c
     src/report/report.c
     src/cli/bound.c
     src/cli/design.c
+    src/cli/examine.c
     src/cli/journal.c
     src/cli/early.c
     src/cli/lines.c

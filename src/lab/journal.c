@@ -298,10 +298,7 @@ tarry_status tarry__journal_open(tarry__journal *j, json_t *heading,
         const bool fine = j->path == NULL;
         json_decref(heading);
         return fine ? TARRY_OK
-                    : tarry__base_fail(error, TARRY_NO_MEMORY,
-                                       "%s: out of memory, or the program's "
-                                       "own file cannot be read",
-                                       j->path);
+                    : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     }
     j->file = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     tarry_status status = j->file < 0 ? io_error(j, error) : lock(j, error);

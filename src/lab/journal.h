@@ -51,9 +51,13 @@ typedef struct {
     bool failed;      /* a trial could not be added */
 } tarry__journal;
 
+/* A digest of the sources and flags that the program or library is made of, as
+ * hexadecimal digits: another build may play otherwise. */
+extern const char tarry__journal_build[];
+
 /* Begins the heading of a job: `questions` is a digest of all that decides an
  * answer save the run; `cases` says them in words and is taken over.  NULL: out
- * of memory, or the program's own file cannot be read. */
+ * of memory. */
 json_t *tarry__journal_heading(uint64_t questions, json_t *cases);
 
 /* Adds the files that the description of an instance, a delay or an adversary
