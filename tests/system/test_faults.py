@@ -189,7 +189,11 @@ class Faults(LabTest):
 
     def test_lists_and_designs_are_said_whole_or_not(self):
         arms = self.write("arms.csv", "a,1,0\nb,0,1\nc,0.6,0.8\n")
+        log = self.write("log.csv", "id,arm,decided,reported,loss\n" + "".join(
+            "%d,%s,%d,%d,%g\n" % (i, "ab"[i % 2], i, i + 3, (-1) ** i / 2)
+            for i in range(40)))
         for command in (["list", "--json"], ["design", arms, "--json"],
+                        ["examine", log, "--json", "--threads", "1"],
                         ["bound", "--json", "--horizon", "1e4"]):
             self.attack(command, [])
 
