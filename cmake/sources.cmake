@@ -5,6 +5,7 @@
 set(TARRY_CORE
     src/base/base.c
     src/base/file.c
+    src/base/json.c
     src/base/number.c
     src/base/spec.c
     src/base/status.c
@@ -39,8 +40,18 @@ set(TARRY_CORE
     src/design/thin.c
     src/design/variance.c
     src/policy/archive.c
+    src/policy/foresight/doubt.c
+    src/policy/foresight/fit.c
+    src/policy/foresight/foresight.c
+    src/policy/foresight/root.c
+    src/policy/foresight/view.c
+    src/policy/foresight/waiting.c
     src/policy/linear/arms_tiles.c
+    src/policy/linear/directed.c
+    src/policy/linear/explore_commit.c
     src/policy/linear/greedy.c
+    src/policy/linear/ids.c
+    src/policy/linear/linmed.c
     src/policy/linear/lints.c
     src/policy/linear/linucb.c
     src/policy/linear/linucb_inflated.c
@@ -50,6 +61,7 @@ set(TARRY_CORE
     src/policy/linear/ridge.c
     src/policy/linear/sampler.c
     src/policy/linear/ucb.c
+    src/policy/linear/vids.c
     src/policy/linear/window.c
     src/policy/description.c
     src/policy/held.c
@@ -58,12 +70,14 @@ set(TARRY_CORE
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
     src/policy/phased/books.c
+    src/policy/phased/ellipsoid.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
     src/policy/phased/guided.c
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/own_mean.c
     src/policy/phased/paper.c
     src/policy/phased/phased.c
     src/policy/phased/plan.c
@@ -85,7 +99,7 @@ set(TARRY_CORE
     src/policy/recommended.c
 )
 
-# The library, second part: worlds, simulation, bounds, experiments.
+# The library, second part: worlds, simulation, bounds, experiments, logs.
 set(TARRY_LAB
     src/env/adversary/adversary.c
     src/env/adversary/hold_all.c
@@ -100,6 +114,7 @@ set(TARRY_LAB
     src/env/delay/pareto.c
     src/env/delay/payoff.c
     src/env/delay/poisson.c
+    src/env/delay/resampled.c
     src/env/delay/scaled.c
     src/env/delay/theorem.c
     src/env/delay/threshold.c
@@ -122,21 +137,47 @@ set(TARRY_LAB
     src/env/loss/normal.c
     src/env/loss/two_valued.c
     src/env/loss/uniform.c
+    src/env/own.c
+    src/env/recipe.c
     src/env/world.c
     src/sim/grid.c
+    src/sim/own_policy.c
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
     src/bound/tight.c
     src/lab/batch.c
     src/lab/experiment.c
+    src/lab/groups.c
     src/lab/identity.c
     src/lab/journal.c
+    src/lab/public.c
     src/lab/results.c
     src/lab/results_certificate.c
     src/lab/results_json.c
     src/lab/trials.c
     src/lab/workers_threads.c
+    src/log/csv.c
+    src/log/dependence.c
+    src/log/examine.c
+    src/log/examine_delays.c
+    src/log/examine_dependence.c
+    src/log/examine_policies.c
+    src/log/examine_value.c
+    src/log/index.c
+    src/log/advise.c
+    src/log/json.c
+    src/log/laws.c
+    src/log/lines.c
+    src/log/log.c
+    src/log/order.c
+    src/log/read.c
+    src/log/rebuild.c
+    src/log/scan.c
+    src/log/survival.c
+    src/log/text.c
+    src/log/value.c
+    src/log/watch.c
 )
 
 # Only in the program: the paper, figures, reports, commands.
@@ -165,12 +206,17 @@ set(TARRY_PROGRAM
     src/figure/read.c
     src/figure/script.c
     src/report/html.c
+    src/report/log_page.c
     src/report/page.c
     src/report/report.c
     src/cli/bound.c
     src/cli/design.c
+    src/cli/examine.c
     src/cli/journal.c
+    src/cli/early.c
+    src/cli/lines.c
     src/cli/list.c
+    src/cli/load.c
     src/cli/main.c
     src/cli/manual.c
     src/cli/options.c

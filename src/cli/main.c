@@ -6,8 +6,8 @@
 #include "lab/workers.h"
 
 static const cli_command *const commands[] = {
-    &cli_design, &cli_pipe,  &cli_run, &cli_plot,
-    &cli_bound,  &cli_paper, &cli_list};
+    &cli_design,  &cli_pipe,  &cli_run,   &cli_plot,
+    &cli_examine, &cli_bound, &cli_paper, &cli_list};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_help(void)
@@ -53,6 +53,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_start();
     tarry__workers_open(&argc, &argv);
     if (tarry__workers_rank() != 0 && freopen("/dev/null", "w", stdout) == NULL)
         return EXIT_FAILED;

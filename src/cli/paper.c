@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "cli/journal.h"
 #include "paper/paper.h"
 #include "figure/figure.h"
@@ -207,7 +208,7 @@ static int width_of(const char *text)
 
 static void print_padded(const char *text, int width)
 {
-    printf("%s%*s", text, width - width_of(text), "");
+    cli_put("%s%*s", text, width - width_of(text), "");
 }
 
 static void print_row(const json_t *row)
@@ -216,7 +217,8 @@ static void print_row(const json_t *row)
     print_padded(text_of(row, "title"), 40);
     print_padded(bound != NULL ? bound : "", 23);
     print_padded(text_of(row, "verdict"), 14);
-    printf("%s\n", text_of(row, "headline"));
+    cli_put("%s", text_of(row, "headline"));
+    cli_put_end();
 }
 
 /* Checks that are not as the paper says. */
@@ -240,7 +242,8 @@ static int print_table(const json_t *results)
     print_padded("claim", 40);
     print_padded("price of delay", 23);
     print_padded("verdict", 14);
-    puts("first of its checks");
+    cli_put("first of its checks");
+    cli_put_end();
     json_array_foreach(rows, i, row) print_row(row);
     putchar('\n');
     json_array_foreach(rows, i, row) print_doubts(row);
@@ -253,7 +256,7 @@ static json_t *config_of(session *s)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < a.n_rows; i++)
-        json_array_append_new(rows, json_string(a.row[i]->id));
+        rows = tarry__json_add(rows, json_string(a.row[i]->id));
     return json_pack("{s:s, s:s, s:I, s:s, s:o}", "version", tarry_version(),
                      "scale", a.full ? "full" : "quick", "seed",
                      (json_int_t)a.seed, "command", command_of(s->lab, a.rows),

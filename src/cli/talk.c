@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/json.h"
 #include "lab/workers.h"
 
 /* It stays one line whatever the user typed. */
@@ -22,9 +23,7 @@ int cli_error(int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    cli_clean(line);
     fprintf(stderr, "tarry: %s\n", line);
     return code;
 }
@@ -57,8 +56,13 @@ int cli_print_json(json_t *json)
     char *text =
         json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
     json_decref(json);
-    if (text == NULL)
-        return cli_error(EXIT_FAILED, "out of memory");
+    if (text == NULL || tarry__json_has_failed()) {
+        free(text);
+        return cli_error(EXIT_FAILED, tarry__json_has_failed()
+                                          ? "out of memory"
+                                          : "a text is not UTF-8, or a number "
+                                            "not finite");
+    }
     puts(text);
     free(text);
     return cli_flush();
@@ -70,13 +74,18 @@ static bool bar_shown;
 
 void cli_progress(double share, const char *note)
 {
-    enum { WIDTH = 30 };
+    enum { WIDTH = 30, AROUND = 12 }; /* brackets, the share, some air */
     static const char full[] = "##############################";
+    const int room = cli_width(stderr);
     if (!isatty(STDERR_FILENO))
         return;
-    const int done = (int)(share * WIDTH + 0.5);
-    fprintf(stderr, "\r[%-*.*s] %3.0f%%  %s\033[K", WIDTH, done, full,
-            100 * share, note);
+    const int bar = room == 0 || room >= WIDTH + AROUND ? WIDTH
+                    : room > AROUND                     ? room - AROUND
+                                                        : 0;
+    const int left = room == 0 ? 80 : room - bar - AROUND;
+    fprintf(stderr, "\r[%-*.*s] %3.0f%%  %.*s\033[K", bar,
+            (int)(share * bar + 0.5), full, 100 * share, left > 0 ? left : 0,
+            note);
     fflush(stderr);
     bar_shown = true;
 }

@@ -66,6 +66,10 @@ typedef struct {
     double (*mean)(const void *state, size_t arm, double scale);
     /* Draws the loss too, from u and x; NULL: the loss law does. */
     double (*joint_loss)(const void *state, size_t arm, double u, double x);
+    /* Told the rounds from at->round on, and their u for the loss, before they
+     * are played; NULL: need not know. */
+    void (*draw_rounds)(void *state, const tarry_random *at, size_t count,
+                        const double *u);
 } tarry__delay_type;
 
 typedef struct {
@@ -108,7 +112,8 @@ extern const tarry__delay_type tarry__delay_none, tarry__delay_constant,
     tarry__delay_poisson, tarry__delay_pareto, tarry__delay_lomax,
     tarry__delay_lognormal, tarry__delay_weibull, tarry__delay_two_point,
     tarry__delay_empirical, tarry__delay_low_late, tarry__delay_high_late,
-    tarry__delay_threshold, tarry__delay_theorem, tarry__delay_payoff;
+    tarry__delay_threshold, tarry__delay_theorem, tarry__delay_payoff,
+    tarry__delay_resampled;
 
 #define TARRY__DELAY_COMMON_SETTINGS                                           \
     TARRY__SPEC_REAL("never", "0", 0, 1,                                       \

@@ -2,7 +2,6 @@
  * and go. */
 #include "tarry/policy.h"
 
-#include <math.h>
 #include <string.h>
 #include "base/base.h"
 #include "policy/handle.h"
@@ -99,10 +98,7 @@ static tarry_status check_arm(const tarry_policy *p, const double *features)
 {
     if (p->type->reserve == NULL || p->problem.n_arms == TARRY__POLICY_MAX_ARMS)
         return TARRY_BAD_ARGUMENT;
-    for (size_t i = 0; i < p->problem.dim; i++)
-        if (!isfinite(features[i]))
-            return TARRY_NOT_FINITE;
-    return TARRY_OK;
+    return tarry__policy_check_arms(features, 1, p->problem.dim, NULL);
 }
 
 tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
