@@ -121,16 +121,21 @@ set(TARRY_LAB
     src/env/loss/normal.c
     src/env/loss/two_valued.c
     src/env/loss/uniform.c
+    src/env/own.c
+    src/env/recipe.c
     src/env/world.c
     src/sim/grid.c
+    src/sim/own_policy.c
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
     src/bound/tight.c
     src/lab/batch.c
     src/lab/experiment.c
+    src/lab/groups.c
     src/lab/identity.c
     src/lab/journal.c
+    src/lab/public.c
     src/lab/results.c
     src/lab/results_certificate.c
     src/lab/results_json.c
@@ -193,6 +198,7 @@ set(TARRY_PROGRAM
     src/cli/examine.c
     src/cli/journal.c
     src/cli/early.c
+    src/cli/lines.c
     src/cli/list.c
     src/cli/load.c
     src/cli/main.c

@@ -5,59 +5,17 @@
 
 /* ---- groups ---------------------------------------------------------------*/
 
-static bool is_group(const char *text)
-{
-    return strcmp(text, "all") == 0 || strcmp(text, "linear") == 0 ||
-           strcmp(text, "mab") == 0;
-}
-
-/* Whoever knows the means is in none. */
-static bool is_in_group(const tarry__policy_type *type, const char *group)
-{
-    const bool all = strcmp(group, "all") == 0;
-    return !type->needs_means && type->stands_for == NULL &&
-           (all || type->plain == (strcmp(group, "mab") == 0));
-}
-
-static bool is_named(const tarry__experiment *e, const char *policy)
-{
-    for (size_t p = 0; p < e->n_policies; p++)
-        if (strcmp(e->policy[p], policy) == 0)
-            return true;
-    return false;
-}
-
-static int add_policy(tarry__experiment *e, const char *policy)
-{
-    if (e->n_policies == TARRY__EXPERIMENT_MAX_POLICIES)
-        return cli_error(EXIT_USAGE, "--policy: more than %d",
-                         TARRY__EXPERIMENT_MAX_POLICIES);
-    e->policy[e->n_policies++] = policy;
-    return EXIT_DONE;
-}
-
-/* The members of a group, in the order of the list, that are not there yet. */
-static int add_group(tarry__experiment *e, const char *group)
-{
-    int code = EXIT_DONE;
-    for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
-        const tarry__policy_type *type = tarry__policy_types[i];
-        if (code == EXIT_DONE && is_in_group(type, group) &&
-            !is_named(e, type->name))
-            code = add_policy(e, type->name);
-    }
-    return code;
-}
-
 int run_expand_groups(tarry__experiment *e)
 {
     const tarry__experiment given = *e;
-    int code = EXIT_DONE;
+    tarry_status status = TARRY_OK;
+    tarry_error error;
     e->n_policies = 0;
-    for (size_t p = 0; code == EXIT_DONE && p < given.n_policies; p++)
-        code = is_group(given.policy[p]) ? add_group(e, given.policy[p])
-                                         : add_policy(e, given.policy[p]);
-    return code;
+    for (size_t p = 0; status == TARRY_OK && p < given.n_policies; p++)
+        status = tarry__experiment_add(e, given.policy[p], &error);
+    return status == TARRY_OK
+               ? EXIT_DONE
+               : cli_error(EXIT_USAGE, "--policy: %s", error.text);
 }
 
 /* ---- reading --------------------------------------------------------------*/
@@ -153,7 +111,7 @@ static int read_worlds(const char *path, json_t *list, tarry__batch_plan *plan)
                          TARRY__BATCH_MAX_WORLDS);
     json_array_foreach(list, i, value)
     {
-        tarry__batch_world w = {NULL, NULL, NULL, NULL};
+        tarry__batch_world w = {NULL, NULL, NULL, NULL, NULL};
         if (!json_is_object(value))
             return cli_error(EXIT_USAGE, "%s: worlds: entry %zu is no object",
                              path, i);
