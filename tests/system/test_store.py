@@ -237,7 +237,7 @@ class Commands(StoreTest):
                 ("UPDATE reports SET value = 0.75 WHERE item = 2 AND "
                  "kind = 'observe'", "digest is wrong at event 13"),
                 ("UPDATE experiments SET seed = 1", "event 1"),
-                ("DELETE FROM choices WHERE round = 50", "-lock knows"),
+                ("DELETE FROM choices WHERE round = 50", "no event 74"),
                 ("DROP VIEW outcomes", "views")]:
             copy = self.folder.path("copy.db")
             shutil.copy(self.store, copy)
