@@ -182,6 +182,23 @@ set(TARRY_LAB
 
 # Only in the program: the paper, figures, reports, commands.
 set(TARRY_PROGRAM
+    src/session/age.c
+    src/session/events.c
+    src/session/lines.c
+    src/session/moves.c
+    src/session/names.c
+    src/session/session.c
+    src/session/status.c
+    src/store/heads.c
+    src/store/lock.c
+    src/store/memory.c
+    src/store/sqlite.c
+    src/store/sqlite_scan.c
+    src/store/sqlite_schema.c
+    src/store/sqlite_verify.c
+    src/store/store.c
+    src/store/texts.c
+    src/store/wal.c
     src/paper/fit.c
     src/paper/lab.c
     src/paper/lab_design.c
@@ -227,6 +244,7 @@ set(TARRY_PROGRAM
     src/cli/run_config.c
     src/cli/run_report.c
     src/cli/run_worlds.c
+    src/cli/store.c
     src/cli/talk.c
 )
 

@@ -140,6 +140,16 @@ TARRY_API tarry_status tarry_policy_admit(tarry_policy *policy,
  * one, or this policy cannot; TARRY_NO_MEMORY. */
 TARRY_API tarry_status tarry_policy_withdraw(tarry_policy *policy, size_t arm);
 
+/* An outstanding choice. */
+typedef struct {
+    uint64_t round, arm;
+} tarry_pending;
+
+/* The oldest outstanding choices, oldest first, at most `most` of them: answers
+ * how many.  Takes time of the order of all that are outstanding. */
+TARRY_API size_t tarry_policy_pending(const tarry_policy *policy,
+                                      tarry_pending *out, size_t most);
+
 /* ---- what it knows --------------------------------------------------------*/
 
 /* One arm of this phase's plan. */
@@ -221,6 +231,15 @@ TARRY_API tarry_status tarry_policy_save(tarry_policy *policy, const char *path,
 TARRY_API tarry_status tarry_policy_restore(const char *path,
                                             tarry_policy **out,
                                             tarry_error *error);
+
+/* The same bytes in memory.  The caller ends *bytes with
+ * tarry_policy_pack_free; on failure it is NULL. */
+TARRY_API tarry_status tarry_policy_pack(tarry_policy *policy, void **bytes,
+                                         size_t *size);
+TARRY_API void tarry_policy_pack_free(void *bytes);
+TARRY_API tarry_status tarry_policy_unpack(const void *bytes, size_t size,
+                                           tarry_policy **out,
+                                           tarry_error *error);
 
 #ifdef __cplusplus
 }

@@ -272,6 +272,22 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
     return expired ? TARRY_EXPIRED : is_late(p, round) ? TARRY_LATE : TARRY_OK;
 }
 
+size_t tarry_policy_pending(const tarry_policy *p, tarry_pending *out,
+                            size_t most)
+{
+    return tarry__open_oldest(&p->open, out, most);
+}
+
+bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round,
+                              size_t *arm)
+{
+    uint32_t value;
+    const bool found = tarry__open_find(&p->open, round, &value);
+    if (found)
+        *arm = value;
+    return found;
+}
+
 /* ---- status ---------------------------------------------------------------*/
 
 /* Phased policies estimate at the end of a phase, others at each loss. */
@@ -490,6 +506,16 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
         p->type->archive(p->state, p->type, &p->problem, a);
 }
 
+/* Fills an archive, which is to be cleared also after a failure. */
+static tarry_status archive_all(tarry_policy *p, tarry__archive *a)
+{
+    char name[64] = "";
+    snprintf(name, sizeof name, "%s", p->type->name);
+    archive_name(a, name);
+    archive_policy(p, a);
+    return a->status;
+}
+
 tarry_status tarry_policy_save(tarry_policy *p, const char *path,
                                tarry_error *error)
 {
@@ -497,11 +523,7 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "an argument is NULL");
     tarry__archive a = {0};
-    char name[64] = "";
-    snprintf(name, sizeof name, "%s", p->type->name);
-    archive_name(&a, name);
-    archive_policy(p, &a);
-    tarry_status status = a.status;
+    tarry_status status = archive_all(p, &a);
     if (status == TARRY_OK)
         status = tarry__archive_write(&a, path, error);
     else
@@ -509,6 +531,23 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
                          tarry_status_text(status));
     tarry__archive_clear(&a);
     return status;
+}
+
+tarry_status tarry_policy_pack(tarry_policy *p, void **bytes, size_t *size)
+{
+    tarry__archive a = {0};
+    *bytes = NULL;
+    *size = 0;
+    tarry_status status = archive_all(p, &a);
+    if (status == TARRY_OK)
+        status = tarry__archive_pack(&a, bytes, size);
+    tarry__archive_clear(&a);
+    return status;
+}
+
+void tarry_policy_pack_free(void *bytes)
+{
+    tarry__base_free(bytes);
 }
 
 static tarry_policy *allocate(const tarry__policy_type *type)
@@ -562,6 +601,21 @@ tarry_status tarry_policy_restore(const char *path, tarry_policy **out,
     tarry__archive_clear(&a);
     if (status != TARRY_OK)
         tarry__base_fail(error, status, "%s: %s", path,
+                         tarry_status_text(status));
+    return status;
+}
+
+tarry_status tarry_policy_unpack(const void *bytes, size_t size,
+                                 tarry_policy **out, tarry_error *error)
+{
+    tarry__archive a;
+    *out = NULL;
+    tarry_status status = tarry__archive_unpack(&a, bytes, size, error);
+    if (status != TARRY_OK)
+        return status;
+    status = restore(&a, out);
+    if (status != TARRY_OK)
+        tarry__base_fail(error, status, "a packed state: %s",
                          tarry_status_text(status));
     return status;
 }

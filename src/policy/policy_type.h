@@ -139,6 +139,10 @@ typedef struct tarry__policy_type {
 extern const tarry__policy_type *const tarry__policy_types[];
 extern const tarry__policy_type tarry__policy_recommended;
 
+/* Whether a round is outstanding, and its arm. */
+bool tarry__policy_is_pending(const tarry_policy *policy, uint64_t round,
+                              size_t *arm);
+
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);
 
