@@ -101,6 +101,17 @@ TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
                                             uint64_t round, double loss);
 
+/* An outstanding choice. */
+typedef struct {
+    uint64_t round, arm;
+} tarry_pending;
+
+/* The oldest outstanding choices that were not given up, oldest first, at most
+ * `most` of them: answers how many.  Takes time of the order of all that are
+ * outstanding. */
+TARRY_API size_t tarry_policy_pending(const tarry_policy *policy,
+                                      tarry_pending *out, size_t most);
+
 /* ---- what else may become of a choice -------------------------------------*/
 
 /* The choice was never put into effect: nothing was shown or played, and no
@@ -139,16 +150,6 @@ TARRY_API tarry_status tarry_policy_admit(tarry_policy *policy,
  * TARRY_NO_SUCH_ARM: it is not available; TARRY_BAD_ARGUMENT: it is the last
  * one, or this policy cannot; TARRY_NO_MEMORY. */
 TARRY_API tarry_status tarry_policy_withdraw(tarry_policy *policy, size_t arm);
-
-/* An outstanding choice. */
-typedef struct {
-    uint64_t round, arm;
-} tarry_pending;
-
-/* The oldest outstanding choices, oldest first, at most `most` of them: answers
- * how many.  Takes time of the order of all that are outstanding. */
-TARRY_API size_t tarry_policy_pending(const tarry_policy *policy,
-                                      tarry_pending *out, size_t most);
 
 /* ---- what it knows --------------------------------------------------------*/
 

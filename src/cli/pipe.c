@@ -25,12 +25,12 @@ typedef struct {
     char settings[2000];
     uint64_t horizon, seed, threads;
     bool maximize, beyond_horizon, json, by_number;
-    double low, high;
+    double low, high, confidence;
 } arguments;
 
 /* ---- arguments ------------------------------------------------------------*/
 
-static const uint64_t NO_SEED = UINT64_MAX; /* more than can be typed */
+static const uint64_t NONE = UINT64_MAX; /* more than can be typed */
 
 static bool add_setting(void *context, const char *pair)
 {
@@ -55,7 +55,10 @@ static int parse(arguments *a, int argc, char **argv)
         {"arms", CLI_TEXT, &a->arms, "FILE",
          "the arms, CSV or .npy; not -, where the lines come from"},
         {"horizon", CLI_COUNT, &a->horizon, "T",
-         "how many choices to plan for"},
+         "how many choices to plan for (default: no end)"},
+        {"confidence", CLI_REAL, &a->confidence, "C",
+         "what is promised holds for ever with this probability (default\n"
+         "0.99, or with --horizon 1 - 1/T)"},
         {"store", CLI_TEXT, &a->store, "FILE",
          "keep everything in FILE: each answered line is on the disk before\n"
          "its answer leaves.  If FILE is there, go on where it ends; what is\n"
@@ -92,8 +95,8 @@ static int parse(arguments *a, int argc, char **argv)
     const cli_syntax syntax = {
         .command = "pipe",
         .summary = summary,
-        .usage = "--arms FILE --horizon T [--policy NAME] [--store FILE] "
-                 "[options]",
+        .usage = "--arms FILE [--policy NAME] [--horizon T | --confidence C] "
+                 "[--store FILE] [options]",
         .about =
             "Runs a policy as a co-process.  Each line of standard input is\n"
             "answered by one line on standard output, at once:\n\n"
@@ -118,9 +121,8 @@ static int parse(arguments *a, int argc, char **argv)
             "does\n"
             "  (anything else)   -> error WHY    and nothing has changed\n\n"
             "Losses may be reported in any order, any time later, or never.",
-        .examples =
-            "  printf 'choose\\nobserve 1 0.5\\nstatus\\n' |\n"
-            "    tarry pipe --arms arms.csv --horizon 1e6 --store log.db",
+        .examples = "  printf 'choose\\nobserve 1 0.5\\nstatus\\n' |\n"
+                    "    tarry pipe --arms arms.csv --store log.db",
         .options = options,
         .n_options = sizeof options / sizeof *options,
     };
@@ -187,9 +189,8 @@ static int create(const arguments *a, service *v)
     char policy[4096];
     tarry_error error;
     tarry_arms *arms;
-    if (a->arms == NULL || a->horizon == 0)
-        return cli_error(EXIT_USAGE,
-                         "pipe: --arms and --horizon are needed (see --help)");
+    if (a->arms == NULL)
+        return cli_error(EXIT_USAGE, "pipe: --arms is needed (see --help)");
     const int code = read_arms(a->arms, &arms);
     if (code != EXIT_DONE)
         return code;
@@ -205,8 +206,11 @@ static int create(const arguments *a, service *v)
         .high = a->high,
         .maximize = a->maximize,
         .beyond_horizon = a->beyond_horizon,
-        .horizon = a->horizon,
-        .seed = a->seed != NO_SEED ? a->seed : 0,
+        .horizon = a->horizon != NONE ? a->horizon : 0,
+        .confidence = a->confidence != 0   ? a->confidence
+                      : a->horizon == NONE ? 0.99
+                                           : 0,
+        .seed = a->seed != NONE ? a->seed : 0,
         .created_at = tarry__session_now()};
     const tarry_status status = tarry__session_create(
         v->store, &e, arms->data, arms->names, &v->session, &error);
@@ -286,9 +290,12 @@ static int compare(const arguments *a, const char *path, service *v)
         return cli_error(EXIT_USAGE, "%s: a state of %s, not of '%s%s%s'", path,
                          e->policy, a->policy != NULL ? a->policy : "",
                          a->settings[0] != '\0' ? " with " : "", a->settings);
-    if (a->horizon != 0 && a->horizon != e->horizon)
+    if (a->horizon != NONE && a->horizon != e->horizon)
         return cli_error(EXIT_USAGE, "%s: the horizon is %ju, not '%ju'", path,
                          (uintmax_t)e->horizon, (uintmax_t)a->horizon);
+    if (a->confidence != 0 && a->confidence != e->confidence)
+        return cli_error(EXIT_USAGE, "%s: the confidence is %.17g, not '%.17g'",
+                         path, e->confidence, a->confidence);
     if (a->range != NULL && (a->low != e->low || a->high != e->high))
         return cli_error(EXIT_USAGE, "%s: the range is %.17g,%.17g, not '%s'",
                          path, e->low, e->high, a->range);
@@ -297,7 +304,7 @@ static int compare(const arguments *a, const char *path, service *v)
                          "%s: a state of losses, not of rewards "
                          "(--maximize)",
                          path);
-    if (a->seed != NO_SEED && a->seed != e->seed)
+    if (a->seed != NONE && a->seed != e->seed)
         return cli_error(EXIT_USAGE, "%s: the seed is %ju, not '%ju'", path,
                          (uintmax_t)e->seed, (uintmax_t)a->seed);
     if (a->store != NULL && a->expire_after != NULL &&
@@ -478,7 +485,7 @@ static int serve(service *v, const arguments *a)
 static int run(int argc, char **argv)
 {
     arguments given = {
-        .low = -1, .high = 1, .seed = NO_SEED, .name = "default"};
+        .low = -1, .high = 1, .horizon = NONE, .seed = NONE, .name = "default"};
     service v = {0};
     int code = parse(&given, argc, argv);
     if (code >= 0)

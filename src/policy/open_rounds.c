@@ -160,19 +160,21 @@ static void sort_heap(tarry_pending *heap, size_t count)
     }
 }
 
-size_t tarry__open_oldest(const tarry__open_rounds *open, tarry_pending *out,
-                          size_t most)
+size_t tarry__open_oldest(const tarry__open_rounds *open, uint32_t skip,
+                          tarry_pending *out, size_t most)
 {
     size_t count = 0;
     for (size_t i = 0; i < open->room && most > 0; i++) {
         const tarry_pending p = {round_of(open->slot[i]),
                                  open->slot[i] &
                                      ((1u << TARRY__OPEN_VALUE_BITS) - 1)};
-        if (p.round != 0 && count < most) {
+        if (p.round == 0 || (p.arm & skip) != 0)
+            continue;
+        if (count < most) {
             out[count++] = p;
             if (count == most)
                 make_heap(out, count);
-        } else if (p.round != 0 && p.round < out[0].round) {
+        } else if (p.round < out[0].round) {
             out[0] = p;
             sink(out, count, 0);
         }

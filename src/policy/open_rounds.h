@@ -36,9 +36,10 @@ bool tarry__open_find(const tarry__open_rounds *open, uint64_t round,
  * read.  At least one slot must be empty. */
 bool tarry__open_is_sound(const tarry__open_rounds *open);
 
-/* The oldest rounds in it, oldest first, at most `most`; answers how many. */
-size_t tarry__open_oldest(const tarry__open_rounds *open, tarry_pending *out,
-                          size_t most);
+/* The oldest rounds in it whose values have none of the bits `skip`, oldest
+ * first, at most `most`; answers how many. */
+size_t tarry__open_oldest(const tarry__open_rounds *open, uint32_t skip,
+                          tarry_pending *out, size_t most);
 
 /* Removes a round that is in the table. */
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round);

@@ -275,17 +275,26 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
 size_t tarry_policy_pending(const tarry_policy *p, tarry_pending *out,
                             size_t most)
 {
-    return tarry__open_oldest(&p->open, out, most);
+    if (p == NULL || (out == NULL && most > 0))
+        return 0;
+    return tarry__open_oldest(&p->open, TARRY__POLICY_EXPIRED, out, most);
 }
 
-bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round,
-                              size_t *arm)
+bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round)
 {
     uint32_t value;
-    const bool found = tarry__open_find(&p->open, round, &value);
-    if (found)
-        *arm = value;
-    return found;
+    return tarry__open_find(&p->open, round, &value) &&
+           (value & TARRY__POLICY_EXPIRED) == 0;
+}
+
+uint64_t tarry__policy_round(const tarry_policy *p)
+{
+    return p->round;
+}
+
+uint64_t tarry__policy_n_pending(const tarry_policy *p)
+{
+    return p->open.count - p->expired;
 }
 
 /* ---- status ---------------------------------------------------------------*/
@@ -536,6 +545,8 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
 tarry_status tarry_policy_pack(tarry_policy *p, void **bytes, size_t *size)
 {
     tarry__archive a = {0};
+    if (p == NULL || bytes == NULL || size == NULL)
+        return TARRY_BAD_ARGUMENT;
     *bytes = NULL;
     *size = 0;
     tarry_status status = archive_all(p, &a);
@@ -609,7 +620,11 @@ tarry_status tarry_policy_unpack(const void *bytes, size_t size,
                                  tarry_policy **out, tarry_error *error)
 {
     tarry__archive a;
-    *out = NULL;
+    if (out != NULL)
+        *out = NULL;
+    if (bytes == NULL || out == NULL)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an argument is NULL");
     tarry_status status = tarry__archive_unpack(&a, bytes, size, error);
     if (status != TARRY_OK)
         return status;

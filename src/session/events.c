@@ -153,12 +153,12 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
         memcpy(copy, id, length);
     out->repeated = false;
     const tarry_status status =
-        tarry__move_choose(s->policy, &out->round, &out->arm);
+        tarry_policy_choose(s->policy, &out->round, &out->arm);
     if (status != TARRY_OK) {
         tarry__base_free(copy);
         return tarry__base_fail(error, status, "%s", tarry_status_text(status));
     }
-    if (tarry__move_probability(s->policy, &out->probability) != TARRY_OK)
+    if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
         out->probability = 1; /* chance has no part after the horizon */
     tarry__session_stage(s,
                          (tarry__event){.kind = TARRY__EVENT_CHOOSE,
@@ -234,7 +234,7 @@ tarry_status tarry__session_observe(tarry__session *s, const char *id,
     if (status != TARRY_OK)
         return status;
     loss += 0.0; /* no negative zero, which a database does not keep */
-    status = tarry__move_observe(s->policy, round, loss);
+    status = tarry_policy_observe(s->policy, round, loss);
     if (status == TARRY_REPORTED_TWICE)
         return compare(s, round, loss, result, error);
     if (status != TARRY_OK && !tarry__move_is_late(status))
@@ -258,8 +258,9 @@ static tarry_status settle(tarry__session *s, const char *id,
         status = resolve(s, id, &round, error);
     if (status != TARRY_OK)
         return status;
-    status = kind == TARRY__EVENT_CANCEL ? tarry__move_cancel(s->policy, round)
-                                         : tarry__move_expire(s->policy, round);
+    status = kind == TARRY__EVENT_CANCEL
+                 ? tarry_policy_cancel(s->policy, round)
+                 : tarry_policy_expire(s->policy, round);
     if (status != TARRY_OK)
         return tarry__base_fail(error, status, "%s",
                                 tarry__move_refusal(status));
@@ -286,13 +287,10 @@ tarry_status tarry__session_expire(tarry__session *s, const char *id,
 static tarry_status last_old(tarry__session *s, int64_t now, uint64_t *last,
                              tarry_error *error)
 {
-    tarry_policy_status p;
+    const uint64_t round = tarry__policy_round(s->policy);
     *last = 0;
-    if (s->expire_after.rounds > 0) {
-        tarry_policy_get_status(s->policy, &p);
-        if (p.round >= s->expire_after.rounds)
-            *last = p.round - s->expire_after.rounds;
-    }
+    if (s->expire_after.rounds > 0 && round >= s->expire_after.rounds)
+        *last = round - s->expire_after.rounds;
     if (s->expire_after.ms == 0 || now - s->expiry_checked_at < 1000)
         return TARRY_OK;
     s->expiry_checked_at = now;
@@ -304,17 +302,17 @@ tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
                                        tarry_error *error)
 {
     uint64_t last;
-    if (s->expire_after.ms == 0 && s->expire_after.rounds == 0)
+    if ((s->expire_after.ms == 0 && s->expire_after.rounds == 0) ||
+        s->policy == NULL)
         return TARRY_OK;
     tarry_status status = last_old(s, now, &last, error);
     for (; status == TARRY_OK && s->expired_to < last; s->expired_to++) {
         const uint64_t round = s->expired_to + 1;
-        size_t arm;
-        if (!tarry__policy_is_pending(s->policy, round, &arm))
+        if (!tarry__policy_is_pending(s->policy, round))
             continue;
         status = tarry__session_ready(s, error);
         if (status == TARRY_OK &&
-            tarry__move_expire(s->policy, round) == TARRY_OK)
+            tarry_policy_expire(s->policy, round) == TARRY_OK)
             tarry__session_stage(
                 s, (tarry__event){.kind = TARRY__EVENT_EXPIRE, .round = round},
                 now);
@@ -363,7 +361,7 @@ static tarry_status admit(tarry__session *s, char *name, double *features,
     if (name == NULL || features == NULL ||
         tarry__names_add(&s->names, name) != TARRY_OK)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    const tarry_status status = tarry__move_admit(s->policy, features, &arm);
+    const tarry_status status = tarry_policy_admit(s->policy, features, &arm);
     if (status != TARRY_OK) {
         tarry__names_drop_last(&s->names);
         return tarry__base_fail(error, status, "%s",
@@ -407,7 +405,7 @@ tarry_status tarry__session_withdraw(tarry__session *s, const char *name,
     if (!tarry__names_find(&s->names, name, &arm))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "no arm has this name");
-    status = tarry__move_withdraw(s->policy, arm);
+    status = tarry_policy_withdraw(s->policy, arm);
     if (status != TARRY_OK)
         return tarry__base_fail(error, status, "%s",
                                 tarry__move_refusal(status));
@@ -422,11 +420,9 @@ tarry_status tarry__session_pending(tarry__session *s, size_t most,
                                     tarry_pending *out, size_t *listed,
                                     uint64_t *count, tarry_error *error)
 {
-    tarry_policy_status p;
     if (s->policy == NULL)
         return tarry__base_fail(error, TARRY_IO_ERROR, "it cannot be read");
-    tarry_policy_get_status(s->policy, &p);
-    *count = p.pending;
+    *count = tarry__policy_n_pending(s->policy);
     *listed = tarry_policy_pending(s->policy, out, most);
     return TARRY_OK;
 }
@@ -438,14 +434,12 @@ tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
     tarry__event e = {0};
     char own[TARRY__STORE_ID_ROOM] = "";
     bool found;
-    tarry_policy_status p;
     const tarry_status status =
         look(s, TARRY__EVENT_CHOOSE, round, &e, own, &found, error);
-    tarry_policy_get_status(s->policy, &p);
     tarry__session_id(s, round, out->id);
     if (own[0] != '\0')
         snprintf(out->id, sizeof out->id, "%s", own);
-    out->rounds = p.round - round;
+    out->rounds = tarry__policy_round(s->policy) - round;
     out->seconds = found && now > e.at ? (double)(now - e.at) / 1000 : 0;
     return status;
 }

@@ -1,61 +1,34 @@
 /* moves.c - see moves.h. */
 #include "session/moves.h"
 
-tarry_status tarry__move_choose(tarry_policy *p, uint64_t *round, size_t *arm)
-{
-    return tarry_policy_choose(p, round, arm);
-}
-
-tarry_status tarry__move_probability(tarry_policy *p, double *probability)
-{
-    (void)p;
-    *probability = 1;
-    return TARRY_OK;
-}
-
-tarry_status tarry__move_observe(tarry_policy *p, uint64_t round, double loss)
-{
-    return tarry_policy_observe(p, round, loss);
-}
-
 bool tarry__move_is_late(tarry_status status)
 {
-    return status == TARRY_LATE;
+    return status == TARRY_LATE || status == TARRY_EXPIRED;
 }
 
 bool tarry__move_has_arm(tarry_policy *p, size_t arm)
 {
-    (void)p, (void)arm;
-    return true;
+    tarry_policy_status s;
+    tarry_policy_get_status(p, &s);
+    if (s.available == NULL)
+        return arm < s.n_arms;
+    size_t i = 0;
+    while (i < s.n_available && s.available[i] != arm)
+        i++;
+    return i < s.n_available;
 }
 
 const char *tarry__move_refusal(tarry_status status)
 {
-    return status == TARRY_BAD_ARGUMENT ? "this policy cannot do that"
-                                        : tarry_status_text(status);
-}
-
-tarry_status tarry__move_cancel(tarry_policy *p, uint64_t round)
-{
-    (void)p, (void)round;
-    return TARRY_BAD_ARGUMENT;
-}
-
-tarry_status tarry__move_expire(tarry_policy *p, uint64_t round)
-{
-    (void)p, (void)round;
-    return TARRY_BAD_ARGUMENT;
-}
-
-tarry_status tarry__move_admit(tarry_policy *p, const double *features,
-                               size_t *arm)
-{
-    (void)p, (void)features, (void)arm;
-    return TARRY_BAD_ARGUMENT;
-}
-
-tarry_status tarry__move_withdraw(tarry_policy *p, size_t arm)
-{
-    (void)p, (void)arm;
-    return TARRY_BAD_ARGUMENT;
+    switch (status) {
+    case TARRY_BAD_ARGUMENT:
+        return "the last arm cannot be withdrawn, and some policies cannot do "
+               "without their first arms";
+    case TARRY_REPORTED_TWICE:
+        return "this round has been reported or cancelled already";
+    case TARRY_EXPIRED:
+        return "this round has expired already";
+    default:
+        return tarry_status_text(status);
+    }
 }

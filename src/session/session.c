@@ -30,6 +30,7 @@ static tarry_status make_policy(const tarry__experiment *e, const double *arms,
     p.dim = e->dim;
     p.arms = arms;
     p.horizon = e->horizon;
+    p.confidence = e->confidence;
     p.seed = e->seed;
     p.low = e->low;
     p.high = e->high;
@@ -95,7 +96,7 @@ static tarry_status replay_choice(const replaying *r, const tarry__event *e)
     uint64_t round;
     size_t arm;
     const tarry_status status =
-        tarry__move_choose(r->session->policy, &round, &arm);
+        tarry_policy_choose(r->session->policy, &round, &arm);
     if (status == TARRY_NO_MEMORY)
         return tarry__base_fail(r->error, status, "out of memory");
     if (status != TARRY_OK)
@@ -112,21 +113,21 @@ static tarry_status replay_other(const replaying *r, const tarry__event *e)
     tarry_status status = TARRY_OK;
     switch (e->kind) {
     case TARRY__EVENT_OBSERVE:
-        status = tarry__move_observe(p, e->round, e->value);
+        status = tarry_policy_observe(p, e->round, e->value);
         break;
     case TARRY__EVENT_CANCEL:
-        status = tarry__move_cancel(p, e->round);
+        status = tarry_policy_cancel(p, e->round);
         break;
     case TARRY__EVENT_EXPIRE:
-        status = tarry__move_expire(p, e->round);
+        status = tarry_policy_expire(p, e->round);
         break;
     case TARRY__EVENT_ADMIT:
-        status = tarry__move_admit(p, e->features, &arm);
+        status = tarry_policy_admit(p, e->features, &arm);
         if (status == TARRY_OK && arm != e->arm)
             return differs(r, e, "arm", arm);
         break;
     case TARRY__EVENT_WITHDRAW:
-        status = tarry__move_withdraw(p, e->arm);
+        status = tarry_policy_withdraw(p, e->arm);
         break;
     case TARRY__EVENT_CHOOSE:
         break;
@@ -323,6 +324,8 @@ static tarry__experiment experiment_of(const tarry_policy_status *p,
                                .high = p->high,
                                .maximize = p->maximize,
                                .horizon = p->horizon,
+                               .confidence =
+                                   p->horizon == 0 ? p->confidence : 0,
                                .seed = p->seed,
                                .created_at = tarry__session_now()};
 }

@@ -21,6 +21,16 @@ static json_t *active(const view *v)
     return list;
 }
 
+/* Those that may be chosen. */
+static json_t *available(const view *v)
+{
+    json_t *list = json_array();
+    const tarry_policy_status *p = &v->p;
+    for (size_t i = 0; i < (p->available ? p->n_available : p->n_arms); i++)
+        json_array_append_new(list, arm(v, p->available ? p->available[i] : i));
+    return list;
+}
+
 static json_t *plan(const view *v)
 {
     json_t *list = json_array();
@@ -76,7 +86,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
     const tarry_policy_status *p = &v.p;
     json_t *json = json_pack(
         "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:b, s:o, s:o}",
+        "s:I, s:b, s:o, s:o, s:f, s:I, s:I, s:o}",
         "policy", p->name, "round", (json_int_t)p->round, "horizon",
         (json_int_t)p->horizon, "phase", (json_int_t)p->phase, "epsilon",
         p->epsilon, "phase_start", (json_int_t)p->phase_start, "active",
@@ -85,8 +95,11 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
         (json_int_t)p->pending_max, "used", (json_int_t)p->used, "ignored",
         (json_int_t)p->ignored, "late", (json_int_t)p->late,
         "first_phase_rounds", (json_int_t)p->first_phase_rounds,
-        "horizon_too_short", p->first_phase_rounds > p->horizon, "plan",
-        plan(&v), "estimates", estimates(&v));
+        "horizon_too_short",
+        p->horizon > 0 && p->first_phase_rounds > p->horizon, "plan", plan(&v),
+        "estimates", estimates(&v), "confidence", p->confidence, "expired",
+        (json_int_t)p->expired, "cancelled", (json_int_t)p->cancelled, "arms",
+        available(&v));
     if (json != NULL)
         add_certificate(&v, json);
     return json;

@@ -335,7 +335,7 @@ static void the_oldest_come_in_order(void **state)
         tarry__open_remove(&p.table, round);
     const size_t most[] = {0, 1, 2, 7, 499, 500, 501, 1000};
     for (size_t m = 0; m < sizeof most / sizeof *most; m++) {
-        const size_t count = tarry__open_oldest(&p.table, out, most[m]);
+        const size_t count = tarry__open_oldest(&p.table, 0, out, most[m]);
         assert_int_equal(count, most[m] < 500 ? most[m] : 500);
         for (size_t i = 0; i < count; i++) {
             uint32_t value;
