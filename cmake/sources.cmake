@@ -173,7 +173,7 @@ set(TARRY_LAB
     src/log/order.c
     src/log/read.c
     src/log/rebuild.c
-    src/log/scan.c
+    src/log/tokens.c
     src/log/survival.c
     src/log/text.c
     src/log/value.c
