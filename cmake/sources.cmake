@@ -64,6 +64,8 @@ set(TARRY_CORE
     src/policy/linear/vids.c
     src/policy/linear/window.c
     src/policy/description.c
+    src/policy/held.c
+    src/policy/live.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
@@ -80,6 +82,7 @@ set(TARRY_CORE
     src/policy/phased/phased.c
     src/policy/phased/plan.c
     src/policy/phased/regret_design.c
+    src/policy/phased/restart.c
     src/policy/phased/settings.c
     src/policy/phased/spanner.c
     src/policy/phased/stochastic.c
