@@ -254,6 +254,7 @@ set(TARRY_KERNELS
     src/design/exchange_kernel.c
     src/design/small_kernel.c
     src/design/variance_kernel.c
+    src/policy/foresight/view_kernel.c
     src/policy/linear/arms_kernel.c
     src/random/normals_kernel.c
     src/random/rounds_kernel.c
