@@ -130,6 +130,30 @@ void tarry__waiting_end(tarry__waiting *w, uint64_t round, size_t seat,
     w->ended[seat * 2 * BINS + BINS + j] += 1 - high_share;
 }
 
+void tarry__waiting_cancel(tarry__waiting *w, uint64_t round, size_t seat)
+{
+    if (seat >= w->room)
+        return;
+    if (w->now - round < w->ring_size)
+        w->ring[round & (w->ring_size - 1)] = 0;
+    shift(w, seat, bin_of(w->now - round), -1);
+}
+
+void tarry__waiting_copy(tarry__waiting *w, const tarry__waiting *from)
+{
+    const size_t size = from->room * BINS;
+    memcpy(w->ring, from->ring, from->ring_size * sizeof *w->ring);
+    memcpy(w->waiting, from->waiting, size * sizeof *w->waiting);
+    memcpy(w->ended, from->ended, 2 * size * sizeof *w->ended);
+    memcpy(w->hazard, from->hazard, size * sizeof *w->hazard);
+    memcpy(w->per_bin, from->per_bin, sizeof w->per_bin);
+    memcpy(w->ratio, from->ratio, sizeof w->ratio);
+    memcpy(w->pooled, from->pooled, sizeof w->pooled);
+    w->lost = from->lost;
+    w->used = from->used;
+    w->now = from->now;
+}
+
 /* ---- the law --------------------------------------------------------------*/
 
 /* The probability that a play that has lasted to bin j lasts longer. */
