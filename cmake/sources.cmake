@@ -119,6 +119,9 @@ set(TARRY_LAB
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
+    src/bound/limit.c
+    src/bound/limit_law.c
+    src/bound/limit_solve.c
     src/bound/tight.c
     src/lab/experiment.c
     src/lab/workers_threads.c

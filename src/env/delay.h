@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
     tarry__entry entry;
     bool by_loss;   /* `finish` looks at the loss */
+    bool crossing;  /* arms' laws may cross: none is always the later one */
     bool unbounded; /* every delay has a longer one of positive probability */
     double largest_scale; /* an arm with a larger one is refused; 0: none is */
     size_t state_size;
