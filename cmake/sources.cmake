@@ -80,6 +80,8 @@ set(TARRY_CORE
 set(TARRY_LAB
     src/env/adversary/adversary.c
     src/env/adversary/hold_all.c
+    src/env/adversary/hold_good.c
+    src/env/adversary/hold_in_turn.c
     src/env/adversary/hold_newest.c
     src/env/adversary/hold_rarest.c
     src/env/adversary/script.c
@@ -91,7 +93,9 @@ set(TARRY_LAB
     src/env/delay/pareto.c
     src/env/delay/payoff.c
     src/env/delay/poisson.c
+    src/env/delay/ranked.c
     src/env/delay/scaled.c
+    src/env/delay/shapes.c
     src/env/delay/theorem.c
     src/env/delay/threshold.c
     src/env/delay/two_point.c

@@ -170,12 +170,12 @@ static double longest(const tarry__bound_question *s, const tarry__bound *b,
 {
     if (s->algorithm <= 2)
         return isfinite(b->upper) ? b->alpha * N + b->beta : INFINITY;
-    if (s->world->adversary != NULL)
-        return INFINITY;
-    if (s->algorithm == 3)
-        return 2 * N + tarry__bound_largest_quantile(
-                           s->world, 1 - eps / (3 * sqrt(s->n)));
-    return s->K * N + tarry__bound_largest_quantile(s->world, 1 - eps / 3);
+    const double plays = s->algorithm == 3 ? 2 * N : s->K * N;
+    const double late = s->algorithm == 3 ? 3 * sqrt(s->n) : 3;
+    if (s->world->adversary == NULL)
+        return plays + tarry__bound_largest_quantile(s->world, 1 - eps / late);
+    const uint64_t rounds = tarry__adversary_longest(s->world->adversary);
+    return rounds < UINT64_MAX ? plays + (double)rounds : INFINITY;
 }
 
 /* Phases that can begin before the horizon: each lasts its N at least.  The
