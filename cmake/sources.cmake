@@ -127,7 +127,14 @@ set(TARRY_LAB
     src/bound/limit_law.c
     src/bound/limit_solve.c
     src/bound/tight.c
+    src/lab/batch.c
     src/lab/experiment.c
+    src/lab/identity.c
+    src/lab/journal.c
+    src/lab/results.c
+    src/lab/results_certificate.c
+    src/lab/results_json.c
+    src/lab/trials.c
     src/lab/workers_threads.c
 )
 
@@ -135,7 +142,9 @@ set(TARRY_LAB
 set(TARRY_PROGRAM
     src/paper/fit.c
     src/paper/lab.c
+    src/paper/lab_design.c
     src/paper/paper.c
+    src/paper/plan.c
     src/paper/rows/adversarial.c
     src/paper/rows/adversarial_by_arm.c
     src/paper/rows/bandits.c
@@ -168,9 +177,7 @@ set(TARRY_PROGRAM
     src/cli/pipe.c
     src/cli/plot.c
     src/cli/run.c
-    src/cli/run_certificate.c
     src/cli/run_config.c
-    src/cli/run_journal.c
     src/cli/run_report.c
     src/cli/run_worlds.c
     src/cli/talk.c

@@ -126,14 +126,16 @@ static const char *command_of(tarry__lab *lab, const char *rows)
 
 typedef struct {
     tarry__lab *lab;
-    cli_journal journal;
+    tarry__plan plan[MAX_ROWS];
+    tarry__journal journal;
     char *journal_path;
     double start;
 } session;
 
-static bool show_progress(void *context, double share)
+static bool show_progress(void *context, double share, uint64_t rounds)
 {
     const session *s = context;
+    (void)rounds;
     char note[80];
     const double elapsed = tarry__base_seconds() - s->start;
     snprintf(note, sizeof note, "%.0f s, %.0f s left", elapsed,
@@ -143,64 +145,41 @@ static bool show_progress(void *context, double share)
     return cli_interrupted();
 }
 
-static tarry_status keep(void *context, size_t index,
-                         const tarry__lab_answer *answer, tarry_error *error)
-{
-    session *s = context;
-    return cli_journal_add(&s->journal, index, answer, error);
-}
-
-static bool take(void *context, size_t index, const void *answer)
-{
-    session *s = context;
-    if (index >= tarry__lab_trials(s->lab))
-        return false;
-    tarry__lab_put(s->lab, index, answer);
-    return true;
-}
-
-/* The program's own bytes: another build may play otherwise. */
-static uint64_t build_digest(void)
-{
-    FILE *file = fopen("/proc/self/exe", "rb");
-    uint64_t h = TARRY__BASE_DIGEST;
-    char bytes[4096];
-    size_t count;
-    while (file != NULL && (count = fread(bytes, 1, sizeof bytes, file)) > 0)
-        h = tarry__base_digest(h, bytes, count);
-    if (file != NULL)
-        fclose(file);
-    return h;
-}
-
+/* Rank 0 opens the journal; what comes of it is for all ranks. */
 static int open_journal(session *s)
 {
-    char build[17], questions[17];
+    tarry_error error;
     int code = EXIT_DONE;
     if (tarry__workers_rank() == 0) {
         if (mkdir(a.out, 0777) != 0 && errno != EEXIST)
             code = cli_error(EXIT_USAGE, "%s: %s", a.out, strerror(errno));
-        snprintf(build, sizeof build, "%016jx", (uintmax_t)build_digest());
-        snprintf(questions, sizeof questions, "%016jx",
-                 (uintmax_t)tarry__lab_digest(s->lab));
-        if (code == EXIT_DONE)
-            code = cli_journal_open(&s->journal, s->journal_path,
-                                    json_pack("{s:s, s:s, s:s}", "tarry",
-                                              tarry_version(), "build", build,
-                                              "questions", questions),
-                                    sizeof(tarry__lab_answer), take, s);
+        else
+            code = cli_journal_opened(
+                &s->journal,
+                tarry__lab_open_journal(s->lab, s->journal_path, &s->journal,
+                                        &error),
+                &error);
     }
     tarry__workers_share(&code, sizeof code);
     return code;
 }
 
-/* Every row asks, or answers into `rows`. */
-static bool call_rows(session *s, json_t *rows)
+static tarry_status ask_rows(session *s)
+{
+    tarry_status status = TARRY_OK;
+    for (size_t i = 0; status == TARRY_OK && i < a.n_rows; i++) {
+        s->plan[i].lab = s->lab;
+        status = tarry__paper_row_ask(a.row[i], &s->plan[i]);
+    }
+    return status;
+}
+
+static bool judge_rows(session *s, json_t *rows)
 {
     for (size_t i = 0; i < a.n_rows; i++) {
-        json_t *row = tarry__paper_row_run(a.row[i], s->lab,
-                                           command_of(s->lab, a.row[i]->id));
-        if (row == NULL || json_array_append_new(rows, row) != 0)
+        json_t *row = tarry__paper_row_judge(a.row[i], &s->plan[i],
+                                             command_of(s->lab, a.row[i]->id));
+        if (json_array_append_new(rows, row) != 0)
             return false;
     }
     return true;
@@ -281,7 +260,7 @@ static int report(session *s)
 {
     json_t *rows = json_array();
     tarry_error error = {"out of memory"};
-    if (!call_rows(s, rows)) {
+    if (!judge_rows(s, rows)) {
         json_decref(rows);
         return cli_error(EXIT_FAILED, "out of memory");
     }
@@ -305,19 +284,15 @@ static int report(session *s)
 
 static int work(session *s)
 {
-    const tarry__lab_observer observer = {s, show_progress, keep};
-    json_t *asked = json_array();
-    tarry_error error = {""};
-    const bool ok = call_rows(s, asked);
-    json_decref(asked);
-    if (!ok)
-        return cli_error(EXIT_FAILED, "out of memory");
+    tarry_error error = {"out of memory"};
+    if (ask_rows(s) != TARRY_OK || tarry__lab_close(s->lab, &error) != TARRY_OK)
+        return cli_error(EXIT_FAILED, "%s", error.text);
     int code = open_journal(s);
     if (code != EXIT_DONE)
         return code;
     cli_catch_interrupt();
-    const tarry_status status =
-        tarry__lab_run(s->lab, (int)a.threads, &observer, &error);
+    const tarry_status status = tarry__lab_run(
+        s->lab, (int)a.threads, show_progress, s, &s->journal, &error);
     cli_progress_end();
     if (status == TARRY_CANCELLED)
         return cli_error(EXIT_FAILED,
@@ -346,7 +321,9 @@ static int run(int argc, char **argv)
         sprintf(s.journal_path, "%s/trials.jsonl", a.out);
         code = work(&s);
     }
-    cli_journal_close(&s.journal);
+    tarry__journal_close(&s.journal);
+    for (size_t i = 0; i < a.n_rows; i++)
+        tarry__plan_clear(&s.plan[i]);
     free(s.journal_path);
     tarry__lab_free(s.lab);
     return code;

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "cli/journal.h"
 #include "env/world.h"
 #include "lab/workers.h"
 
 typedef struct {
-    run_plan plan;
+    tarry__batch_plan plan;
     uint64_t threads;
     const char *file, *csv, *curves, *resume, *export;
     bool json, print_config;
@@ -138,16 +139,15 @@ static int check(arguments *a)
 
 typedef struct {
     const arguments *given;
-    run_batch batch;
-    size_t world; /* the one at work */
-    cli_journal journal;
+    tarry__batch batch;
     double start;
     uint64_t played, total; /* rounds */
 } session;
 
-static bool show_progress(void *context, uint64_t rounds)
+static bool show_progress(void *context, double share, uint64_t rounds)
 {
     session *s = context;
+    (void)share; /* of a trial's end; rounds are smoother */
     char note[80];
     s->played += rounds;
     const double elapsed = tarry__base_seconds() - s->start;
@@ -161,20 +161,10 @@ static bool show_progress(void *context, uint64_t rounds)
     return cli_interrupted();
 }
 
-static tarry_status keep(void *context, size_t index,
-                         const tarry__sim_outcome *outcome, tarry_error *error)
-{
-    session *s = context;
-    const tarry__experiment *e = &s->given->plan.experiment;
-    return cli_journal_add(&s->journal,
-                           s->world * e->n_policies * e->runs + index, outcome,
-                           error);
-}
-
 static int report(const session *s, bool partial)
 {
     const arguments *a = s->given;
-    const run_batch *b = &s->batch;
+    const tarry__batch *b = &s->batch;
     const double seconds = tarry__base_seconds() - s->start;
     int code = a->json                ? run_print_json(b, partial)
                : a->plan.n_worlds > 0 ? run_print_worlds(b, seconds)
@@ -185,68 +175,28 @@ static int report(const session *s, bool partial)
         code = run_write_curves(b, a->curves);
     if (code == EXIT_DONE && partial)
         code = cli_error(EXIT_FAILED, "interrupted: %zu of %zu runs finished",
-                         run_batch_finished(b), run_batch_trials(b));
+                         tarry__batch_finished(b), tarry__batch_trials(b));
     return code;
-}
-
-/* Which world failed, where there is more than one. */
-static int fail(const session *s, tarry_status status, const char *text)
-{
-    const run_plan *plan = &s->given->plan;
-    const int code = s->journal.failed ? EXIT_FAILED : cli_code(status);
-    if (plan->n_worlds == 0)
-        return cli_error(code, "%s", text);
-    return cli_error(code, "world %s: %s", plan->world[s->world].name, text);
 }
 
 static int simulate(session *s)
 {
-    const tarry__experiment_observer observer = {s, show_progress, keep};
-    run_batch *b = &s->batch;
-    tarry_status status = TARRY_OK;
+    const tarry__trials_observer observer = {s, show_progress, NULL};
+    tarry__batch *b = &s->batch;
     tarry_error error;
     s->start = tarry__base_seconds();
-    s->total = (run_batch_trials(b) - run_batch_finished(b)) *
+    s->total = (tarry__batch_trials(b) - tarry__batch_finished(b)) *
                s->given->plan.experiment.horizon /
                (uint64_t)tarry__workers_ranks();
     cli_catch_interrupt();
-    for (s->world = 0; s->world < b->count; s->world++) {
-        status = tarry__experiment_run(&b->experiment[s->world], &observer,
-                                       &b->results[s->world], &error);
-        if (status != TARRY_OK)
-            break;
-    }
+    const tarry_status status = tarry__batch_run(b, &observer, &error);
     cli_progress_end();
     if (status != TARRY_OK && status != TARRY_CANCELLED)
-        return fail(s, status, error.text);
+        return cli_error(b->journal.failed ? EXIT_FAILED : cli_code(status),
+                         "%s", error.text);
     if (tarry__workers_rank() != 0)
         return status == TARRY_OK ? EXIT_DONE : EXIT_FAILED;
     return report(s, status == TARRY_CANCELLED);
-}
-
-/* In a list of worlds a policy that cannot run in some of them is left out
- * there; one that can run in none is a mistake. */
-static int check_worlds(session *s)
-{
-    run_batch *b = &s->batch;
-    const size_t n_policies = s->given->plan.experiment.n_policies;
-    tarry_error error;
-    if (s->given->plan.n_worlds == 0)
-        return EXIT_DONE;
-    for (s->world = 0; s->world < b->count; s->world++) {
-        const tarry_status status = tarry__experiment_check(
-            &b->experiment[s->world], &b->results[s->world], &error);
-        if (status != TARRY_OK)
-            return fail(s, status, error.text);
-    }
-    for (size_t p = 0; p < n_policies; p++) {
-        size_t refused = 0;
-        for (size_t w = 0; w < b->count; w++)
-            refused += b->results[w].refused[p].text[0] != '\0';
-        if (refused == b->count)
-            return cli_error(EXIT_USAGE, "%s", b->results[0].refused[p].text);
-    }
-    return EXIT_DONE;
 }
 
 static int export_instance(const arguments *a)
@@ -278,11 +228,14 @@ static int check_writable(const char *path)
 static int open_files(session *s)
 {
     const arguments *a = s->given;
+    tarry_error error;
     int code = EXIT_DONE;
     if (tarry__workers_rank() == 0 &&
         (code = check_writable(a->csv)) == EXIT_DONE &&
         (code = check_writable(a->curves)) == EXIT_DONE)
-        code = run_journal_open(&s->journal, a->resume, &s->batch);
+        code = cli_journal_opened(
+            &s->batch.journal,
+            tarry__batch_open_journal(&s->batch, a->resume, &error), &error);
     tarry__workers_share(&code, sizeof code);
     return code;
 }
@@ -290,31 +243,32 @@ static int open_files(session *s)
 static int start(const arguments *a)
 {
     session s = {.given = a};
+    tarry_error error = {"out of memory"};
     if (a->export != NULL)
         return export_instance(a);
     if (a->print_config)
-        return cli_print_json(run_config(&a->plan));
+        return cli_print_json(tarry__results_config(&a->plan));
     int code = EXIT_DONE;
-    if (!run_batch_create(&s.batch, &a->plan))
-        code = cli_error(EXIT_FAILED, "out of memory");
-    if (code == EXIT_DONE)
-        code = check_worlds(&s);
+    tarry_status status = tarry__batch_create(&s.batch, &a->plan);
+    if (status == TARRY_OK)
+        status = tarry__batch_check(&s.batch, &error);
+    if (status != TARRY_OK)
+        code = cli_error(cli_code(status), "%s", error.text);
     if (code == EXIT_DONE)
         code = open_files(&s);
     if (code == EXIT_DONE)
         code = simulate(&s);
-    cli_journal_close(&s.journal);
-    run_batch_clear(&s.batch);
+    tarry__batch_clear(&s.batch);
     return code;
 }
 
 /* Before the options are read: what a world of the list leaves out is the
  * file's, or the default. */
-static void complete_worlds(run_plan *plan)
+static void complete_worlds(tarry__batch_plan *plan)
 {
     tarry__experiment *e = &plan->experiment;
     for (size_t i = 0; i < plan->n_worlds; i++) {
-        run_world *w = &plan->world[i];
+        tarry__batch_world *w = &plan->world[i];
         w->instance = w->instance != NULL ? w->instance : e->instance;
         w->loss = w->loss != NULL ? w->loss : e->loss;
         w->delay = w->delay != NULL ? w->delay : e->delay;
@@ -324,11 +278,11 @@ static void complete_worlds(run_plan *plan)
 }
 
 /* After: what the options say holds in all worlds. */
-static void settle_worlds(run_plan *plan)
+static void settle_worlds(tarry__batch_plan *plan)
 {
     const tarry__experiment *e = &plan->experiment;
     for (size_t i = 0; i < plan->n_worlds; i++) {
-        run_world *w = &plan->world[i];
+        tarry__batch_world *w = &plan->world[i];
         w->instance = e->instance != NULL ? e->instance : w->instance;
         w->loss = e->loss != NULL ? e->loss : w->loss;
         w->delay = e->delay != NULL ? e->delay : w->delay;

@@ -3,48 +3,6 @@
 #include "policy/policy_type.h"
 #include "cli/run.h"
 
-static json_t *policies_json(const tarry__experiment *e)
-{
-    json_t *policies = json_array();
-    for (size_t p = 0; p < e->n_policies; p++)
-        json_array_append_new(policies, json_string(e->policy[p]));
-    return policies;
-}
-
-/* Everything but the world. */
-static json_t *common_json(const tarry__experiment *e)
-{
-    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "policy", policies_json(e),
-                     "horizon", (json_int_t)e->horizon, "runs",
-                     (json_int_t)e->runs, "seed", (json_int_t)e->seed, "points",
-                     (json_int_t)e->points);
-}
-
-json_t *run_experiment_config(const tarry__experiment *e)
-{
-    json_t *config = json_pack("{s:s, s:s, s:s}", "instance", e->instance,
-                               "loss", e->loss, "delay", e->delay);
-    json_object_update_new(config, common_json(e));
-    return config;
-}
-
-json_t *run_config(const run_plan *plan)
-{
-    if (plan->n_worlds == 0)
-        return run_experiment_config(&plan->experiment);
-    json_t *worlds = json_array();
-    for (size_t i = 0; i < plan->n_worlds; i++) {
-        const run_world *w = &plan->world[i];
-        json_array_append_new(worlds,
-                              json_pack("{s:s, s:s, s:s, s:s}", "name", w->name,
-                                        "instance", w->instance, "loss",
-                                        w->loss, "delay", w->delay));
-    }
-    json_t *config = json_pack("{s:o}", "worlds", worlds);
-    json_object_update_new(config, common_json(&plan->experiment));
-    return config;
-}
-
 /* ---- groups ---------------------------------------------------------------*/
 
 static bool is_group(const char *text)
@@ -160,7 +118,7 @@ static int read_text(const char *path, const char *key, json_t *value,
 /* A world's name, instance, loss and delay; all but the name may be missing,
  * then they are those of the experiment. */
 static int read_world(const char *path, json_t *object, json_t *keep,
-                      run_world *w)
+                      tarry__batch_world *w)
 {
     const char *key;
     json_t *value;
@@ -183,7 +141,8 @@ static int read_world(const char *path, json_t *object, json_t *keep,
                : cli_error(EXIT_USAGE, "%s: worlds: one without a name", path);
 }
 
-static int check_name(const char *path, const run_plan *plan, const char *name)
+static int check_name(const char *path, const tarry__batch_plan *plan,
+                      const char *name)
 {
     for (size_t i = 0; i < plan->n_worlds; i++)
         if (strcmp(plan->world[i].name, name) == 0)
@@ -193,18 +152,18 @@ static int check_name(const char *path, const run_plan *plan, const char *name)
 }
 
 static int read_worlds(const char *path, json_t *list, json_t *keep,
-                       run_plan *plan)
+                       tarry__batch_plan *plan)
 {
     size_t i;
     json_t *value;
     plan->n_worlds = 0;
     if (!json_is_array(list) || json_array_size(list) == 0 ||
-        json_array_size(list) > RUN_MAX_WORLDS)
+        json_array_size(list) > TARRY__BATCH_MAX_WORLDS)
         return cli_error(EXIT_USAGE, "%s: worlds: not a list of 1 to %d", path,
-                         RUN_MAX_WORLDS);
+                         TARRY__BATCH_MAX_WORLDS);
     json_array_foreach(list, i, value)
     {
-        run_world w = {NULL, NULL, NULL, NULL};
+        tarry__batch_world w = {NULL, NULL, NULL, NULL};
         if (!json_is_object(value))
             return cli_error(EXIT_USAGE, "%s: worlds: entry %zu is no object",
                              path, i);
@@ -219,7 +178,7 @@ static int read_worlds(const char *path, json_t *list, json_t *keep,
 }
 
 static int read_key(const char *path, const char *key, json_t *value,
-                    json_t *keep, run_plan *plan)
+                    json_t *keep, tarry__batch_plan *plan)
 {
     tarry__experiment *e = &plan->experiment;
     if (strcmp(key, "worlds") == 0)
@@ -243,7 +202,7 @@ static int read_key(const char *path, const char *key, json_t *value,
     return cli_error(EXIT_USAGE, "%s: unknown key '%s'", path, key);
 }
 
-int run_read_config(const char *path, json_t *keep, run_plan *plan)
+int run_read_config(const char *path, json_t *keep, tarry__batch_plan *plan)
 {
     json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);

@@ -1,4 +1,4 @@
-/* run_worlds.c - an experiment in several worlds, and their common table. */
+/* run_worlds.c - the common table of an experiment in several worlds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,85 +6,33 @@
 #include "base/base.h"
 #include "cli/run.h"
 
-/* ---- a batch --------------------------------------------------------------*/
-
-bool run_batch_create(run_batch *b, const run_plan *plan)
-{
-    const size_t count = plan->n_worlds > 0 ? plan->n_worlds : 1;
-    *b = (run_batch){.plan = plan, .count = count};
-    b->experiment = tarry__base_alloc(count, sizeof *b->experiment);
-    b->results = tarry__base_zalloc(count, sizeof *b->results);
-    if (b->experiment == NULL || b->results == NULL)
-        return false;
-    for (size_t w = 0; w < count; w++) {
-        tarry__experiment *e = &b->experiment[w];
-        *e = plan->experiment;
-        if (plan->n_worlds > 0) {
-            e->instance = plan->world[w].instance;
-            e->loss = plan->world[w].loss;
-            e->delay = plan->world[w].delay;
-        }
-        if (tarry__experiment_results_create(&b->results[w], e) != TARRY_OK)
-            return false;
-    }
-    return true;
-}
-
-void run_batch_clear(run_batch *b)
-{
-    for (size_t w = 0; b->results != NULL && w < b->count; w++)
-        tarry__experiment_results_clear(&b->results[w]);
-    tarry__base_free(b->results);
-    tarry__base_free(b->experiment);
-}
-
-static bool is_refused(const run_batch *b, size_t w, size_t p)
-{
-    return b->results[w].refused[p].text[0] != '\0';
-}
-
-size_t run_batch_trials(const run_batch *b)
-{
-    const tarry__experiment *e = &b->plan->experiment;
-    size_t count = 0;
-    for (size_t w = 0; w < b->count; w++)
-        for (size_t p = 0; p < e->n_policies; p++)
-            count += is_refused(b, w, p) ? 0 : e->runs;
-    return count;
-}
-
-size_t run_batch_finished(const run_batch *b)
-{
-    size_t count = 0;
-    for (size_t w = 0; w < b->count; w++)
-        count += b->results[w].n_finished;
-    return count;
-}
-
 /* ---- the table ------------------------------------------------------------*/
 
 /* Regret of each policy in each world over that of the world's best; NAN where
  * it has none.  ratio[p * count + w]. */
-static void fill_ratios(const run_batch *b, double *values, double *ratio)
+static void fill_ratios(const tarry__batch *b, double *values, double *ratio)
 {
     for (size_t w = 0; w < b->count; w++) {
         const tarry__experiment_results *r = &b->results[w];
-        const size_t best = run_best_policy(r, values);
+        const size_t best = tarry__results_best(r, values);
         for (size_t p = 0; p < r->experiment->n_policies; p++) {
-            const tarry__experiment_summary s = run_regret(r, p, values);
+            const tarry__experiment_summary s =
+                tarry__results_summary(r, p, tarry__results_regret, 0, values);
             double *at = &ratio[p * b->count + w];
             if (s.count == 0)
                 *at = NAN;
-            else if (s.mean == run_regret(r, best, values).mean)
+            else if (s.mean == tarry__results_mean(
+                                   r, best, tarry__results_regret, values))
                 *at = 1; /* also if both are 0 */
             else
-                *at = s.mean / run_regret(r, best, values).mean;
+                *at = s.mean / tarry__results_mean(
+                                   r, best, tarry__results_regret, values);
         }
     }
 }
 
 /* Whether some policy has regret above the best's, and that is 0. */
-static bool has_no_scale(const run_batch *b, const double *ratio, size_t w)
+static bool has_no_scale(const tarry__batch *b, const double *ratio, size_t w)
 {
     for (size_t p = 0; p < b->plan->experiment.n_policies; p++)
         if (isinf(ratio[p * b->count + w]))
@@ -93,7 +41,7 @@ static bool has_no_scale(const run_batch *b, const double *ratio, size_t w)
 }
 
 /* The geometric mean over the worlds it ran in; NAN if none. */
-static double typical(const run_batch *b, const double *ratio, size_t p)
+static double typical(const tarry__batch *b, const double *ratio, size_t p)
 {
     double sum = 0;
     size_t n = 0;
@@ -107,7 +55,7 @@ static double typical(const run_batch *b, const double *ratio, size_t p)
     return n > 0 ? exp(sum / (double)n) : NAN;
 }
 
-static int column(const run_batch *b, size_t w)
+static int column(const tarry__batch *b, size_t w)
 {
     const size_t length = strlen(b->plan->world[w].name);
     return length > 6 ? (int)length + 1 : 7; /* and one for the mark */
@@ -121,7 +69,7 @@ static void print_ratio(double ratio, int width)
         printf("%*.*f", width, ratio < 99.995 ? 2 : 0, ratio);
 }
 
-static void print_lines(const run_batch *b, const double *ratio)
+static void print_lines(const tarry__batch *b, const double *ratio)
 {
     const tarry__experiment *e = &b->plan->experiment;
     size_t order[TARRY__EXPERIMENT_MAX_POLICIES];
@@ -138,33 +86,34 @@ static void print_lines(const run_batch *b, const double *ratio)
         print_ratio(mean[order[i]], 8);
         for (size_t w = 0; w < b->count; w++) {
             print_ratio(ratio[order[i] * b->count + w], column(b, w));
-            putchar(run_lost_best(&b->results[w], order[i]) ? '*' : ' ');
+            putchar(tarry__results_lost_best(&b->results[w], order[i]) ? '*'
+                                                                       : ' ');
         }
         putchar('\n');
     }
 }
 
-static void print_winners(const run_batch *b, double *values)
+static void print_winners(const tarry__batch *b, double *values)
 {
     int widest = 5;
     for (size_t w = 0; w < b->count; w++)
         widest = (int)fmax(widest, (double)strlen(b->plan->world[w].name));
     for (size_t w = 0; w < b->count; w++) {
         const tarry__experiment *e = &b->experiment[w];
-        const size_t best = run_best_policy(&b->results[w], values);
+        const size_t best = tarry__results_best(&b->results[w], values);
         printf("%-*s  %s, %s, %s: ", widest, b->plan->world[w].name,
                e->instance, e->loss, e->delay);
         if (best == SIZE_MAX) {
             puts("no run has finished");
             continue;
         }
-        const tarry__experiment_summary s =
-            run_regret(&b->results[w], best, values);
+        const tarry__experiment_summary s = tarry__results_summary(
+            &b->results[w], best, tarry__results_regret, 0, values);
         printf("%.5g +/- %.2g by %s\n", s.mean, s.ci95, e->policy[best]);
     }
 }
 
-int run_print_worlds(const run_batch *b, double seconds)
+int run_print_worlds(const tarry__batch *b, double seconds)
 {
     const tarry__experiment *e = &b->plan->experiment;
     double *ratio = tarry__base_alloc(e->n_policies * b->count, sizeof *ratio);

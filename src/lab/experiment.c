@@ -2,64 +2,31 @@
 #include "lab/experiment.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 #include "base/base.h"
 #include "env/world.h"
-#include "lab/workers.h"
-
-static const double REPORT_SECONDS = 0.1;
 
 tarry_status tarry__experiment_results_create(tarry__experiment_results *r,
                                               const tarry__experiment *e)
 {
-    const size_t count = e->n_policies * e->runs;
     memset(r, 0, sizeof *r);
     r->experiment = e;
-    r->outcome = tarry__base_zalloc(count, sizeof *r->outcome);
-    r->finished = tarry__base_zalloc(count, sizeof *r->finished);
     r->refused = tarry__base_zalloc(e->n_policies, sizeof *r->refused);
-    return r->outcome && r->finished && r->refused ? TARRY_OK : TARRY_NO_MEMORY;
+    const tarry_status status = tarry__trials_create(
+        &r->trials, e->n_policies * e->runs, sizeof *r->outcome);
+    r->outcome = (tarry__sim_outcome *)(void *)r->trials.answer;
+    r->finished = r->trials.known;
+    return r->refused != NULL ? status : TARRY_NO_MEMORY;
 }
 
 void tarry__experiment_results_clear(tarry__experiment_results *r)
 {
-    tarry__base_free(r->outcome);
-    tarry__base_free(r->finished);
+    tarry__trials_clear(&r->trials);
     tarry__base_free(r->refused);
     memset(r, 0, sizeof *r);
 }
 
 /* ---- running --------------------------------------------------------------*/
-
-typedef struct {
-    const tarry__experiment *experiment;
-    const tarry__experiment_observer *observer;
-    tarry__experiment_results *results;
-    atomic_uint_fast64_t rounds; /* played and not yet reported */
-    atomic_bool cancel;
-    atomic_flag reporting;
-    double reported; /* when */
-} sweep;
-
-/* Whoever comes by after a while reports, if nobody else is at it. */
-static bool tick(void *context, uint64_t rounds)
-{
-    sweep *s = context;
-    atomic_fetch_add(&s->rounds, rounds);
-    if (s->observer->progress == NULL ||
-        atomic_flag_test_and_set(&s->reporting))
-        return atomic_load(&s->cancel);
-    const double now = tarry__base_seconds();
-    if (now - s->reported > REPORT_SECONDS) {
-        s->reported = now;
-        if (s->observer->progress(s->observer->context,
-                                  atomic_exchange(&s->rounds, 0)))
-            atomic_store(&s->cancel, true);
-    }
-    atomic_flag_clear(&s->reporting);
-    return atomic_load(&s->cancel);
-}
 
 static tarry__sim_trial trial_of(const tarry__experiment *e, size_t i)
 {
@@ -96,35 +63,21 @@ tarry_status tarry__experiment_check(const tarry__experiment *e,
     return status;
 }
 
-/* Tasks go run by run, so that an experiment broken off has about as many runs
- * of each policy.  This is the place of a task's outcome. */
-static size_t place_of(const tarry__experiment *e, size_t task)
+/* Trials go run by run, so that an experiment broken off has about as many runs
+ * of each policy. */
+static size_t order(const tarry__trials *t, size_t i)
 {
-    return task % e->n_policies * e->runs + task / e->n_policies;
+    const tarry__experiment *e = t->context;
+    return i % e->n_policies * e->runs + i / e->n_policies;
 }
 
-static tarry_status work(void *context, size_t task, void *result,
+static tarry_status play(tarry__trials *t, size_t trial, void *answer,
                          tarry_error *error)
 {
-    sweep *s = context;
-    tarry__sim_trial trial =
-        trial_of(s->experiment, place_of(s->experiment, task));
-    trial.tick = tick;
-    trial.tick_context = s;
-    return tarry__sim_run(&trial, result, error);
-}
-
-static tarry_status done(void *context, size_t task, const void *result,
-                         tarry_error *error)
-{
-    sweep *s = context;
-    const size_t i = place_of(s->experiment, task);
-    memcpy(&s->results->outcome[i], result, sizeof *s->results->outcome);
-    s->results->finished[i] = true;
-    s->results->n_finished++;
-    if (s->observer->finished == NULL)
-        return TARRY_OK;
-    return s->observer->finished(s->observer->context, i, result, error);
+    tarry__sim_trial one = trial_of(t->context, trial);
+    one.tick = tarry__trials_tick;
+    one.tick_context = t;
+    return tarry__sim_run(&one, answer, error);
 }
 
 /* A slip in the last policy need not wait for the runs of the others. */
@@ -138,37 +91,19 @@ static tarry_status check_policies(const tarry__experiment *e,
 }
 
 tarry_status tarry__experiment_run(const tarry__experiment *e,
-                                   const tarry__experiment_observer *observer,
-                                   tarry__experiment_results *results,
+                                   const tarry__trials_observer *observer,
+                                   tarry__experiment_results *r,
                                    tarry_error *error)
 {
-    static const tarry__experiment_observer nobody;
-    const size_t count = e->n_policies * e->runs;
     const tarry_status checked = check_policies(e, error);
     if (checked != TARRY_OK)
         return checked;
-    bool *skip = tarry__base_alloc(count, sizeof *skip);
-    if (skip == NULL)
-        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    for (size_t task = 0; task < count; task++) {
-        const size_t i = place_of(e, task);
-        skip[task] = results->finished[i] ||
-                     results->refused[i / e->runs].text[0] != '\0';
-    }
-    tarry__workers_share(skip, count * sizeof *skip);
-    sweep s = {.experiment = e,
-               .observer = observer != NULL ? observer : &nobody,
-               .results = results,
-               .reporting = ATOMIC_FLAG_INIT};
-    const tarry__workers_job job = {.count = count,
-                                    .result_size = sizeof(tarry__sim_outcome),
-                                    .context = &s,
-                                    .work = work,
-                                    .done = done,
-                                    .skip = skip};
-    const tarry_status status = tarry__workers_run(&job, e->threads, error);
-    tarry__base_free(skip);
-    return status;
+    r->trials.context = e;
+    r->trials.play = play;
+    r->trials.order = order;
+    for (size_t i = 0; i < r->trials.count; i++)
+        r->trials.skip[i] = r->refused[i / e->runs].text[0] != '\0';
+    return tarry__trials_run(&r->trials, e->threads, observer, error);
 }
 
 /* ---- summaries ------------------------------------------------------------*/

@@ -5,6 +5,7 @@
 #ifndef TARRY_LAB_EXPERIMENT_H
 #define TARRY_LAB_EXPERIMENT_H
 
+#include "lab/trials.h"
 #include "sim/sim.h"
 
 enum { TARRY__EXPERIMENT_MAX_POLICIES = 64 };
@@ -20,12 +21,12 @@ typedef struct {
     uint64_t grid[TARRY__SIM_MAX_GRID];
 } tarry__experiment;
 
-/* Results so far; outcome p * runs + i is that of policy p in run i. */
+/* Results so far; trial p * runs + i is run i of policy p. */
 typedef struct {
     const tarry__experiment *experiment;
-    tarry__sim_outcome *outcome;
+    tarry__trials trials;        /* owns the next two: */
+    tarry__sim_outcome *outcome; /*   per trial */
     bool *finished;
-    size_t n_finished;
     tarry_error *refused; /* per policy: why it cannot run here; "": it can */
 } tarry__experiment_results;
 
@@ -40,22 +41,10 @@ tarry_status tarry__experiment_check(const tarry__experiment *experiment,
                                      tarry__experiment_results *results,
                                      tarry_error *error);
 
-/* What is told while it runs.  Both may be NULL. */
-typedef struct {
-    void *context;
-    /* Now and then, from one thread at a time: rounds played in this call;
-     * true cancels. */
-    bool (*progress)(void *context, uint64_t rounds);
-    /* After each finished trial, one at a time. */
-    tarry_status (*finished)(void *context, size_t index,
-                             const tarry__sim_outcome *outcome,
-                             tarry_error *error);
-} tarry__experiment_observer;
-
 /* Runs the trials that are not finished yet.  TARRY_CANCELLED leaves those
  * finished so far. */
 tarry_status tarry__experiment_run(const tarry__experiment *experiment,
-                                   const tarry__experiment_observer *observer,
+                                   const tarry__trials_observer *observer,
                                    tarry__experiment_results *results,
                                    tarry_error *error);
 

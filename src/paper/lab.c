@@ -2,11 +2,9 @@
 #include "paper/lab.h"
 
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
-#include "lab/workers.h"
 
 typedef struct {
     tarry__lab_case c;
@@ -20,25 +18,17 @@ typedef struct text {
 
 struct tarry__lab {
     uint64_t seed;
-    bool full, answers;
+    bool full, closed;
     tarry_status failed; /* to note something down */
     size_t n_questions, room;
     question *questions;
     size_t n_trials;
-    tarry__lab_answer
-        *answer; /* per trial; while asking, zeros of one question */
-    size_t n_zeros;
-    bool *known;
     text *texts;
-    /* while trials run: */
-    const tarry__lab_observer *observer;
-    double total, reported;
-    _Atomic double played;
-    atomic_bool cancel;
-    atomic_flag reporting;
+    tarry__trials trials; /* once closed */
+    tarry__journal *journal;
+    void *context; /* of the one who watches */
+    bool (*progress)(void *context, double share, uint64_t rounds);
 };
-
-static const double REPORT_SECONDS = 0.1;
 
 tarry__lab *tarry__lab_create(uint64_t seed, bool full)
 {
@@ -59,8 +49,7 @@ void tarry__lab_free(tarry__lab *lab)
         tarry__base_free(t);
     }
     tarry__base_free(lab->questions);
-    tarry__base_free(lab->answer);
-    tarry__base_free(lab->known);
+    tarry__trials_clear(&lab->trials);
     tarry__base_free(lab);
 }
 
@@ -77,11 +66,6 @@ bool tarry__lab_full(const tarry__lab *lab)
 double tarry__lab_pick(const tarry__lab *lab, double quick, double full)
 {
     return lab->full ? full : quick;
-}
-
-bool tarry__lab_answers(const tarry__lab *lab)
-{
-    return lab->answers;
 }
 
 const char *tarry__lab_text(tarry__lab *lab, const char *format, ...)
@@ -110,8 +94,7 @@ static bool same(const tarry__lab_case *a, const tarry__lab_case *b)
     return strcmp(a->instance, b->instance) == 0 &&
            strcmp(a->loss, b->loss) == 0 && strcmp(a->delay, b->delay) == 0 &&
            strcmp(a->policy, b->policy) == 0 && a->horizon == b->horizon &&
-           a->runs == b->runs && a->phases == b->phases &&
-           a->brackets == b->brackets;
+           a->runs == b->runs && a->phases == b->phases && a->kind == b->kind;
 }
 
 static const question *find(const tarry__lab *lab, const tarry__lab_case *c)
@@ -138,31 +121,18 @@ static tarry_status note(tarry__lab *lab, const tarry__lab_case *c)
     return TARRY_OK;
 }
 
-/* Room for as many zeros as somebody wants to see. */
-static const tarry__lab_answer *zeros(tarry__lab *lab, size_t count)
+void tarry__lab_ask(tarry__lab *lab, const tarry__lab_case *c)
 {
-    if (count > lab->n_zeros) {
-        tarry__lab_answer *more = tarry__base_zalloc(count, sizeof *more);
-        if (more == NULL) {
-            lab->failed = TARRY_NO_MEMORY;
-            return NULL;
-        }
-        tarry__base_free(lab->answer);
-        lab->answer = more;
-        lab->n_zeros = count;
-    }
-    return lab->answer;
+    if (!lab->closed && find(lab, c) == NULL && note(lab, c) != TARRY_OK)
+        lab->failed = TARRY_NO_MEMORY;
 }
 
-const tarry__lab_answer *tarry__lab_ask(tarry__lab *lab,
-                                        const tarry__lab_case *c)
+const tarry__lab_answer *tarry__lab_answers(const tarry__lab *lab,
+                                            const tarry__lab_case *c)
 {
     const question *q = find(lab, c);
-    if (lab->answers)
-        return q != NULL ? &lab->answer[q->first] : NULL;
-    if (q == NULL && note(lab, c) != TARRY_OK)
-        lab->failed = TARRY_NO_MEMORY;
-    return zeros(lab, c->runs);
+    const tarry__lab_answer *all = (const void *)lab->trials.answer;
+    return q != NULL && lab->closed ? &all[q->first] : NULL;
 }
 
 size_t tarry__lab_trials(const tarry__lab *lab)
@@ -188,8 +158,7 @@ uint64_t tarry__lab_digest(const tarry__lab *lab)
     for (size_t i = 0; i < lab->n_questions; i++) {
         const tarry__lab_case *c = &lab->questions[i].c;
         const char *const words[] = {c->instance, c->loss, c->delay, c->policy};
-        const uint64_t numbers[] = {c->horizon, c->runs, c->phases,
-                                    c->brackets};
+        const uint64_t numbers[] = {c->horizon, c->phases, c->kind};
         for (size_t k = 0; k < 4; k++)
             h = tarry__base_digest(h, words[k], strlen(words[k]) + 1);
         h = tarry__base_digest(h, numbers, sizeof numbers);
@@ -290,125 +259,156 @@ static const question *question_of(const tarry__lab *lab, size_t trial)
     return &lab->questions[low];
 }
 
-static double cost_of(const tarry__lab_case *c)
+static double cost_of(const tarry__trials *t, size_t trial)
 {
+    const tarry__lab_case *c = &question_of(t->context, trial)->c;
     return (double)c->horizon * (c->cost > 0 ? c->cost : 1);
 }
 
-/* Whoever comes by after a while reports, if nobody else is at it. */
-static bool tick(void *context, uint64_t rounds)
+static tarry_status play_case(tarry__trials *t, const tarry__lab_case *c,
+                              uint64_t seed, uint32_t run,
+                              tarry__lab_answer *answer, tarry_error *error)
 {
-    tarry__lab *lab = context;
-    (void)rounds;
-    if (lab->observer->progress == NULL ||
-        atomic_flag_test_and_set(&lab->reporting))
-        return atomic_load(&lab->cancel);
-    const double now = tarry__base_seconds();
-    if (now - lab->reported > REPORT_SECONDS) {
-        lab->reported = now;
-        if (lab->observer->progress(lab->observer->context,
-                                    atomic_load(&lab->played) / lab->total))
-            atomic_store(&lab->cancel, true);
-    }
-    atomic_flag_clear(&lab->reporting);
-    return atomic_load(&lab->cancel);
-}
-
-static tarry_status work(void *context, size_t i, void *result,
-                         tarry_error *error)
-{
-    tarry__lab *lab = context;
-    const question *q = question_of(lab, i);
     uint64_t grid[TARRY__PAPER_CURVE];
-    observer_of_phases phases = {.left = q->c.phases};
+    observer_of_phases phases = {.left = c->phases};
     tarry__sim_outcome *o = tarry__base_alloc(1, sizeof *o);
     if (o == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    const tarry__sim_trial trial = {.instance = q->c.instance,
-                                    .loss = q->c.loss,
-                                    .delay = q->c.delay,
-                                    .policy = q->c.policy,
-                                    .horizon = q->c.horizon,
-                                    .seed = lab->seed,
-                                    .run = (uint32_t)(i - q->first),
-                                    .n_grid = tarry__lab_grid(&q->c, grid),
+    const tarry__sim_trial trial = {.instance = c->instance,
+                                    .loss = c->loss,
+                                    .delay = c->delay,
+                                    .policy = c->policy,
+                                    .horizon = c->horizon,
+                                    .seed = seed,
+                                    .run = run,
+                                    .n_grid = tarry__lab_grid(c, grid),
                                     .grid = grid,
-                                    .tick = tick,
-                                    .tick_context = lab,
+                                    .tick = tarry__trials_tick,
+                                    .tick_context = t,
                                     .phase_ended = phase_ended,
                                     .phase_context = &phases};
     tarry_status status = TARRY_OK;
-    if (q->c.brackets) {
-        status = compare_brackets(trial, o, result, error);
+    if (c->kind == TARRY__LAB_BRACKETS) {
+        status = compare_brackets(trial, o, answer, error);
     } else {
         status = tarry__sim_run(&trial, o, error);
-        keep(result, o);
+        keep(answer, o);
     }
     tarry__base_free(o);
     return status;
 }
 
-static tarry_status done(void *context, size_t i, const void *result,
+static tarry_status play(tarry__trials *t, size_t trial, void *answer,
                          tarry_error *error)
 {
+    const tarry__lab *lab = t->context;
+    const question *q = question_of(lab, trial);
+    const uint32_t run = (uint32_t)(trial - q->first);
+    if (q->c.kind == TARRY__LAB_PLAY || q->c.kind == TARRY__LAB_BRACKETS)
+        return play_case(t, &q->c, lab->seed, run, answer, error);
+    if (tarry__trials_tick(t, 1))
+        return tarry__base_fail(error, TARRY_CANCELLED, "cancelled");
+    return tarry__lab_design(&q->c, lab->seed, run, answer, error);
+}
+
+tarry_status tarry__lab_close(tarry__lab *lab, tarry_error *error)
+{
+    if (lab->failed == TARRY_OK)
+        lab->failed = tarry__trials_create(&lab->trials, lab->n_trials,
+                                           sizeof(tarry__lab_answer));
+    if (lab->failed != TARRY_OK)
+        return tarry__base_fail(error, lab->failed, "out of memory");
+    lab->trials.context = lab;
+    lab->trials.play = play;
+    lab->trials.cost = cost_of;
+    lab->closed = true;
+    return TARRY_OK;
+}
+
+static tarry_status finished(void *context, size_t trial, const void *answer,
+                             tarry_error *error)
+{
+    const tarry__lab *lab = context;
+    const question *q = question_of(lab, trial);
+    return lab->journal == NULL
+               ? TARRY_OK
+               : tarry__journal_add(lab->journal, (size_t)(q - lab->questions),
+                                    trial - q->first, answer, error);
+}
+
+static bool watch(void *context, double share, uint64_t rounds)
+{
+    const tarry__lab *lab = context;
+    return lab->progress(lab->context, share, rounds);
+}
+
+tarry_status
+tarry__lab_run(tarry__lab *lab, int threads,
+               bool (*progress)(void *context, double share, uint64_t rounds),
+               void *context, tarry__journal *journal, tarry_error *error)
+{
+    const tarry__trials_observer observer = {
+        lab, progress != NULL ? watch : NULL, finished};
+    lab->journal = journal;
+    lab->progress = progress;
+    lab->context = context;
+    return tarry__trials_run(&lab->trials, threads, &observer, error);
+}
+
+/* ---- the journal ----------------------------------------------------------*/
+
+#define FIELD(kind, name) TARRY__JOURNAL_FIELD(tarry__lab_answer, kind, name)
+
+static const tarry__journal_field fields[] = {
+    FIELD(REAL, regret),         FIELD(COUNT, rounds),
+    FIELD(COUNT, first_seen),    FIELD(COUNT, n_phases),
+    FIELD(COUNT, length),        FIELD(COUNT, designated),
+    FIELD(COUNT, best_kept),     FIELD(COUNT, uncovered),
+    FIELD(COUNT, arms),          FIELD(REAL, widest),
+    FIELD(REAL, design_g),       FIELD(REAL, design_weight),
+    FIELD(REAL, design_support), FIELD(REAL, curve),
+};
+
+static bool take(void *context, size_t c, size_t run, const void *answer)
+{
     tarry__lab *lab = context;
-    tarry__lab_put(lab, i, result);
-    if (lab->observer->finished == NULL)
-        return TARRY_OK;
-    return lab->observer->finished(lab->observer->context, i, result, error);
+    if (c >= lab->n_questions || run >= lab->questions[c].c.runs)
+        return false;
+    tarry__trials_put(&lab->trials, lab->questions[c].first + run, answer);
+    return true;
 }
 
-/* The zeros give way to places for all answers. */
-static tarry_status make_places(tarry__lab *lab)
+static json_t *heading_of(const tarry__lab *lab)
 {
-    if (lab->known != NULL)
-        return TARRY_OK;
-    tarry__base_free(lab->answer);
-    lab->answer = tarry__base_zalloc(lab->n_trials, sizeof *lab->answer);
-    lab->known = tarry__base_zalloc(lab->n_trials, sizeof *lab->known);
-    return lab->answer != NULL && lab->known != NULL ? TARRY_OK
-                                                     : TARRY_NO_MEMORY;
-}
-
-void tarry__lab_put(tarry__lab *lab, size_t index,
-                    const tarry__lab_answer *answer)
-{
-    if (make_places(lab) != TARRY_OK) {
-        lab->failed = TARRY_NO_MEMORY;
-        return;
+    json_t *cases = json_array();
+    bool ok = cases != NULL;
+    for (size_t i = 0; ok && i < lab->n_questions; i++) {
+        const tarry__lab_case *c = &lab->questions[i].c;
+        ok = json_array_append_new(
+                 cases, json_sprintf("%s, %s, %s, %s, %ju rounds", c->instance,
+                                     c->loss, c->delay, c->policy,
+                                     (uintmax_t)c->horizon)) == 0;
     }
-    const double cost = cost_of(&question_of(lab, index)->c);
-    lab->answer[index] = *answer;
-    lab->known[index] = true;
-    atomic_store(&lab->played, atomic_load(&lab->played) + cost);
+    json_t *heading = tarry__journal_heading(tarry__lab_digest(lab), cases);
+    for (size_t i = 0; ok && i < lab->n_questions; i++)
+        ok = tarry__journal_add_files(heading, lab->questions[i].c.instance) &&
+             tarry__journal_add_files(heading, lab->questions[i].c.delay);
+    if (!ok) {
+        json_decref(heading);
+        return NULL;
+    }
+    return heading;
 }
 
-tarry_status tarry__lab_run(tarry__lab *lab, int threads,
-                            const tarry__lab_observer *observer,
-                            tarry_error *error)
+tarry_status tarry__lab_open_journal(tarry__lab *lab, const char *path,
+                                     tarry__journal *journal,
+                                     tarry_error *error)
 {
-    static const tarry__lab_observer nobody;
-    if (make_places(lab) != TARRY_OK || lab->failed != TARRY_OK)
-        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    tarry__workers_share(lab->known, lab->n_trials * sizeof *lab->known);
-    bool *skip = tarry__base_alloc(lab->n_trials, sizeof *skip);
-    if (skip == NULL)
-        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    memcpy(skip, lab->known, lab->n_trials * sizeof *skip);
-    lab->observer = observer != NULL ? observer : &nobody;
-    atomic_flag_clear(&lab->reporting);
-    lab->total = 0;
-    for (size_t i = 0; i < lab->n_questions; i++)
-        lab->total +=
-            cost_of(&lab->questions[i].c) * (double)lab->questions[i].c.runs;
-    const tarry__workers_job job = {.count = lab->n_trials,
-                                    .result_size = sizeof(tarry__lab_answer),
-                                    .context = lab,
-                                    .work = work,
-                                    .done = done,
-                                    .skip = skip};
-    const tarry_status status = tarry__workers_run(&job, threads, error);
-    tarry__base_free(skip);
-    lab->answers = status == TARRY_OK;
-    return status;
+    *journal = (tarry__journal){.path = path,
+                                .fields = fields,
+                                .n_fields = sizeof fields / sizeof *fields,
+                                .answer_size = sizeof(tarry__lab_answer),
+                                .context = lab,
+                                .take = take};
+    return tarry__journal_open(journal, heading_of(lab), error);
 }

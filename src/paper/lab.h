@@ -1,24 +1,32 @@
 /* lab.h - the trials behind the paper's rows.
  *
- * A row is a function that asks the laboratory for cases and makes checks and
- * figures of the answers.  It is called twice with the same questions: the
- * first time the laboratory only notes them down and answers zeros, then all
- * trials are run at once, shared by all workers, and the second time the
- * answers are true.  So a row is written as if trials took no time. */
+ * A row first says its trials as data, by asking for cases; then all trials of
+ * all rows are run at once, shared by all workers; then each row judges the
+ * answers.  The same case twice costs its trials once. */
 #ifndef TARRY_PAPER_LAB_H
 #define TARRY_PAPER_LAB_H
 
+#include "lab/journal.h"
+#include "lab/trials.h"
 #include "sim/sim.h"
 
-enum { TARRY__PAPER_CURVE = 32 };
+enum { TARRY__PAPER_CURVE = 32, TARRY__LAB_DESIGN_DIM = 48 };
 
-/* Runs of a policy in a world. */
+/* What a trial is. */
+typedef enum {
+    TARRY__LAB_PLAY,          /* a run of the policy in the world */
+    TARRY__LAB_BRACKETS,      /* its first phase, and the same without delays */
+    TARRY__LAB_DESIGN,        /* the balanced design of the instance's arms */
+    TARRY__LAB_DESIGN_UNEVEN, /* of these arms, each stretched by chance */
+} tarry__lab_kind;
+
+/* Runs of a policy in a world, or of a design for its arms. */
 typedef struct {
     const char *instance, *loss, *delay, *policy; /* descriptions */
     uint64_t horizon, runs;
     uint64_t phases; /* a run ends after so many; 0: with the horizon */
-    bool brackets;   /* compare the first phase's estimates: see answer */
-    double cost;     /* of a round against that of a plain one; 0 means 1 */
+    tarry__lab_kind kind;
+    double cost; /* of a round against that of a plain one; 0 means 1 */
 } tarry__lab_case;
 
 /* Of one run, plain bytes. */
@@ -28,11 +36,14 @@ typedef struct {
     uint64_t n_phases;
     uint64_t length, designated; /* rounds and planned losses of phase 1 */
     uint64_t best_kept;
-    /* With `brackets`: the arms whose lower and upper estimates do not enclose
-     * what the same plays give when all their losses are known, and the largest
-     * distance of the two in units of eps. */
+    /* Of TARRY__LAB_BRACKETS: the arms whose lower and upper estimates do not
+     * enclose what the same plays give when all their losses are known, and the
+     * largest distance of the two in units of eps. */
     uint64_t uncovered, arms;
     double widest;
+    /* Of a design: g over the rank; the smallest weight times twice the
+     * support; the support over what the lemma allows.  All 0: not solved. */
+    double design_g, design_weight, design_support;
     double curve[TARRY__PAPER_CURVE]; /* regret on the grid of the horizon */
 } tarry__lab_answer;
 
@@ -48,13 +59,13 @@ uint64_t tarry__lab_seed(const tarry__lab *lab);
 bool tarry__lab_full(const tarry__lab *lab);
 double tarry__lab_pick(const tarry__lab *lab, double quick, double full);
 
-/* Whether answers are true, that is, the second call of a row. */
-bool tarry__lab_answers(const tarry__lab *lab);
+/* Notes a case down.  Only before tarry__lab_run; a failure is told there. */
+void tarry__lab_ask(tarry__lab *lab, const tarry__lab_case *c);
 
-/* c->runs answers, in the order of runs; valid until the next question.  The
- * same question twice costs trials once. */
-const tarry__lab_answer *tarry__lab_ask(tarry__lab *lab,
-                                        const tarry__lab_case *c);
+/* c->runs answers, in the order of runs, after tarry__lab_run; NULL: the case
+ * has not been asked for.  They live as long as the laboratory. */
+const tarry__lab_answer *tarry__lab_answers(const tarry__lab *lab,
+                                            const tarry__lab_case *c);
 
 /* The rounds at which a case's curves are recorded: *grid has room for
  * PAPER_CURVE; answers how many. */
@@ -66,30 +77,30 @@ const char *tarry__lab_text(tarry__lab *lab, const char *format, ...)
 
 /* ---- running --------------------------------------------------------------*/
 
-/* What is told meanwhile, one at a time. */
-typedef struct {
-    void *context;
-    /* The share of the work that is done; true cancels. */
-    bool (*progress)(void *context, double share);
-    /* After each trial. */
-    tarry_status (*finished)(void *context, size_t index,
-                             const tarry__lab_answer *answer,
-                             tarry_error *error);
-} tarry__lab_observer;
-
 size_t tarry__lab_trials(const tarry__lab *lab);
 
-/* A trial's answer is known from an earlier, interrupted job. */
-void tarry__lab_put(tarry__lab *lab, size_t index,
-                    const tarry__lab_answer *answer);
-
-/* A number that differs if the questions do. */
+/* A number that differs if the questions do, runs aside. */
 uint64_t tarry__lab_digest(const tarry__lab *lab);
 
-/* Runs what has been asked and is not known.  From then on answers are true,
- * on rank 0. */
-tarry_status tarry__lab_run(tarry__lab *lab, int threads,
-                            const tarry__lab_observer *observer,
-                            tarry_error *error);
+/* Makes places for all answers; from now on nothing can be asked. */
+tarry_status tarry__lab_close(tarry__lab *lab, tarry_error *error);
+
+/* Opens a journal and takes in the answers it has; after tarry__lab_close.  The
+ * journal is filled by this call and closed by the caller. */
+tarry_status tarry__lab_open_journal(tarry__lab *lab, const char *path,
+                                     tarry__journal *journal,
+                                     tarry_error *error);
+
+/* Runs what is not known yet, and keeps it in the journal (may be NULL).
+ * Answers are then there on rank 0. */
+tarry_status
+tarry__lab_run(tarry__lab *lab, int threads,
+               bool (*progress)(void *context, double share, uint64_t rounds),
+               void *context, tarry__journal *journal, tarry_error *error);
+
+/* One trial of a design, in at most TARRY__LAB_DESIGN_DIM dimensions. */
+tarry_status tarry__lab_design(const tarry__lab_case *c, uint64_t seed,
+                               uint32_t run, tarry__lab_answer *answer,
+                               tarry_error *error);
 
 #endif

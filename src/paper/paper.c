@@ -57,23 +57,36 @@ static json_t *to_json(const tarry__paper_row *row, const tarry__sheet *s)
         "checks", s->checks, "figures", s->figures, "data", s->data);
 }
 
-json_t *tarry__paper_row_run(const tarry__paper_row *row, tarry__lab *lab,
-                             const char *command)
+tarry_status tarry__paper_row_ask(const tarry__paper_row *row,
+                                  tarry__plan *plan)
 {
-    tarry__sheet s = {.lab = lab,
-                      .command = command,
-                      .checks = json_array(),
-                      .figures = json_array(),
-                      .data = json_array(),
-                      .seen = json_object(),
-                      .empty = true};
+    row->ask(plan);
+    return plan->failed;
+}
+
+json_t *tarry__paper_row_judge(const tarry__paper_row *row,
+                               const tarry__plan *plan, const char *command)
+{
+    tarry__sheet s = {
+        .lab = plan->lab,
+        .plan = plan,
+        .measured = tarry__base_zalloc(plan->n_points, sizeof *s.measured),
+        .command = command,
+        .checks = json_array(),
+        .figures = json_array(),
+        .data = json_array(),
+        .seen = json_object(),
+        .empty = true};
     json_t *json = NULL;
-    if (s.checks != NULL && s.figures != NULL && s.data != NULL &&
-        s.seen != NULL) {
-        row->run(&s);
+    if (s.measured != NULL && s.checks != NULL && s.figures != NULL &&
+        s.data != NULL && s.seen != NULL) {
+        tarry__sheet_measure(&s);
+        if (s.failed == TARRY_OK)
+            row->judge(&s);
         if (s.failed == TARRY_OK)
             json = to_json(row, &s);
     }
+    tarry__base_free(s.measured);
     json_decref(s.checks);
     json_decref(s.figures);
     json_decref(s.data);

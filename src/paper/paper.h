@@ -11,7 +11,8 @@ typedef struct {
     const char *bandits, *prior, *here; /* the table's cells: plain bandits,
                                            linear before, linear in the paper;
                                            NULL: empty; here NULL: not in it */
-    void (*run)(tarry__sheet *sheet);
+    void (*ask)(tarry__plan *plan);     /* says its trials */
+    void (*judge)(tarry__sheet *sheet); /* makes checks and figures of them */
 } tarry__paper_row;
 
 /* Ends with NULL. */
@@ -25,16 +26,23 @@ extern const tarry__paper_row tarry__paper_row_stochastic,
     tarry__paper_row_best_kept, tarry__paper_row_design;
 
 /* For comparison: what delays of 2000 to 32000 rounds add to the regret of a
- * policy for plain bandits; `delay` has a %.0f for them, `symbol` stands for
- * them. */
-void tarry__paper_row_add_bandits(tarry__sheet *sheet, const char *policy,
-                                  const char *delay, const char *symbol);
+ * policy for plain bandits.  `delay` has a %.0f for them, `symbol` stands for
+ * them.  The points are in series TARRY__PAPER_BANDITS. */
+enum { TARRY__PAPER_BANDITS = 1000 };
+void tarry__paper_row_ask_bandits(tarry__plan *plan, const char *policy,
+                                  const char *delay);
+void tarry__paper_row_judge_bandits(tarry__sheet *sheet, const char *symbol);
 
 const tarry__paper_row *tarry__paper_find(const char *id);
 
-/* One call of a row: its questions, or its JSON (a new value; NULL when out of
- * memory).  See lab.h. */
-json_t *tarry__paper_row_run(const tarry__paper_row *row, tarry__lab *lab,
-                             const char *command);
+/* Says the row's trials: fills the plan, whose laboratory the caller has set.
+ * TARRY_NO_MEMORY; the caller clears the plan in either case. */
+tarry_status tarry__paper_row_ask(const tarry__paper_row *row,
+                                  tarry__plan *plan);
+
+/* Judges them when they are done: the row as JSON, a new value; NULL when out
+ * of memory, or if it looks at a case it has not asked for. */
+json_t *tarry__paper_row_judge(const tarry__paper_row *row,
+                               const tarry__plan *plan, const char *command);
 
 #endif

@@ -20,137 +20,129 @@ static void append(tarry__sheet *s, json_t *array, json_t *value)
 
 /* ---- measuring ------------------------------------------------------------*/
 
-double tarry__sheet_regret(const tarry__lab_answer *run,
-                           const tarry__lab_answer *base)
+const tarry__lab_answer *tarry__sheet_runs(tarry__sheet *s,
+                                           const tarry__lab_case *c)
 {
-    (void)base;
-    return run->regret;
+    const tarry__lab_answer *runs = tarry__lab_answers(s->lab, c);
+    if (runs == NULL)
+        s->failed = TARRY_BAD_ARGUMENT;
+    return runs;
 }
 
-double tarry__sheet_penalty(const tarry__lab_answer *run,
-                            const tarry__lab_answer *base)
-{
-    return run->regret - base->regret;
-}
-
-double tarry__sheet_ratio(const tarry__lab_answer *run,
-                          const tarry__lab_answer *base)
-{
-    return run->regret / base->regret;
-}
-
-double tarry__sheet_length(const tarry__lab_answer *run,
-                           const tarry__lab_answer *base)
-{
-    (void)base;
-    return run->n_phases > 0 ? (double)run->length : NAN;
-}
-
-double tarry__sheet_overhead(const tarry__lab_answer *run,
-                             const tarry__lab_answer *base)
-{
-    const double planned = base != NULL ? tarry__sheet_length(base, NULL)
-                                        : (double)run->designated;
-    return tarry__sheet_length(run, NULL) - planned;
-}
-
-double tarry__sheet_first_loss(const tarry__lab_answer *run,
-                               const tarry__lab_answer *base)
-{
-    (void)base;
-    return (double)run->first_seen;
-}
-
-tarry__lab_case tarry__sheet_with_delay(tarry__lab_case c, const char *delay)
-{
-    c.delay = delay;
-    return c;
-}
-
-tarry__lab_case tarry__sheet_with_policy(tarry__lab_case c, const char *policy)
-{
-    c.policy = policy;
-    return c;
-}
-
-/* The values of all runs. */
-static double *values_of(tarry__sheet *s, const tarry__lab_case *c,
-                         const tarry__lab_case *base,
-                         tarry__sheet_quantity *quantity)
+/* The mean over the runs of a point. */
+static tarry__fit_point mean_of(tarry__sheet *s, double x,
+                                const tarry__lab_case *c,
+                                const tarry__lab_case *base,
+                                tarry__plan_quantity *quantity)
 {
     double *values = tarry__base_alloc(c->runs, sizeof *values);
-    tarry__lab_answer *bases = NULL;
-    const tarry__lab_answer *runs = NULL;
-    if (base != NULL) {
-        bases = tarry__base_alloc(c->runs, sizeof *bases);
-        runs = tarry__lab_ask(s->lab, base);
-        if (bases != NULL &&
-            runs != NULL) /* answers last to the next question */
-            memcpy(bases, runs, c->runs * sizeof *bases);
-    }
-    runs = tarry__lab_ask(s->lab, c);
-    if (values == NULL || runs == NULL || (base != NULL && bases == NULL)) {
-        s->failed = TARRY_NO_MEMORY;
-        tarry__base_free(values);
-        values = NULL;
-    }
-    for (size_t i = 0; values != NULL && i < c->runs; i++)
-        values[i] = quantity(&runs[i], bases != NULL ? &bases[i] : NULL);
-    tarry__base_free(bases);
-    return values;
-}
-
-tarry__fit_point tarry__sheet_measure(tarry__sheet *s, tarry__fit_sweep *sweep,
-                                      double x, const tarry__lab_case *c,
-                                      const tarry__lab_case *base,
-                                      tarry__sheet_quantity *quantity,
-                                      const char *what)
-{
-    double *values = values_of(s, c, base, quantity);
+    const tarry__lab_answer *runs = tarry__sheet_runs(s, c), *bases = NULL;
     tarry__fit_point point = {.x = x};
+    if (base != NULL)
+        bases = tarry__sheet_runs(s, base);
     if (values == NULL)
-        return point;
-    point = tarry__fit_point_of(x, values, c->runs);
+        s->failed = TARRY_NO_MEMORY;
+    if (s->failed == TARRY_OK) {
+        for (size_t i = 0; i < c->runs; i++)
+            values[i] = quantity(&runs[i], bases != NULL ? &bases[i] : NULL);
+        point = tarry__fit_point_of(x, values, c->runs);
+    }
     tarry__base_free(values);
-    if (sweep != NULL && sweep->n < TARRY__FIT_SWEEP_POINTS)
-        sweep->point[sweep->n++] = point;
-    append(s, s->data,
-           json_pack("{s:s, s:s?, s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o}",
-                     "quantity", what, "series",
-                     sweep != NULL ? sweep->name : NULL, "x", x, "instance",
-                     c->instance, "loss", c->loss, "delay", c->delay, "policy",
-                     c->policy, "horizon", (json_int_t)c->horizon, "runs",
-                     (json_int_t)c->runs, "mean", number(point.mean), "ci95",
-                     number(point.ci95)));
     return point;
 }
 
-tarry__fit_point tarry__sheet_measure_least(tarry__sheet *s,
-                                            tarry__fit_sweep *sweep, double x,
-                                            tarry__lab_case c)
+static const tarry__lab_case *base_of(const tarry__plan_point *p)
 {
-    tarry__fit_point least = {.x = x};
-    bool some = false;
-    for (size_t i = 0; (c.policy = tarry_policy_name(i)) != NULL; i++) {
-        if (strcmp(c.policy, "oracle") == 0)
-            continue;
-        const tarry__fit_point p = tarry__sheet_measure(
-            s, NULL, x, &c, NULL, tarry__sheet_regret, "regret");
-        if (!some || p.mean - p.ci95 < least.mean - least.ci95)
-            least = p;
-        some = true;
+    return p->base.policy != NULL ? &p->base : NULL;
+}
+
+static double place_of(tarry__sheet *s, const tarry__plan_point *p)
+{
+    const tarry__lab_case *c = base_of(p) != NULL ? base_of(p) : &p->c;
+    switch (p->place) {
+    case TARRY__PLAN_AT_ROUNDS:
+        return mean_of(s, 0, c, NULL, tarry__plan_rounds).mean;
+    case TARRY__PLAN_AT_BOUND:
+        return tarry__sheet_bound_of(s, &p->c).upper;
+    default:
+        return p->x;
     }
-    sweep->point[sweep->n++] = least;
+}
+
+static void note_point(tarry__sheet *s, const tarry__plan_point *p,
+                       tarry__fit_point m)
+{
+    const tarry__lab_case *c = &p->c;
+    append(s, s->data,
+           json_pack("{s:s, s:s?, s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o}",
+                     "quantity", p->what, "series", p->name, "x", m.x,
+                     "instance", c->instance, "loss", c->loss, "delay",
+                     c->delay, "policy", c->policy, "horizon",
+                     (json_int_t)c->horizon, "runs", (json_int_t)c->runs,
+                     "mean", number(m.mean), "ci95", number(m.ci95)));
+}
+
+void tarry__sheet_measure(tarry__sheet *s)
+{
+    for (size_t i = 0; s->failed == TARRY_OK && i < s->plan->n_points; i++) {
+        const tarry__plan_point *p = &s->plan->point[i];
+        if (p->quantity == NULL)
+            continue;
+        s->measured[i] =
+            mean_of(s, place_of(s, p), &p->c, base_of(p), p->quantity);
+        note_point(s, p, s->measured[i]);
+    }
+}
+
+tarry__fit_sweep tarry__sheet_sweep(const tarry__sheet *s, int series)
+{
+    tarry__fit_sweep sweep = {.name = NULL};
+    for (size_t i = 0; i < s->plan->n_points; i++) {
+        const tarry__plan_point *p = &s->plan->point[i];
+        if (p->series != series || sweep.n == TARRY__FIT_SWEEP_POINTS)
+            continue;
+        sweep.name = p->name;
+        sweep.point[sweep.n++] = s->measured[i];
+    }
+    return sweep;
+}
+
+const tarry__plan_point *tarry__sheet_planned(const tarry__sheet *s, int series)
+{
+    for (size_t i = 0; i < s->plan->n_points; i++)
+        if (s->plan->point[i].series == series)
+            return &s->plan->point[i];
+    return NULL;
+}
+
+tarry__fit_point tarry__sheet_point(const tarry__sheet *s, int series)
+{
+    const tarry__plan_point *p = tarry__sheet_planned(s, series);
+    return p != NULL ? s->measured[p - s->plan->point]
+                     : (tarry__fit_point){.mean = NAN};
+}
+
+tarry__fit_sweep tarry__sheet_least(const tarry__sheet *s, int series,
+                                    const char *name)
+{
+    tarry__fit_sweep least = {.name = name};
+    for (size_t i = 0; i < s->plan->n_points; i++) {
+        const tarry__fit_point *m = &s->measured[i];
+        if (s->plan->point[i].series != series)
+            continue;
+        tarry__fit_point *last = &least.point[least.n > 0 ? least.n - 1 : 0];
+        if (least.n == 0 || last->x != m->x)
+            least.point[least.n++] = *m;
+        else if (m->mean - m->ci95 < last->mean - last->ci95)
+            *last = *m;
+    }
     return least;
 }
 
 tarry__bound tarry__sheet_bound_of(tarry__sheet *s, const tarry__lab_case *c)
 {
-    tarry__bound bound = {.upper = 1, .lower = 1};
-    if (!tarry__lab_answers(s->lab))
-        return bound;
+    tarry__bound bound = {.upper = NAN, .lower = NAN};
     tarry__world *w;
-    bound.upper = bound.lower = NAN;
     tarry_status status = tarry__world_create(
         c->instance, c->loss, c->delay, tarry__lab_seed(s->lab), 0, &w, NULL);
     if (status == TARRY_OK)
@@ -352,10 +344,10 @@ void tarry__sheet_draw_curve(tarry__sheet *s, json_t *figure, const char *name,
 {
     uint64_t grid[TARRY__PAPER_CURVE];
     const size_t n_grid = tarry__lab_grid(c, grid);
-    const tarry__lab_answer *runs = tarry__lab_ask(s->lab, c);
+    const tarry__lab_answer *runs = tarry__sheet_runs(s, c);
     double *values = tarry__base_alloc(c->runs, sizeof *values);
     if (values == NULL || runs == NULL) {
-        s->failed = TARRY_NO_MEMORY;
+        s->failed = values == NULL ? TARRY_NO_MEMORY : s->failed;
         tarry__base_free(values);
         return;
     }

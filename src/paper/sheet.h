@@ -7,12 +7,14 @@
 
 #include <jansson.h>
 #include "paper/fit.h"
-#include "paper/lab.h"
+#include "paper/plan.h"
 #include "bound/bound.h"
 
 typedef struct {
     tarry__lab *lab;
-    const char *command; /* that makes this row again */
+    const tarry__plan *plan;
+    tarry__fit_point *measured; /* per point of the plan */
+    const char *command;        /* that makes this row again */
     json_t *checks, *figures, *data;
     json_t *seen;               /* exponents by column of the table */
     tarry__fit_verdict verdict; /* the worst of the checks */
@@ -23,38 +25,31 @@ typedef struct {
 
 /* ---- measuring ------------------------------------------------------------*/
 
-/* A number of a run; `base` is the same run of another case, or NULL. */
-typedef double tarry__sheet_quantity(const tarry__lab_answer *run,
-                                     const tarry__lab_answer *base);
+/* Measures all points of the plan and makes a record of each; before the row
+ * judges.  A run whose phase 1 has not ended has no length: then the point is
+ * not a number. */
+void tarry__sheet_measure(tarry__sheet *sheet);
 
-tarry__sheet_quantity tarry__sheet_regret, /* of the run */
-    tarry__sheet_penalty,                  /* regret beyond that of the base */
-    tarry__sheet_ratio,                    /* regret over that of the base */
-    tarry__sheet_length,                   /* rounds of phase 1 */
-    tarry__sheet_overhead, /* rounds of phase 1 beyond the base's, or without a
-                        base beyond the planned plays */
-    tarry__sheet_first_loss; /* rounds until the first loss is seen */
+/* The points of a series, in the order they were added. */
+tarry__fit_sweep tarry__sheet_sweep(const tarry__sheet *sheet, int series);
 
-/* Asks for the case and its base (may be NULL), adds a point to the sweep (may
- * be NULL) and a record to the data; answers the mean over runs.  A run whose
- * phase 1 has not ended has no length: then the point is not a number. */
-tarry__fit_point
-tarry__sheet_measure(tarry__sheet *sheet, tarry__fit_sweep *sweep, double x,
-                     const tarry__lab_case *c, const tarry__lab_case *base,
-                     tarry__sheet_quantity *quantity, const char *what);
+/* The first of them, and what was planned there. */
+tarry__fit_point tarry__sheet_point(const tarry__sheet *sheet, int series);
+const tarry__plan_point *tarry__sheet_planned(const tarry__sheet *sheet,
+                                              int series);
 
-/* The regret of the policy that pays least, of all there are but the oracle;
- * each is measured, this one is added to the sweep. */
-tarry__fit_point tarry__sheet_measure_least(tarry__sheet *sheet,
-                                            tarry__fit_sweep *sweep, double x,
-                                            tarry__lab_case c);
+/* At each place of a series made by tarry__plan_add_all, the policy that pays
+ * least. */
+tarry__fit_sweep tarry__sheet_least(const tarry__sheet *sheet, int series,
+                                    const char *name);
 
-/* The case with another delay or policy. */
-tarry__lab_case tarry__sheet_with_delay(tarry__lab_case c, const char *delay);
-tarry__lab_case tarry__sheet_with_policy(tarry__lab_case c, const char *policy);
+/* The runs of a case that was asked for; NULL, and the sheet has failed, if it
+ * was not. */
+const tarry__lab_answer *tarry__sheet_runs(tarry__sheet *sheet,
+                                           const tarry__lab_case *c);
 
 /* What `tarry bound` says of a case, for the instance of run 0; runs differ
- * little in it.  Bounds are 1 while answers are not true. */
+ * little in it. */
 tarry__bound tarry__sheet_bound_of(tarry__sheet *sheet,
                                    const tarry__lab_case *c);
 

@@ -248,7 +248,7 @@ static void outcomes_stand_in_their_places(void **state)
     tarry__experiment_results r;
     create(&r, &e);
     assert_int_equal(tarry__experiment_run(&e, NULL, &r, NULL), TARRY_OK);
-    assert_int_equal(r.n_finished, 8);
+    assert_int_equal(r.trials.n_known, 8);
     for (size_t i = 0; i < 8; i++) {
         const tarry__sim_trial trial = {.instance = e.instance,
                                         .loss = e.loss,
@@ -273,17 +273,18 @@ typedef struct {
     bool cancel;
 } listener;
 
-static bool progress(void *context, uint64_t rounds)
+static bool progress(void *context, double share, uint64_t rounds)
 {
+    assert_true(share >= 0 && share <= 1);
     assert_true(rounds > 0);
     return ((listener *)context)->cancel;
 }
 
-static tarry_status finished(void *context, size_t index,
-                             const tarry__sim_outcome *outcome,
+static tarry_status finished(void *context, size_t index, const void *answer,
                              tarry_error *error)
 {
     listener *l = context;
+    const tarry__sim_outcome *outcome = answer;
     assert_true(index < 8);
     assert_true(outcome->regret > 0);
     return ++l->finished == l->enough
@@ -296,15 +297,15 @@ static void finished_trials_are_not_repeated(void **state)
     (void)state;
     const tarry__experiment e = small();
     listener l = {0};
-    const tarry__experiment_observer observer = {&l, progress, finished};
+    const tarry__trials_observer observer = {&l, progress, finished};
     tarry__experiment_results r;
     create(&r, &e);
     r.finished[2] = r.finished[5] = true;
     r.outcome[5].regret = 1e9;
-    r.n_finished = 2;
+    r.trials.n_known = 2;
     assert_int_equal(tarry__experiment_run(&e, &observer, &r, NULL), TARRY_OK);
     assert_int_equal(l.finished, 6);
-    assert_int_equal(r.n_finished, 8);
+    assert_int_equal(r.trials.n_known, 8);
     CHECK_NEAR(r.outcome[5].regret, 1e9, 0);
     tarry__experiment_results_clear(&r);
 }
@@ -314,15 +315,15 @@ static void cancelling_keeps_what_is_finished(void **state)
     (void)state;
     const tarry__experiment e = small();
     listener l = {.cancel = true};
-    const tarry__experiment_observer observer = {&l, progress, finished};
+    const tarry__trials_observer observer = {&l, progress, finished};
     tarry__experiment_results r;
     create(&r, &e);
     r.finished[0] = true;
-    r.n_finished = 1;
+    r.trials.n_known = 1;
     assert_int_equal(tarry__experiment_run(&e, &observer, &r, NULL),
                      TARRY_CANCELLED);
     assert_true(r.finished[0]);
-    assert_int_equal(r.n_finished, 1);
+    assert_int_equal(r.trials.n_known, 1);
     tarry__experiment_results_clear(&r);
 }
 
@@ -331,7 +332,7 @@ static void an_observer_that_fails_ends_the_experiment(void **state)
     (void)state;
     tarry__experiment e = small();
     listener l = {.enough = 3};
-    const tarry__experiment_observer observer = {&l, NULL, finished};
+    const tarry__trials_observer observer = {&l, NULL, finished};
     tarry_error error = {""};
     tarry__experiment_results r;
     e.threads = 1;
@@ -358,7 +359,7 @@ static void a_bad_policy_is_named_before_any_run(void **state)
         assert_int_equal(tarry__experiment_run(&e, NULL, &r, &error),
                          TARRY_BAD_INPUT);
         assert_non_null(strstr(error.text, "nobody"));
-        assert_int_equal(r.n_finished, 0);
+        assert_int_equal(r.trials.n_known, 0);
         tarry__experiment_results_clear(&r);
     }
 }

@@ -1,6 +1,10 @@
 /* test_lab.c - the laboratory answers what the simulator says. */
 #include "check.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <string.h>
 #include "base/base.h"
 #include "paper/paper.h"
@@ -35,9 +39,9 @@ static tarry__sim_outcome simulate(const tarry__lab_case *c, uint32_t run,
 static void run(tarry__lab *lab)
 {
     tarry_error error = {""};
-    if (tarry__lab_run(lab, 2, NULL, &error) != TARRY_OK)
+    if (tarry__lab_close(lab, &error) != TARRY_OK ||
+        tarry__lab_run(lab, 2, NULL, NULL, NULL, &error) != TARRY_OK)
         fail_msg("%s", error.text);
-    assert_true(tarry__lab_answers(lab));
 }
 
 static void answers_are_the_simulator_s(void **state)
@@ -46,14 +50,15 @@ static void answers_are_the_simulator_s(void **state)
     tarry__lab *lab = tarry__lab_create(9, false);
     tarry__lab_case other = question;
     other.delay = "none";
-    assert_int_equal(tarry__lab_ask(lab, &question)[2].rounds, 0);
+    tarry__lab_ask(lab, &question);
+    assert_null(tarry__lab_answers(lab, &question));
     tarry__lab_ask(lab, &other);
     tarry__lab_ask(lab, &question);
     assert_int_equal(tarry__lab_trials(lab), 6);
     run(lab);
     const tarry__lab_case *cases[] = {&other, &question};
     for (int i = 0; i < 2; i++) {
-        const tarry__lab_answer *a = tarry__lab_ask(lab, cases[i]);
+        const tarry__lab_answer *a = tarry__lab_answers(lab, cases[i]);
         for (uint32_t k = 0; k < 3; k++) {
             const tarry__sim_outcome o = simulate(cases[i], k, 9);
             CHECK_NEAR(a[k].regret, o.regret, 0);
@@ -77,7 +82,7 @@ static void a_run_ends_after_its_phases(void **state)
     c.phases = 1;
     tarry__lab_ask(lab, &c);
     run(lab);
-    const tarry__lab_answer *a = tarry__lab_ask(lab, &c);
+    const tarry__lab_answer *a = tarry__lab_answers(lab, &c);
     for (uint32_t k = 0; k < 3; k++) {
         assert_int_equal(a[k].n_phases, 1);
         assert_int_equal(a[k].rounds, a[k].length);
@@ -94,11 +99,11 @@ static void brackets_are_compared(void **state)
     tarry__lab_case c = question;
     c.policy = "phased-loss-dependent";
     c.delay = "low-late:late=150";
-    c.brackets = true;
+    c.kind = TARRY__LAB_BRACKETS;
     c.horizon = 20000;
     tarry__lab_ask(lab, &c);
     run(lab);
-    const tarry__lab_answer *a = tarry__lab_ask(lab, &c);
+    const tarry__lab_answer *a = tarry__lab_answers(lab, &c);
     for (uint32_t k = 0; k < 3; k++) {
         assert_int_equal(a[k].arms, 5);
         assert_int_equal(a[k].uncovered, 0);
@@ -112,24 +117,58 @@ static void brackets_are_compared(void **state)
     c.policy = "phased-stochastic";
     tarry__lab_ask(lab, &c);
     run(lab);
-    a = tarry__lab_ask(lab, &c);
+    a = tarry__lab_answers(lab, &c);
     assert_true(a[0].uncovered > 0);
     tarry__lab_free(lab);
 }
 
-static void known_trials_are_not_run(void **state)
+static tarry__lab *asked(uint64_t runs)
+{
+    tarry__lab *lab = tarry__lab_create(9, false);
+    tarry__lab_case c = question;
+    c.runs = runs;
+    tarry__lab_ask(lab, &c);
+    assert_int_equal(tarry__lab_close(lab, NULL), TARRY_OK);
+    return lab;
+}
+
+static size_t lines_of(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    size_t count = 0;
+    for (int c; (c = fgetc(file)) != EOF;)
+        count += c == '\n';
+    fclose(file);
+    return count;
+}
+
+/* A second job takes the first one's trials from the journal, all of their
+ * bytes, and more runs go on with it. */
+static void a_journal_keeps_answers_to_the_bit(void **state)
 {
     (void)state;
-    tarry__lab *lab = tarry__lab_create(9, false);
-    const tarry__lab_answer known = {.regret = -1, .rounds = 7};
-    tarry__lab_ask(lab, &question);
-    tarry__lab_put(lab, 1, &known);
-    run(lab);
-    const tarry__lab_answer *a = tarry__lab_ask(lab, &question);
-    CHECK_NEAR(a[1].regret, -1, 0);
-    assert_true(a[0].regret > 0);
-    assert_true(a[2].regret > 0);
-    tarry__lab_free(lab);
+    char path[] = "/tmp/tarry-journal-XXXXXX";
+    close(mkstemp(path));
+    tarry__lab_answer first[3];
+    for (uint64_t runs = 3; runs <= 5; runs += 2) {
+        tarry__lab *lab = asked(runs);
+        tarry__lab_case c = question;
+        tarry__journal journal;
+        tarry_error error = {""};
+        if (tarry__lab_open_journal(lab, path, &journal, &error) != TARRY_OK ||
+            tarry__lab_run(lab, 2, NULL, NULL, &journal, &error) != TARRY_OK)
+            fail_msg("%s", error.text);
+        tarry__journal_close(&journal);
+        assert_int_equal(lines_of(path), 1 + runs);
+        assert_int_equal(journal.n_dropped, 0);
+        c.runs = runs;
+        const tarry__lab_answer *a = tarry__lab_answers(lab, &c);
+        if (runs == 3)
+            memcpy(first, a, sizeof first);
+        assert_memory_equal(first, a, sizeof first);
+        tarry__lab_free(lab);
+    }
+    remove(path);
 }
 
 static void other_questions_have_another_digest(void **state)
@@ -139,7 +178,7 @@ static void other_questions_have_another_digest(void **state)
     for (int i = 0; i < 4; i++) {
         tarry__lab *lab = tarry__lab_create(i == 1 ? 10 : 9, false);
         tarry__lab_case c = question;
-        c.runs += i == 2;
+        c.horizon += i == 2;
         c.delay = i == 3 ? "none" : c.delay;
         tarry__lab_ask(lab, &c);
         seen[i] = tarry__lab_digest(lab);
@@ -149,22 +188,41 @@ static void other_questions_have_another_digest(void **state)
     }
 }
 
-/* Rows have different ids and ask without running anything. */
-static void rows_ask_first(void **state)
+/* Rows have different ids, say their trials without running anything, and have
+ * a record and a point for each that is measured. */
+static void rows_say_their_trials(void **state)
 {
     (void)state;
     for (size_t i = 0; tarry__paper_rows[i] != NULL; i++) {
-        tarry__lab *lab = tarry__lab_create(1, i % 2 == 1);
         const tarry__paper_row *row = tarry__paper_rows[i];
+        tarry__lab *lab = tarry__lab_create(1, i % 2 == 1);
+        tarry__plan plan = {.lab = lab};
         assert_ptr_equal(tarry__paper_find(row->id), row);
-        json_t *json = tarry__paper_row_run(row, lab, "command");
-        assert_non_null(json);
-        assert_string_equal(json_string_value(json_object_get(json, "id")),
-                            row->id);
-        assert_false(tarry__lab_answers(lab));
-        json_decref(json);
+        assert_int_equal(tarry__paper_row_ask(row, &plan), TARRY_OK);
+        assert_true(plan.n_points > 0);
+        assert_true(tarry__lab_trials(lab) >= plan.n_points / 3);
+        tarry__plan_clear(&plan);
         tarry__lab_free(lab);
     }
+}
+
+/* A design of few arms, looked at as the row does. */
+static void designs_are_trials_too(void **state)
+{
+    (void)state;
+    tarry__lab *lab = tarry__lab_create(1, false);
+    tarry__plan plan = {.lab = lab};
+    const tarry__paper_row *row = tarry__paper_find("design");
+    assert_int_equal(tarry__paper_row_ask(row, &plan), TARRY_OK);
+    run(lab);
+    json_t *json = tarry__paper_row_judge(row, &plan, "command");
+    assert_non_null(json);
+    assert_string_equal(json_string_value(json_object_get(json, "verdict")),
+                        "supported");
+    assert_int_equal(json_array_size(json_object_get(json, "data")), 8);
+    json_decref(json);
+    tarry__plan_clear(&plan);
+    tarry__lab_free(lab);
 }
 
 /* Any allocation of the library may fail: a clean status, nothing lost. */
@@ -184,7 +242,9 @@ static void memory_may_run_out(void **state)
             c.policy = tarry__lab_text(lab, "%s", "uniform");
             if (*c.policy != '\0') {
                 tarry__lab_ask(lab, &c);
-                status = tarry__lab_run(lab, 1, NULL, &error);
+                status = tarry__lab_close(lab, &error);
+                if (status == TARRY_OK)
+                    status = tarry__lab_run(lab, 1, NULL, NULL, NULL, &error);
             }
         }
         tarry__base_fail_alloc(0);
@@ -200,9 +260,10 @@ int main(void)
         cmocka_unit_test(answers_are_the_simulator_s),
         cmocka_unit_test(a_run_ends_after_its_phases),
         cmocka_unit_test(brackets_are_compared),
-        cmocka_unit_test(known_trials_are_not_run),
+        cmocka_unit_test(a_journal_keeps_answers_to_the_bit),
         cmocka_unit_test(other_questions_have_another_digest),
-        cmocka_unit_test(rows_ask_first),
+        cmocka_unit_test(rows_say_their_trials),
+        cmocka_unit_test(designs_are_trials_too),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void a_refused_policy_says_why_and_the_others_run(void **unused)
     assert_non_null(strstr(r.refused[1].text, "scale"));
     assert_string_equal(r.refused[2].text, "");
     assert_int_equal(tarry__experiment_run(&e, NULL, &r, &error), TARRY_OK);
-    assert_int_equal(r.n_finished, 8);
+    assert_int_equal(r.trials.n_known, 8);
     assert_int_equal(tarry__experiment_results_difference(&r, 0, 2, values), 4);
     assert_int_equal(tarry__experiment_results_difference(&r, 0, 1, values), 0);
     tarry__experiment_results_clear(&r);

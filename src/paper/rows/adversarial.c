@@ -18,33 +18,45 @@ static tarry__lab_case base_of(tarry__lab *lab, double n)
     };
 }
 
-static void add(tarry__sheet *s, tarry__fit_sweep *sweep, double x, double n,
-                double sigma)
+enum { BY_SIGMA, BY_N };
+
+static void add(tarry__plan *plan, int series, const char *name, double x,
+                double n, double sigma)
 {
-    const tarry__lab_case base = base_of(s->lab, n);
-    const tarry__lab_case c = tarry__sheet_with_delay(
-        base, tarry__lab_text(s->lab, "hold-newest:sigma=%g", sigma));
-    tarry__sheet_measure(s, sweep, x, &c, &base, tarry__sheet_overhead,
-                         "overhead of phase 1");
+    const tarry__lab_case base = base_of(plan->lab, n);
+    const char *delay =
+        tarry__lab_text(plan->lab, "hold-newest:sigma=%g", sigma);
+    tarry__plan_add(
+        plan, &(tarry__plan_point){.series = series,
+                                   .name = name,
+                                   .x = x,
+                                   .c = tarry__plan_with_delay(base, delay),
+                                   .base = base,
+                                   .quantity = tarry__plan_overhead,
+                                   .what = "overhead of phase 1"});
 }
 
-static void run(tarry__sheet *s)
+static void ask(tarry__plan *plan)
 {
-    tarry__fit_sweep by_sigma = {.name = "n = 10"};
-    tarry__fit_sweep by_n = {.name = "sigma_max = 3000"};
-    const double largest = tarry__lab_pick(s->lab, 64, 128);
+    const double largest = tarry__lab_pick(plan->lab, 64, 128);
     for (double sigma = 100; sigma <= 102400; sigma *= 4)
-        add(s, &by_sigma, sigma, 10, sigma);
+        add(plan, BY_SIGMA, "n = 10", sigma, 10, sigma);
     for (double n = 4; n <= largest; n *= 2)
-        add(s, &by_n, n, n, 3000);
+        add(plan, BY_N, "sigma_max = 3000", n, n, 3000);
+    tarry__paper_row_ask_bandits(plan, "se-delayed", "hold-newest:sigma=%.0f");
+}
+
+static void judge(tarry__sheet *s)
+{
+    const tarry__fit_sweep by_sigma = tarry__sheet_sweep(s, BY_SIGMA);
+    const tarry__fit_sweep by_n = tarry__sheet_sweep(s, BY_N);
     tarry__sheet_check_power(s, "overhead of a phase against sigma_max",
                              &by_sigma, 1, TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "σ_max", &by_sigma);
     tarry__sheet_check_power(s, "overhead of a phase against n", &by_n, 0,
                              TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "n", &by_n);
-    tarry__paper_row_add_bandits(s, "se-delayed", "hold-newest:sigma=%.0f",
-                                 "σ_max");
+    tarry__paper_row_judge_bandits(s, "σ_max");
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "adversarial-sigma",
@@ -70,5 +82,6 @@ const tarry__paper_row tarry__paper_row_adversarial = {
     .claim = "Algorithm 1 pays an additive O(σ_max), whatever the dimension.",
     .bandits = "σ_max (Schlisselberg et al. 2025)",
     .here = "σ_max",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

@@ -7,40 +7,53 @@
  * Algorithm 2 replays just what is missing. */
 #include "paper/paper.h"
 
-static void add(tarry__sheet *s, tarry__fit_sweep *sweep, double x, double n,
-                double sigma, const char *policy)
+enum { SIGMA_1, SIGMA_2, N_1, N_2 };
+
+static void add(tarry__plan *plan, int series, double x, double n, double sigma)
 {
+    const bool first = series == SIGMA_1 || series == N_1;
     const tarry__lab_case base = {
-        .instance = tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g", n, 10 * n),
+        .instance =
+            tarry__lab_text(plan->lab, "sphere:dim=%g,arms=%g", n, 10 * n),
         .loss = "rademacher",
         .delay = "none",
-        .policy = policy,
+        .policy = first ? "phased-stochastic" : "phased-adversarial",
         .horizon = 100000000,
-        .runs = (uint64_t)tarry__lab_pick(s->lab, 10, 100),
+        .runs = (uint64_t)tarry__lab_pick(plan->lab, 10, 100),
         .phases = 1,
         .cost = 0.01,
     };
-    const tarry__lab_case c = tarry__sheet_with_delay(
-        base, tarry__lab_text(s->lab, "hold-rarest:sigma=%g", sigma));
-    tarry__sheet_measure(s, sweep, x, &c, &base, tarry__sheet_overhead,
-                         "overhead of phase 1");
+    const char *delay =
+        tarry__lab_text(plan->lab, "hold-rarest:sigma=%g", sigma);
+    tarry__plan_add(plan, &(tarry__plan_point){
+                              .series = series,
+                              .name = first ? "Algorithm 1" : "Algorithm 2",
+                              .x = x,
+                              .c = tarry__plan_with_delay(base, delay),
+                              .base = base,
+                              .quantity = tarry__plan_overhead,
+                              .what = "overhead of phase 1"});
 }
 
-static void run(tarry__sheet *s)
+static void ask(tarry__plan *plan)
 {
-    tarry__fit_sweep sigma1 = {.name = "Algorithm 1"};
-    tarry__fit_sweep sigma2 = {.name = "Algorithm 2"};
-    tarry__fit_sweep n1 = {.name = "Algorithm 1"};
-    tarry__fit_sweep n2 = {.name = "Algorithm 2"};
-    const double largest = tarry__lab_pick(s->lab, 64, 128);
+    const double largest = tarry__lab_pick(plan->lab, 64, 128);
     for (double sigma = 500; sigma <= 32000; sigma *= 4) {
-        add(s, &sigma1, sigma, 10, sigma, "phased-stochastic");
-        add(s, &sigma2, sigma, 10, sigma, "phased-adversarial");
+        add(plan, SIGMA_1, sigma, 10, sigma);
+        add(plan, SIGMA_2, sigma, 10, sigma);
     }
     for (double n = 4; n <= largest; n *= 2) {
-        add(s, &n1, n, n, 2000, "phased-stochastic");
-        add(s, &n2, n, n, 2000, "phased-adversarial");
+        add(plan, N_1, n, n, 2000);
+        add(plan, N_2, n, n, 2000);
     }
+}
+
+static void judge(tarry__sheet *s)
+{
+    const tarry__fit_sweep sigma1 = tarry__sheet_sweep(s, SIGMA_1);
+    const tarry__fit_sweep sigma2 = tarry__sheet_sweep(s, SIGMA_2);
+    const tarry__fit_sweep n1 = tarry__sheet_sweep(s, N_1);
+    const tarry__fit_sweep n2 = tarry__sheet_sweep(s, N_2);
     tarry__sheet_check_power(
         s, "Algorithm 2: overhead of a phase against sigma_max", &sigma2, 1,
         TARRY__FIT_EQUALS);
@@ -78,5 +91,6 @@ const tarry__paper_row tarry__paper_row_adversarial_by_arm = {
     .claim = "Algorithm 2 pays an additive O(σ_max log σ_max), whatever the "
              "dimension; Algorithm 1 would pay n times as much.",
     .here = "σ_max",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

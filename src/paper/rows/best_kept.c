@@ -23,33 +23,49 @@ static const subject subjects[] = {
     {"phased-stochastic", PLANE, "low-late:late=1000000", TARRY__FIT_REPORTED},
 };
 
-static void run(tarry__sheet *s)
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+static uint64_t horizon_of(const tarry__lab *lab)
 {
-    const uint64_t horizon = (uint64_t)tarry__lab_pick(s->lab, 2048, 16384);
+    return (uint64_t)tarry__lab_pick(lab, 2048, 16384);
+}
+
+/* Series i is subject i. */
+static void ask(tarry__plan *plan)
+{
+    const uint64_t horizon = horizon_of(plan->lab);
+    for (int i = 0; i < SUBJECTS; i++)
+        tarry__plan_add(
+            plan, &(tarry__plan_point){.series = i,
+                                       .x = (double)horizon,
+                                       .c = {.instance = subjects[i].instance,
+                                             .loss = "rademacher",
+                                             .delay = subjects[i].delay,
+                                             .policy = subjects[i].policy,
+                                             .horizon = horizon,
+                                             .runs = 5 * horizon},
+                                       .quantity = tarry__plan_regret,
+                                       .what = "regret"});
+}
+
+static void judge(tarry__sheet *s)
+{
+    const uint64_t horizon = horizon_of(s->lab);
     tarry__fit_sweep limits = {.name = "at most, with 97.5 % confidence"};
     tarry__fit_sweep promise = {.name = "the promise: 1/T"};
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+    for (int i = 0; i < SUBJECTS; i++) {
         const subject *a = &subjects[i];
-        const tarry__lab_case c = {
-            .instance = a->instance,
-            .loss = "rademacher",
-            .delay = a->delay,
-            .policy = a->policy,
-            .horizon = horizon,
-            .runs = 5 * horizon,
-        };
-        const tarry__lab_answer *runs = tarry__lab_ask(s->lab, &c);
+        const tarry__lab_case *c = &tarry__sheet_planned(s, i)->c;
+        const tarry__lab_answer *runs = tarry__sheet_runs(s, c);
         uint64_t lost = 0, ended = 0;
-        for (size_t k = 0; runs != NULL && k < c.runs; k++) {
+        for (size_t k = 0; k < c->runs; k++) {
             lost += runs[k].best_kept == 0;
             ended += runs[k].n_phases > 0;
         }
         const double high = tarry__sheet_check_frequency(
             s, tarry__lab_text(s->lab, "%s, %s", a->policy, a->delay), lost,
             ended, 1 / (double)horizon, a->relation);
-        tarry__sheet_measure(s, NULL, (double)horizon, &c, NULL,
-                             tarry__sheet_regret, "regret");
-        const double x = (double)i + 1;
+        const double x = i + 1;
         limits.point[limits.n++] = (tarry__fit_point){.x = x, .mean = high};
         promise.point[promise.n++] =
             (tarry__fit_point){.x = x, .mean = 1 / (double)horizon};
@@ -69,5 +85,6 @@ const tarry__paper_row tarry__paper_row_best_kept = {
     .id = "best-kept",
     .title = "The best arm is kept",
     .claim = "The best arm is lost with probability at most 1/T.",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

@@ -22,35 +22,47 @@ static tarry__lab_case base_of(tarry__lab *lab)
     };
 }
 
-static void add(tarry__sheet *s, tarry__fit_sweep *sweep, double x, double mean,
-                int slow)
+enum { BY_MAX, BY_MEAN };
+
+static void add(tarry__plan *plan, int series, const char *name, double x,
+                double mean, int slow)
 {
-    const tarry__lab_case base = base_of(s->lab);
-    const tarry__lab_case c = tarry__sheet_with_delay(
-        base,
-        tarry__lab_text(s->lab, "constant:rounds=%g,slow=%d", mean, slow));
-    tarry__sheet_measure(s, sweep, x, &c, &base, tarry__sheet_overhead,
-                         "overhead of phase 1");
+    const tarry__lab_case base = base_of(plan->lab);
+    const char *delay =
+        tarry__lab_text(plan->lab, "constant:rounds=%g,slow=%d", mean, slow);
+    tarry__plan_add(
+        plan, &(tarry__plan_point){.series = series,
+                                   .name = name,
+                                   .x = x,
+                                   .c = tarry__plan_with_delay(base, delay),
+                                   .base = base,
+                                   .quantity = tarry__plan_overhead,
+                                   .what = "overhead of phase 1"});
 }
 
-static void run(tarry__sheet *s)
+static void ask(tarry__plan *plan)
 {
     static const int slow[] = {1, 2, 3, 5, 10};
-    tarry__fit_sweep by_max = {.name = "one slow arm of ten"};
-    tarry__fit_sweep by_mean = {.name =
-                                    "1 to 10 slow arms, E[d(a)] = 20000 each"};
     for (double mean = 5000; mean <= 80000; mean *= 2)
-        add(s, &by_max, mean, mean, 1);
+        add(plan, BY_MAX, "one slow arm of ten", mean, mean, 1);
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        add(s, &by_mean, 20000.0 * slow[i] / ARMS, 20000, slow[i]);
+        add(plan, BY_MEAN, "1 to 10 slow arms, E[d(a)] = 20000 each",
+            20000.0 * slow[i] / ARMS, 20000, slow[i]);
+    tarry__paper_row_ask_bandits(plan, "se-delayed",
+                                 "constant:rounds=%.0f,slow=5");
+}
+
+static void judge(tarry__sheet *s)
+{
+    const tarry__fit_sweep by_max = tarry__sheet_sweep(s, BY_MAX);
+    const tarry__fit_sweep by_mean = tarry__sheet_sweep(s, BY_MEAN);
     tarry__sheet_check_power(s, "overhead of a phase against max E[d(a)]",
                              &by_max, 1, TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "max_a E[d(a)]", &by_max);
     tarry__sheet_check_power(s,
                              "overhead against the mean over arms, max fixed",
                              &by_mean, 0, TARRY__FIT_EQUALS);
-    tarry__paper_row_add_bandits(s, "se-delayed", "constant:rounds=%.0f,slow=5",
-                                 "max_a E[d(a)]");
+    tarry__paper_row_judge_bandits(s, "max_a E[d(a)]");
     json_t *figure = tarry__sheet_figure(
         s,
         &(tarry__sheet_drawing){"by-arm-max", "One slow arm sets the pace",
@@ -78,5 +90,6 @@ const tarry__paper_row tarry__paper_row_by_arm = {
              "arms.",
     .bandits = "max_a E[d(a)] (Lancewicki et al. 2021)",
     .here = "max_a E[d(a)]",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

@@ -1,139 +1,97 @@
 /* design.c - the balanced design: g at most 4r on few arms, none of which has a
  * small weight.
  *
- * Random sets of many shapes; g is evaluated here from the weights alone. */
+ * Random sets of many shapes, a trial each. */
 #include "paper/paper.h"
 
 #include <math.h>
-#include <string.h>
-#include "base/base.h"
-#include "env/world.h"
-#include "tarry/design.h"
-#include "tarry/random.h"
 
-enum { LARGEST = 48 };
+static const double sizes[] = {2, 3, 5, 8, 12, 20, 32, TARRY__LAB_DESIGN_DIM};
 
-/* V = sum w a a' and its Cholesky factor, lower; false if V is singular. */
-static bool factor(const tarry_design *d, const double *arms, size_t n,
-                   double *V)
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* Series i is size i: sets on the sphere, then uneven ones. */
+static void ask(tarry__plan *plan)
 {
-    memset(V, 0, n * n * sizeof *V);
-    for (size_t k = 0; k < d->n_support; k++) {
-        const double *a = arms + d->arm[k] * n;
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j <= i; j++)
-                V[i * n + j] += d->weight[k] * a[i] * a[j];
+    for (int i = 0; i < 2 * SIZES; i++) {
+        const double n = sizes[i / 2];
+        tarry__plan_add(
+            plan,
+            &(tarry__plan_point){
+                .series = i / 2,
+                .x = n,
+                .c = {.instance = tarry__lab_text(
+                          plan->lab, "sphere:dim=%g,arms=%g", n, 50 * n),
+                      .loss = "none",
+                      .delay = "none",
+                      .policy = "balanced design",
+                      .horizon = 1,
+                      .runs = (uint64_t)tarry__lab_pick(plan->lab, 10, 200),
+                      .kind = i % 2 == 0 ? TARRY__LAB_DESIGN
+                                         : TARRY__LAB_DESIGN_UNEVEN,
+                      .cost = 100 * n * n * n}});
     }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = V[i * n + j];
-            for (size_t k = 0; k < j; k++)
-                sum -= V[i * n + k] * V[j * n + k];
-            if (i == j && !(sum > 0))
-                return false;
-            V[i * n + j] = i == j ? sqrt(sum) : sum / V[j * n + j];
-        }
-    return true;
-}
-
-/* a' V^-1 a from the factor. */
-static double variance(const double *L, const double *a, size_t n)
-{
-    double y[LARGEST], sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        y[i] = a[i];
-        for (size_t k = 0; k < i; k++)
-            y[i] -= L[i * n + k] * y[k];
-        y[i] /= L[i * n + i];
-        sum += y[i] * y[i];
-    }
-    return sum;
-}
-
-static double largest_variance(const tarry_design *d, const double *arms,
-                               size_t K, size_t n)
-{
-    double V[LARGEST * LARGEST], g = 0;
-    if (!factor(d, arms, n, V))
-        return INFINITY;
-    for (size_t k = 0; k < K; k++)
-        g = fmax(g, variance(V, arms + k * n, n));
-    return g;
 }
 
 typedef struct {
     double g;       /* over r */
     double weight;  /* smallest, times twice the support */
     double support; /* over what the lemma allows */
+    uint64_t unsolved;
 } worst;
 
-/* Arms of the world's instance, some much longer than others if `uneven`. */
-static tarry_status measure(tarry__sheet *s, const char *instance, uint32_t run,
-                            bool uneven, worst *w)
+static void worsen(worst *w, double g, double weight, double support)
 {
-    tarry__world *world;
-    tarry_design *d = NULL;
-    tarry_design_options options = tarry_design_defaults();
-    tarry_status status = tarry__world_create(
-        instance, "none", "none", tarry__lab_seed(s->lab), run, &world, NULL);
-    if (status != TARRY_OK)
-        return status;
-    const size_t K = world->instance.n_arms, n = world->instance.dim;
-    double *arms = tarry__base_alloc(K * n, sizeof *arms);
-    options.rule = TARRY_DESIGN_PAPER;
-    status = arms != NULL ? TARRY_OK : TARRY_NO_MEMORY;
-    for (size_t k = 0; status == TARRY_OK && k < K; k++) {
-        const tarry_random at = {.seed = tarry__lab_seed(s->lab),
-                                 .run = run,
-                                 .round = k,
-                                 .stream = 7};
-        const double scale = uneven ? exp(tarry_random_normal(&at)) : 1;
-        for (size_t i = 0; i < n; i++)
-            arms[k * n + i] = scale * world->instance.arms[k * n + i];
-    }
-    if (status == TARRY_OK)
-        status = tarry_design_solve(arms, K, n, &options, &d);
-    if (status == TARRY_OK) {
-        const double r = (double)d->rank, psi = (double)d->n_support;
-        const double loglog = r > 2 ? fmax(log(log(r)), 0) : 0;
-        w->g = fmax(w->g, largest_variance(d, arms, K, n) / r);
-        w->weight = fmin(w->weight, 2 * psi * d->min_weight);
-        w->support = fmax(w->support, psi / floor(16 + 4 * r * loglog));
-    }
-    tarry_design_free(d);
-    tarry__base_free(arms);
-    tarry__world_free(world);
-    return status;
+    w->g = fmax(w->g, g);
+    w->weight = fmin(w->weight, weight);
+    w->support = fmax(w->support, support);
 }
 
-static void run(tarry__sheet *s)
+static void look_at(tarry__sheet *s, const tarry__lab_case *c, worst *w)
 {
-    static const double sizes[] = {2, 3, 5, 8, 12, 20, 32, LARGEST};
-    const uint32_t sets = (uint32_t)tarry__lab_pick(s->lab, 10, 200);
+    const tarry__lab_answer *runs = tarry__sheet_runs(s, c);
+    for (size_t k = 0; k < c->runs; k++) {
+        const tarry__lab_answer *a = &runs[k];
+        if (a->design_g > 0)
+            worsen(w, a->design_g, a->design_weight, a->design_support);
+        else
+            w->unsolved++;
+    }
+}
+
+static void append_record(tarry__sheet *s, const tarry__plan_point *p,
+                          const worst *w)
+{
+    json_t *record = json_pack(
+        "{s:s, s:f, s:i, s:f, s:f, s:f}", "instance", p->c.instance, "x", p->x,
+        "sets", (int)(2 * p->c.runs), "g_over_rank", w->g,
+        "weight_times_2_support", w->weight, "support_share", w->support);
+    if (json_array_append_new(s->data, record) != 0)
+        s->failed = TARRY_NO_MEMORY;
+}
+
+static worst worst_of(tarry__sheet *s, int i)
+{
+    const tarry__plan_point *even = tarry__sheet_planned(s, i);
+    worst w = {0, INFINITY, 0, 0};
+    look_at(s, &even[0].c, &w);
+    look_at(s, &even[1].c, &w);
+    append_record(s, even, &w);
+    return w;
+}
+
+static void judge(tarry__sheet *s)
+{
     tarry__fit_sweep g = {.name = "largest g / r"};
     tarry__fit_sweep weight = {.name = "smallest weight × 2 support"};
-    worst all = {0, INFINITY, 0};
-    uint64_t unsolved = 0;
-    if (!tarry__lab_answers(s->lab))
-        return;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        worst w = {0, INFINITY, 0};
-        const char *instance = tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g",
-                                               sizes[i], 50 * sizes[i]);
-        for (uint32_t run = 0; run < 2 * sets; run++)
-            unsolved +=
-                measure(s, instance, run / 2, run % 2 == 1, &w) != TARRY_OK;
+    worst all = {0, INFINITY, 0, 0};
+    for (int i = 0; i < SIZES; i++) {
+        const worst w = worst_of(s, i);
         g.point[g.n++] = (tarry__fit_point){.x = sizes[i], .mean = w.g};
         weight.point[weight.n++] =
             (tarry__fit_point){.x = sizes[i], .mean = w.weight};
-        json_array_append_new(
-            s->data, json_pack("{s:s, s:f, s:i, s:f, s:f, s:f}", "instance",
-                               instance, "x", sizes[i], "sets", (int)(2 * sets),
-                               "g_over_rank", w.g, "weight_times_2_support",
-                               w.weight, "support_share", w.support));
-        all.g = fmax(all.g, w.g);
-        all.weight = fmin(all.weight, w.weight);
-        all.support = fmax(all.support, w.support);
+        worsen(&all, w.g, w.weight, w.support);
+        all.unsolved += w.unsolved;
     }
     tarry__sheet_check_mean(s, "largest g / r over all sets",
                             (tarry__fit_point){.mean = all.g}, 4,
@@ -145,7 +103,7 @@ static void run(tarry__sheet *s)
                             (tarry__fit_point){.mean = all.support}, 1,
                             TARRY__FIT_AT_MOST);
     tarry__sheet_check_mean(s, "sets without a design",
-                            (tarry__fit_point){.mean = (double)unsolved}, 0,
+                            (tarry__fit_point){.mean = (double)all.unsolved}, 0,
                             TARRY__FIT_AT_MOST);
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
@@ -163,5 +121,6 @@ const tarry__paper_row tarry__paper_row_design = {
     .title = "The balanced design",
     .claim = "Every set has a design with g ≤ 4r, at most 16 + 4 r log log r "
              "arms, and no weight below half of one over their number.",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

@@ -51,35 +51,63 @@ static tarry__lab_case case_of(tarry__lab *lab, const subject *a, double T,
     };
 }
 
-static double rounds(const tarry__lab_answer *run,
-                     const tarry__lab_answer *base)
-{
-    (void)base;
-    return (double)run->rounds;
-}
+/* Of subject i: series LINES * i + line. */
+enum { ROUNDS, REGRET, RATIO, LINES };
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
-/* Regret over sqrt(log(KT)) against T, and what longer delays add to it. */
-static void sweep(tarry__sheet *s, const subject *a, tarry__fit_sweep *growth,
-                  tarry__fit_sweep *ratio)
+/* Regret against T, and what longer delays add to it. */
+static void ask_subject(tarry__plan *plan, int i)
 {
-    const double last = tarry__lab_pick(s->lab, 1, 16) * a->last;
+    const subject *a = &subjects[i];
+    const double last = tarry__lab_pick(plan->lab, 1, 16) * a->last;
     uint64_t step = 0;
     for (double T = a->first; T <= last; T *= a->step, step++) {
-        const tarry__lab_case c = case_of(s->lab, a, T, step);
-        const tarry__lab_case slow = tarry__sheet_with_delay(
-            c, tarry__lab_text(s->lab, a->growing, sqrt(a->n * T)));
-        const double t =
-            tarry__sheet_measure(s, NULL, T, &c, NULL, rounds, "rounds").mean;
-        const tarry__fit_point p = tarry__sheet_measure(
-            s, NULL, t, &c, NULL, tarry__sheet_regret, "regret");
-        growth->point[growth->n++] =
-            tarry__fit_point_over(p, sqrt(log(a->K * T)));
-        tarry__sheet_measure(s, ratio, t, &slow, &c, tarry__sheet_ratio,
-                             "regret over that with the fixed delay");
+        const tarry__lab_case c = case_of(plan->lab, a, T, step);
+        const char *slow =
+            tarry__lab_text(plan->lab, a->growing, sqrt(a->n * T));
+        tarry__plan_add(plan,
+                        &(tarry__plan_point){.series = LINES * i + ROUNDS,
+                                             .x = T,
+                                             .c = c,
+                                             .quantity = tarry__plan_rounds,
+                                             .what = "rounds"});
+        tarry__plan_add(plan,
+                        &(tarry__plan_point){.series = LINES * i + REGRET,
+                                             .place = TARRY__PLAN_AT_ROUNDS,
+                                             .c = c,
+                                             .quantity = tarry__plan_regret,
+                                             .what = "regret"});
+        tarry__plan_add(plan,
+                        &(tarry__plan_point){
+                            .series = LINES * i + RATIO,
+                            .name = a->words,
+                            .place = TARRY__PLAN_AT_ROUNDS,
+                            .c = tarry__plan_with_delay(c, slow),
+                            .base = c,
+                            .quantity = tarry__plan_ratio,
+                            .what = "regret over that with the fixed delay"});
     }
 }
 
-static void run(tarry__sheet *s)
+static void ask(tarry__plan *plan)
+{
+    for (int i = 0; i < SUBJECTS; i++)
+        ask_subject(plan, i);
+}
+
+/* Regret over sqrt(log(KT)). */
+static tarry__fit_sweep growth_of(const tarry__sheet *s, int i)
+{
+    const tarry__fit_sweep horizons = tarry__sheet_sweep(s, LINES * i + ROUNDS);
+    tarry__fit_sweep growth = tarry__sheet_sweep(s, LINES * i + REGRET);
+    growth.name = subjects[i].words;
+    for (size_t k = 0; k < growth.n; k++)
+        growth.point[k] = tarry__fit_point_over(
+            growth.point[k], sqrt(log(subjects[i].K * horizons.point[k].x)));
+    return growth;
+}
+
+static void judge(tarry__sheet *s)
 {
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
@@ -88,11 +116,10 @@ static void run(tarry__sheet *s)
                "Parallel to the dashed line means like sqrt(T).  Steps come "
                "from phases: a horizon may end early or late in one.",
                false, false});
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+    for (int i = 0; i < SUBJECTS; i++) {
         const subject *a = &subjects[i];
-        tarry__fit_sweep growth = {.name = a->words};
-        tarry__fit_sweep ratio = {.name = a->words};
-        sweep(s, a, &growth, &ratio);
+        const tarry__fit_sweep growth = growth_of(s, i);
+        const tarry__fit_sweep ratio = tarry__sheet_sweep(s, LINES * i + RATIO);
         tarry__sheet_check_power(
             s, tarry__lab_text(s->lab, "%s: regret against T", a->words),
             &growth, 0.5, TARRY__FIT_AT_MOST);
@@ -115,5 +142,6 @@ const tarry__paper_row tarry__paper_row_growth = {
     .title = "Growth with the horizon",
     .claim = "The regret of all four algorithms grows like √(nT log(KT)), and "
              "delays up to √(nT) do not change that.",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

@@ -38,39 +38,51 @@ static tarry__lab_case first_phase(tarry__lab *lab, const char *policy,
     };
 }
 
-static void add_linear(tarry__sheet *s, tarry__fit_sweep *sweep, double x,
-                       double n, double dbar)
+enum { BY_N, BY_K, BY_MEAN, BRACKETS, CUT = 100 };
+
+static void add(tarry__plan *plan, int series, const char *name, double x,
+                tarry__lab_case c)
 {
-    const tarry__lab_case c =
-        first_phase(s->lab, "phased-loss-dependent",
-                    tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g", n, 10 * n),
-                    two_point(s->lab, dbar, EPS / sqrt(n)));
-    tarry__sheet_measure(s, sweep, x, &c, NULL, tarry__sheet_overhead,
-                         "overhead of phase 1");
+    tarry__plan_add(plan, &(tarry__plan_point){.series = series,
+                                               .name = name,
+                                               .x = x,
+                                               .c = c,
+                                               .quantity = tarry__plan_overhead,
+                                               .what = "overhead of phase 1"});
 }
 
-static void add_plain(tarry__sheet *s, tarry__fit_sweep *sweep, double K,
-                      double dbar)
+static tarry__lab_case linear(tarry__lab *lab, double n, double dbar)
 {
-    const tarry__lab_case c = first_phase(
-        s->lab, "phased-mab", tarry__lab_text(s->lab, "basis:arms=%g", K),
-        two_point(s->lab, dbar, EPS));
-    tarry__sheet_measure(s, sweep, K, &c, NULL, tarry__sheet_overhead,
-                         "overhead of phase 1");
+    return first_phase(lab, "phased-loss-dependent",
+                       tarry__lab_text(lab, "sphere:dim=%g,arms=%g", n, 10 * n),
+                       two_point(lab, dbar, EPS / sqrt(n)));
 }
 
-static void sweeps(tarry__sheet *s)
+static tarry__lab_case plain(tarry__lab *lab, double K, double dbar)
 {
-    tarry__fit_sweep by_n = {.name = "Algorithm 3"};
-    tarry__fit_sweep by_k = {.name = "Algorithm 4 (n is the number of arms)"};
-    tarry__fit_sweep by_mean = {.name = "Algorithm 3, n = 10"};
-    const double dbar = 50000, largest = tarry__lab_pick(s->lab, 64, 128);
+    return first_phase(lab, "phased-mab",
+                       tarry__lab_text(lab, "basis:arms=%g", K),
+                       two_point(lab, dbar, EPS));
+}
+
+static void ask_sweeps(tarry__plan *plan)
+{
+    tarry__lab *lab = plan->lab;
+    const double dbar = 50000, largest = tarry__lab_pick(lab, 64, 128);
     for (double n = 4; n <= largest; n *= 2) {
-        add_linear(s, &by_n, n, n, dbar);
-        add_plain(s, &by_k, n, dbar);
+        add(plan, BY_N, "Algorithm 3", n, linear(lab, n, dbar));
+        add(plan, BY_K, "Algorithm 4 (n is the number of arms)", n,
+            plain(lab, n, dbar));
     }
     for (double mean = 10000; mean <= 160000; mean *= 2)
-        add_linear(s, &by_mean, mean, 10, mean);
+        add(plan, BY_MEAN, "Algorithm 3, n = 10", mean, linear(lab, 10, mean));
+}
+
+static void judge_sweeps(tarry__sheet *s)
+{
+    const tarry__fit_sweep by_n = tarry__sheet_sweep(s, BY_N);
+    const tarry__fit_sweep by_k = tarry__sheet_sweep(s, BY_K);
+    const tarry__fit_sweep by_mean = tarry__sheet_sweep(s, BY_MEAN);
     tarry__sheet_check_power(s, "Algorithm 3: overhead of a phase against n",
                              &by_n, 0.5, TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "n", &by_n);
@@ -106,77 +118,128 @@ static double uncovered(const tarry__lab_answer *run,
     return run->arms > 0 ? (double)run->uncovered : NAN;
 }
 
+/* `limit` is what the proof allows between lower and upper estimate, in units
+ * of eps. */
+typedef struct {
+    const char *policy, *words, *instance;
+    double limit;
+} bracketed;
+
+static const bracketed brackets[] = {
+    {"phased-loss-dependent", "Algorithm 3", "sphere:dim=10,arms=100",
+     4 * 1.4142135623730951},
+    {"phased-mab", "Algorithm 4", "basis:arms=10", 2},
+};
+
+enum { N_BRACKETS = sizeof brackets / sizeof *brackets };
+
+static void ask_brackets(tarry__plan *plan)
+{
+    for (int i = 0; i < N_BRACKETS; i++) {
+        tarry__lab_case c =
+            first_phase(plan->lab, brackets[i].policy, brackets[i].instance,
+                        "low-late:late=3000");
+        c.kind = TARRY__LAB_BRACKETS;
+        tarry__plan_add(plan,
+                        &(tarry__plan_point){.series = BRACKETS + i,
+                                             .c = c,
+                                             .quantity = uncovered,
+                                             .what = "arms not bracketed"});
+    }
+}
+
 /* Of all runs. */
 static double widest(tarry__sheet *s, const tarry__lab_case *c)
 {
-    const tarry__lab_answer *runs = tarry__lab_ask(s->lab, c);
+    const tarry__lab_answer *runs = tarry__sheet_runs(s, c);
     double width = 0;
-    for (size_t i = 0; runs != NULL && i < c->runs; i++)
+    for (size_t i = 0; i < c->runs; i++)
         width = fmax(width, runs[i].widest);
     return width;
 }
 
-/* `limit` is what the proof allows between lower and upper estimate. */
-static void check_brackets(tarry__sheet *s, const char *policy,
-                           const char *words, const char *instance,
-                           double limit)
+static void judge_brackets(tarry__sheet *s, int i)
 {
-    tarry__lab_case c =
-        first_phase(s->lab, policy, instance, "low-late:late=3000");
-    c.brackets = true;
+    const char *words = brackets[i].words;
+    const tarry__lab_case *c = &tarry__sheet_planned(s, BRACKETS + i)->c;
     tarry__sheet_check_mean(
         s,
         tarry__lab_text(s->lab,
                         "%s: arms per run whose bracket does not hold the "
                         "full-sample estimate",
                         words),
-        tarry__sheet_measure(s, NULL, 0, &c, NULL, uncovered,
-                             "arms not bracketed"),
-        0, TARRY__FIT_AT_MOST);
+        tarry__sheet_point(s, BRACKETS + i), 0, TARRY__FIT_AT_MOST);
     tarry__sheet_check_mean(
         s,
         tarry__lab_text(s->lab, "%s: widest bracket, in units of eps", words),
-        (tarry__fit_point){.mean = widest(s, &c)}, limit, TARRY__FIT_AT_MOST);
+        (tarry__fit_point){.mean = widest(s, c)}, brackets[i].limit,
+        TARRY__FIT_AT_MOST);
 }
 
 /* ---- policies that do not know --------------------------------------------*/
 
-static void cut_by(tarry__sheet *s, const char *policy, const char *words,
-                   tarry__fit_relation relation)
+typedef struct {
+    const char *policy, *words;
+    tarry__fit_relation relation;
+} cutter;
+
+static const cutter cutters[] = {
+    {"phased-loss-dependent", "Algorithm 3", TARRY__FIT_AT_MOST},
+    {"phased-mab", "Algorithm 4", TARRY__FIT_AT_MOST},
+    {"phased-stochastic", "Algorithm 1", TARRY__FIT_REPORTED},
+    {"phased-adversarial", "Algorithm 2", TARRY__FIT_REPORTED},
+    {"phased-nodelay", "phased elimination without waiting",
+     TARRY__FIT_REPORTED},
+};
+
+enum { CUTTERS = sizeof cutters / sizeof *cutters };
+
+static void ask_cutters(tarry__plan *plan)
 {
-    const tarry__lab_case c = {
-        .instance = "sphere:dim=4,arms=20",
-        .loss = "rademacher",
-        .delay = "low-late:late=20000",
-        .policy = policy,
-        .horizon = 100000,
-        .runs = (uint64_t)tarry__lab_pick(s->lab, 200, 2000),
-    };
-    const tarry__lab_answer *runs = tarry__lab_ask(s->lab, &c);
-    uint64_t cut = 0;
-    for (size_t i = 0; runs != NULL && i < c.runs; i++)
-        cut += runs[i].best_kept == 0;
-    tarry__sheet_check_frequency(
-        s,
-        tarry__lab_text(s->lab, "best arm cut by %s, low losses late", words),
-        cut, c.runs, 0.05, relation);
-    tarry__sheet_measure(s, NULL, 0, &c, NULL, tarry__sheet_regret, "regret");
+    for (int i = 0; i < CUTTERS; i++)
+        tarry__plan_add(
+            plan, &(tarry__plan_point){.series = CUT + i,
+                                       .c = {.instance = "sphere:dim=4,arms=20",
+                                             .loss = "rademacher",
+                                             .delay = "low-late:late=20000",
+                                             .policy = cutters[i].policy,
+                                             .horizon = 100000,
+                                             .runs = (uint64_t)tarry__lab_pick(
+                                                 plan->lab, 200, 2000)},
+                                       .quantity = tarry__plan_regret,
+                                       .what = "regret"});
 }
 
-static void run(tarry__sheet *s)
+static void judge_cutter(tarry__sheet *s, int i)
 {
-    sweeps(s);
-    check_brackets(s, "phased-loss-dependent", "Algorithm 3",
-                   "sphere:dim=10,arms=100", 4 * sqrt(2));
-    check_brackets(s, "phased-mab", "Algorithm 4", "basis:arms=10", 2);
-    cut_by(s, "phased-loss-dependent", "Algorithm 3", TARRY__FIT_AT_MOST);
-    cut_by(s, "phased-mab", "Algorithm 4", TARRY__FIT_AT_MOST);
-    cut_by(s, "phased-stochastic", "Algorithm 1", TARRY__FIT_REPORTED);
-    cut_by(s, "phased-adversarial", "Algorithm 2", TARRY__FIT_REPORTED);
-    cut_by(s, "phased-nodelay", "phased elimination without waiting",
-           TARRY__FIT_REPORTED);
-    tarry__paper_row_add_bandits(s, "opse", "low-late:late=%.0f",
-                                 "max_a E[d(a)]");
+    const tarry__lab_case *c = &tarry__sheet_planned(s, CUT + i)->c;
+    const tarry__lab_answer *runs = tarry__sheet_runs(s, c);
+    uint64_t cut = 0;
+    for (size_t k = 0; k < c->runs; k++)
+        cut += runs[k].best_kept == 0;
+    tarry__sheet_check_frequency(
+        s,
+        tarry__lab_text(s->lab, "best arm cut by %s, low losses late",
+                        cutters[i].words),
+        cut, c->runs, 0.05, cutters[i].relation);
+}
+
+static void ask(tarry__plan *plan)
+{
+    ask_sweeps(plan);
+    ask_brackets(plan);
+    ask_cutters(plan);
+    tarry__paper_row_ask_bandits(plan, "opse", "low-late:late=%.0f");
+}
+
+static void judge(tarry__sheet *s)
+{
+    judge_sweeps(s);
+    for (int i = 0; i < N_BRACKETS; i++)
+        judge_brackets(s, i);
+    for (int i = 0; i < CUTTERS; i++)
+        judge_cutter(s, i);
+    tarry__paper_row_judge_bandits(s, "max_a E[d(a)]");
 }
 
 const tarry__paper_row tarry__paper_row_loss_dependent = {
@@ -187,5 +250,6 @@ const tarry__paper_row tarry__paper_row_loss_dependent = {
         "Algorithm 4 pays O(max_a E[d(a)]).",
     .bandits = "max_a E[d(a)] (Lancewicki et al. 2021)",
     .here = "√n max_a E[d(a)]",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

@@ -34,32 +34,65 @@ static tarry__lab_case plain(tarry__lab *lab, double D)
     };
 }
 
-static void run(tarry__sheet *s)
+enum { ALL, FIRST, SPANNER, MAB, ORACLE };
+
+static void add_regret(tarry__plan *plan, int series, const char *name,
+                       double D, tarry__lab_case c)
 {
-    tarry__fit_sweep least = {.name = "best policy on the hard instance"};
-    tarry__fit_sweep first = {.name = "first loss seen (uniform play)"};
-    tarry__fit_sweep spanner = {.name = "spanner on the hard instance"};
-    tarry__fit_sweep mab = {.name = "payoff-mab on a plain bandit"};
-    tarry__fit_sweep bound = {.name = "what the proof says: D/800"};
-    const double largest = tarry__lab_pick(s->lab, 480, 1280);
-    const char *const all = "smallest regret of all policies";
+    tarry__plan_add(plan, &(tarry__plan_point){.series = series,
+                                               .name = name,
+                                               .x = D,
+                                               .c = c,
+                                               .quantity = tarry__plan_regret,
+                                               .what = "regret"});
+}
+
+static void ask(tarry__plan *plan)
+{
+    tarry__lab *lab = plan->lab;
+    const double largest = tarry__lab_pick(lab, 480, 1280);
     for (double D = largest / 32; D <= largest; D *= 2) {
-        tarry__lab_case c = hard(s->lab, D);
-        tarry__sheet_measure_least(s, &least, D, c);
-        tarry__sheet_measure(s, &first, D, &c, NULL, tarry__sheet_first_loss,
-                             "rounds to the first loss seen");
-        c.policy = "spanner";
-        tarry__sheet_measure(s, &spanner, D, &c, NULL, tarry__sheet_regret,
-                             "regret");
-        c.policy = "phased-loss-dependent";
-        bound.point[bound.n++] = (tarry__fit_point){
+        const tarry__lab_case c = hard(lab, D);
+        tarry__plan_add_all(plan, ALL, D, c);
+        tarry__plan_add(plan, &(tarry__plan_point){
+                                  .series = FIRST,
+                                  .name = "first loss seen (uniform play)",
+                                  .x = D,
+                                  .c = c,
+                                  .quantity = tarry__plan_first_loss,
+                                  .what = "rounds to the first loss seen"});
+        add_regret(plan, SPANNER, "spanner on the hard instance", D,
+                   tarry__plan_with_policy(c, "spanner"));
+    }
+    for (double D = 500; D <= 32000; D *= 4)
+        add_regret(plan, MAB, "payoff-mab on a plain bandit", D, plain(lab, D));
+    add_regret(plan, ORACLE, NULL, largest,
+               tarry__plan_with_policy(hard(lab, largest), "oracle"));
+}
+
+/* What the proof says at the places of another sweep. */
+static tarry__fit_sweep bound_at(tarry__sheet *s, const tarry__fit_sweep *other)
+{
+    tarry__fit_sweep bound = {.name = "what the proof says: D/800"};
+    for (; bound.n < other->n; bound.n++) {
+        const double D = other->point[bound.n].x;
+        const tarry__lab_case c =
+            tarry__plan_with_policy(hard(s->lab, D), "phased-loss-dependent");
+        bound.point[bound.n] = (tarry__fit_point){
             .x = D, .mean = tarry__sheet_bound_of(s, &c).lower};
     }
-    for (double D = 500; D <= 32000; D *= 4) {
-        const tarry__lab_case c = plain(s->lab, D);
-        tarry__sheet_measure(s, &mab, D, &c, NULL, tarry__sheet_regret,
-                             "regret");
-    }
+    return bound;
+}
+
+static void judge(tarry__sheet *s)
+{
+    const char *const all = "smallest regret of all policies";
+    const tarry__fit_sweep least =
+        tarry__sheet_least(s, ALL, "best policy on the hard instance");
+    const tarry__fit_sweep first = tarry__sheet_sweep(s, FIRST);
+    const tarry__fit_sweep spanner = tarry__sheet_sweep(s, SPANNER);
+    const tarry__fit_sweep mab = tarry__sheet_sweep(s, MAB);
+    const tarry__fit_sweep bound = bound_at(s, &least);
     tarry__sheet_check_power(s, tarry__lab_text(s->lab, "%s against D", all),
                              &least, 1, TARRY__FIT_AT_LEAST);
     tarry__sheet_show_power(s, "here", "D", &least);
@@ -74,13 +107,9 @@ static void run(tarry__sheet *s)
         s, "prior work, spanner on the hard instance against D", &spanner, 1,
         TARRY__FIT_AT_MOST);
     tarry__sheet_show_power(s, "prior", "D", &spanner);
-    const tarry__lab_case oracle =
-        tarry__sheet_with_policy(hard(s->lab, largest), "oracle");
     tarry__sheet_check_mean(
         s, "for comparison: the oracle, which knows the best arm",
-        tarry__sheet_measure(s, NULL, largest, &oracle, NULL,
-                             tarry__sheet_regret, "regret"),
-        0, TARRY__FIT_REPORTED);
+        tarry__sheet_point(s, ORACLE), 0, TARRY__FIT_REPORTED);
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "payoff-D", "Delay as payoff: what the longest delay costs",
@@ -102,5 +131,6 @@ const tarry__paper_row tarry__paper_row_payoff = {
     .bandits = "d* (Schlisselberg et al. 2025)",
     .prior = "D, upper bound (Zhang et al. 2025)",
     .here = "D, lower bound",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

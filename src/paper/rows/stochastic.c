@@ -15,39 +15,74 @@ static const char *delay_of(tarry__lab *lab, double mean)
     return tarry__lab_text(lab, "exponential:mean=%.0f", mean);
 }
 
-/* Against the mean delay, at n = 10. */
-static void sweep_mean(tarry__sheet *s)
+enum { OVERHEAD, PENALTY, OURS, THEIRS };
+
+static const char *sphere(tarry__lab *lab, double n)
 {
-    tarry__fit_sweep overhead = {.name = "rounds of phase 1"};
-    tarry__fit_sweep penalty = {.name = "regret"};
-    const tarry__lab_case one = {
-        .instance = "sphere:dim=10,arms=100",
+    return tarry__lab_text(lab, "sphere:dim=%g,arms=%g", n, 10 * n);
+}
+
+/* Phase 1 of Algorithm 1 without delays. */
+static tarry__lab_case phase(tarry__lab *lab, double n, uint64_t runs)
+{
+    return (tarry__lab_case){
+        .instance = sphere(lab, n),
         .loss = "rademacher",
         .delay = "none",
         .policy = "phased-stochastic",
         .horizon = 10000000,
-        .runs = (uint64_t)tarry__lab_pick(s->lab, 40, 400),
+        .runs = runs,
         .phases = 1,
         .cost = 0.003,
     };
-    for (double mean = 100; mean <= 3200; mean *= 2) {
-        const char *delay = delay_of(s->lab, mean);
-        const tarry__lab_case c = tarry__sheet_with_delay(one, delay);
-        tarry__sheet_measure(s, &overhead, mean, &c, &one,
-                             tarry__sheet_overhead, "overhead of phase 1");
-    }
-    tarry__lab_case long_base = one;
-    long_base.phases = 0;
-    long_base.cost = 1;
-    long_base.horizon = 100000;
-    long_base.runs = (uint64_t)tarry__lab_pick(s->lab, 480, 2000);
-    for (double mean = 1000; mean < 8100; mean *= sqrt(2)) {
-        const tarry__lab_case c =
-            tarry__sheet_with_delay(long_base, delay_of(s->lab, mean));
-        tarry__sheet_measure(s, &penalty, mean, &c, &long_base,
-                             tarry__sheet_penalty,
-                             "regret beyond that without delay");
-    }
+}
+
+/* All of a game without delays. */
+static tarry__lab_case game(tarry__lab *lab)
+{
+    tarry__lab_case c = phase(lab, 10, 0);
+    c.phases = 0;
+    c.cost = 1;
+    c.horizon = 100000;
+    c.runs = (uint64_t)tarry__lab_pick(lab, 480, 2000);
+    return c;
+}
+
+/* What a delay adds to the length of phase 1, or to the regret. */
+static void add(tarry__plan *plan, int series, const char *name, double x,
+                tarry__lab_case base, const char *delay)
+{
+    const bool length = series == OVERHEAD || series == OURS;
+    tarry__plan_add(
+        plan,
+        &(tarry__plan_point){
+            .series = series,
+            .name = name,
+            .x = x,
+            .c = tarry__plan_with_delay(base, delay),
+            .base = base,
+            .quantity = length ? tarry__plan_overhead : tarry__plan_penalty,
+            .what = length ? "overhead of phase 1"
+                           : "regret beyond that without delay"});
+}
+
+/* Against the mean delay, at n = 10. */
+static void ask_mean(tarry__plan *plan)
+{
+    tarry__lab *lab = plan->lab;
+    const uint64_t runs = (uint64_t)tarry__lab_pick(lab, 40, 400);
+    for (double mean = 100; mean <= 3200; mean *= 2)
+        add(plan, OVERHEAD, "rounds of phase 1", mean, phase(lab, 10, runs),
+            delay_of(lab, mean));
+    for (double mean = 1000; mean < 8100; mean *= sqrt(2))
+        add(plan, PENALTY, "regret", mean, game(lab), delay_of(lab, mean));
+}
+
+static void judge_mean(tarry__sheet *s)
+{
+    const tarry__fit_sweep overhead = tarry__sheet_sweep(s, OVERHEAD);
+    const tarry__fit_sweep penalty = tarry__sheet_sweep(s, PENALTY);
+    const tarry__lab_case long_base = game(s->lab);
     tarry__sheet_check_power(s, "overhead of a phase against E[d]", &overhead,
                              1, TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "E[d]", &overhead);
@@ -79,51 +114,40 @@ static void sweep_mean(tarry__sheet *s)
     tarry__sheet_draw_curve(s, figure, "no delay", &long_base);
     for (double mean = 1000; mean < 8100; mean *= 2) {
         const tarry__lab_case c =
-            tarry__sheet_with_delay(long_base, delay_of(s->lab, mean));
+            tarry__plan_with_delay(long_base, delay_of(s->lab, mean));
         tarry__sheet_draw_curve(
             s, figure, tarry__lab_text(s->lab, "E[d] = %.0f", mean), &c);
     }
 }
 
 /* Against the dimension, at a mean delay of 1000 rounds. */
-static void sweep_dimension(tarry__sheet *s)
+static void ask_dimension(tarry__plan *plan)
 {
-    tarry__fit_sweep ours = {.name = "Algorithm 1"};
-    tarry__fit_sweep theirs = {.name = "LinUCB on arrivals"};
-    const double largest = tarry__lab_pick(s->lab, 64, 128);
-    for (double n = 4; n <= largest; n *= 2) {
-        const tarry__lab_case base = {
-            .instance =
-                tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g", n, 10 * n),
-            .loss = "rademacher",
-            .delay = "none",
-            .policy = "phased-stochastic",
-            .horizon = 10000000,
-            .runs = (uint64_t)tarry__lab_pick(s->lab, 40, 200),
-            .phases = 1,
-            .cost = 0.003,
-        };
-        const tarry__lab_case c =
-            tarry__sheet_with_delay(base, "exponential:mean=1000");
-        tarry__sheet_measure(s, &ours, n, &c, &base, tarry__sheet_overhead,
-                             "overhead of phase 1");
-    }
+    tarry__lab *lab = plan->lab;
+    const double largest = tarry__lab_pick(lab, 64, 128);
+    const uint64_t runs = (uint64_t)tarry__lab_pick(lab, 40, 200);
+    for (double n = 4; n <= largest; n *= 2)
+        add(plan, OURS, "Algorithm 1", n, phase(lab, n, runs),
+            "exponential:mean=1000");
     for (double n = 4; n <= 16; n += n < 8 ? 2 : 4) {
         const tarry__lab_case base = {
-            .instance =
-                tarry__lab_text(s->lab, "sphere:dim=%g,arms=%g", n, 10 * n),
+            .instance = sphere(lab, n),
             .loss = "rademacher",
             .delay = "none",
             .policy = "linucb",
             .horizon = 30000,
-            .runs = (uint64_t)tarry__lab_pick(s->lab, 80, 800),
+            .runs = (uint64_t)tarry__lab_pick(lab, 80, 800),
             .cost = 30,
         };
-        const tarry__lab_case c =
-            tarry__sheet_with_delay(base, "exponential:mean=1000");
-        tarry__sheet_measure(s, &theirs, n, &c, &base, tarry__sheet_penalty,
-                             "regret beyond that without delay");
+        add(plan, THEIRS, "LinUCB on arrivals", n, base,
+            "exponential:mean=1000");
     }
+}
+
+static void judge_dimension(tarry__sheet *s)
+{
+    const tarry__fit_sweep ours = tarry__sheet_sweep(s, OURS);
+    const tarry__fit_sweep theirs = tarry__sheet_sweep(s, THEIRS);
     tarry__sheet_check_power(s, "overhead of a phase against n", &ours, 0,
                              TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "n", &ours);
@@ -143,12 +167,18 @@ static void sweep_dimension(tarry__sheet *s)
     tarry__sheet_draw_points(figure, &theirs);
 }
 
-static void run(tarry__sheet *s)
+static void ask(tarry__plan *plan)
 {
-    sweep_mean(s);
-    sweep_dimension(s);
-    tarry__paper_row_add_bandits(s, "se-delayed", "constant:rounds=%.0f",
-                                 "E[d]");
+    ask_mean(plan);
+    ask_dimension(plan);
+    tarry__paper_row_ask_bandits(plan, "se-delayed", "constant:rounds=%.0f");
+}
+
+static void judge(tarry__sheet *s)
+{
+    judge_mean(s);
+    judge_dimension(s);
+    tarry__paper_row_judge_bandits(s, "E[d]");
 }
 
 const tarry__paper_row tarry__paper_row_stochastic = {
@@ -158,5 +188,6 @@ const tarry__paper_row tarry__paper_row_stochastic = {
     .bandits = "E[d] (Lancewicki et al. 2021)",
     .prior = "n^{3/2} E[d] (Howson et al. 2023)",
     .here = "E[d]",
-    .run = run,
+    .ask = ask,
+    .judge = judge,
 };

@@ -1,8 +1,7 @@
-/* run_certificate.c - the bounds that policies state on the gap of the arm they
- * would exploit, over time, and whether they held. */
+/* results_certificate.c - the bounds that policies state on the gap of the arm
+ * they would exploit, over time, and whether they held. */
 #include <math.h>
-#include <stdlib.h>
-#include "cli/run.h"
+#include "lab/results.h"
 
 static double bound_at(const tarry__sim_outcome *o, size_t i)
 {
@@ -18,6 +17,12 @@ static double gap_at(const tarry__sim_outcome *o, size_t i)
 static bool holds(const tarry__sim_outcome *o, size_t i)
 {
     return o->exploit_gap[i] <= o->certificate[i] + 1e-12;
+}
+
+/* A policy may fail to state a bound at some point. */
+static json_t *number(double x)
+{
+    return isnan(x) ? json_null() : json_real(x);
 }
 
 static bool states_bounds(const tarry__experiment_results *r, size_t p)
@@ -49,8 +54,8 @@ static void count_coverage(const tarry__experiment_results *r, size_t p,
     *runs = (double)good_runs / (double)n_runs;
 }
 
-json_t *run_certificate_json(const tarry__experiment_results *r, size_t p,
-                             double *values)
+json_t *tarry__results_certificate(const tarry__experiment_results *r, size_t p,
+                                   double *values)
 {
     const tarry__experiment *e = r->experiment;
     double points, runs;
@@ -64,9 +69,13 @@ json_t *run_certificate_json(const tarry__experiment_results *r, size_t p,
             tarry__experiment_summarise(
                 values, tarry__experiment_results_pick(r, p, gap_at, i, values))
                 .mean;
-        json_array_append_new(
-            curve, json_pack("[I, f, f, f, f]", (json_int_t)e->grid[i], s.mean,
-                             s.mean - s.ci95, s.mean + s.ci95, gap));
+        if (json_array_append_new(
+                curve, json_pack("[I, o, o, o, f]", (json_int_t)e->grid[i],
+                                 number(s.mean), number(s.mean - s.ci95),
+                                 number(s.mean + s.ci95), gap)) != 0) {
+            json_decref(curve);
+            return NULL;
+        }
     }
     count_coverage(r, p, &points, &runs);
     return json_pack("{s:f, s:f, s:o}", "points_held", points, "runs_held",

@@ -1,0 +1,224 @@
+/* batch.c - see batch.h. */
+#include "lab/batch.h"
+
+#include <string.h>
+#include "base/base.h"
+
+tarry_status tarry__batch_create(tarry__batch *b, const tarry__batch_plan *plan)
+{
+    const size_t count = plan->n_worlds > 0 ? plan->n_worlds : 1;
+    *b = (tarry__batch){.plan = plan, .count = count};
+    b->experiment = tarry__base_alloc(count, sizeof *b->experiment);
+    b->results = tarry__base_zalloc(count, sizeof *b->results);
+    if (b->experiment == NULL || b->results == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t w = 0; w < count; w++) {
+        tarry__experiment *e = &b->experiment[w];
+        *e = plan->experiment;
+        if (plan->n_worlds > 0) {
+            e->instance = plan->world[w].instance;
+            e->loss = plan->world[w].loss;
+            e->delay = plan->world[w].delay;
+        }
+        if (tarry__experiment_results_create(&b->results[w], e) != TARRY_OK)
+            return TARRY_NO_MEMORY;
+    }
+    return TARRY_OK;
+}
+
+void tarry__batch_clear(tarry__batch *b)
+{
+    tarry__journal_close(&b->journal);
+    for (size_t w = 0; b->results != NULL && w < b->count; w++)
+        tarry__experiment_results_clear(&b->results[w]);
+    tarry__base_free(b->results);
+    tarry__base_free(b->experiment);
+    memset(b, 0, sizeof *b);
+}
+
+static bool is_refused(const tarry__batch *b, size_t w, size_t p)
+{
+    return b->results[w].refused[p].text[0] != '\0';
+}
+
+static bool is_refused_everywhere(const tarry__batch *b, size_t p)
+{
+    for (size_t w = 0; w < b->count; w++)
+        if (!is_refused(b, w, p))
+            return false;
+    return true;
+}
+
+/* Says which world is at fault, where there is more than one. */
+static tarry_status fail(const tarry__batch *b, tarry_status status,
+                         tarry_error *error)
+{
+    if (error != NULL && b->plan->n_worlds > 0) {
+        const tarry_error why = *error;
+        tarry__base_fail(error, status, "world %s: %.400s",
+                         b->plan->world[b->current].name, why.text);
+    }
+    return status;
+}
+
+tarry_status tarry__batch_check(tarry__batch *b, tarry_error *error)
+{
+    if (b->plan->n_worlds == 0)
+        return TARRY_OK;
+    for (b->current = 0; b->current < b->count; b->current++) {
+        const tarry_status status = tarry__experiment_check(
+            &b->experiment[b->current], &b->results[b->current], error);
+        if (status != TARRY_OK)
+            return fail(b, status, error);
+    }
+    for (size_t p = 0; p < b->plan->experiment.n_policies; p++)
+        if (is_refused_everywhere(b, p))
+            return tarry__base_fail(error, TARRY_BAD_INPUT, "%s",
+                                    b->results[0].refused[p].text);
+    return TARRY_OK;
+}
+
+size_t tarry__batch_trials(const tarry__batch *b)
+{
+    const tarry__experiment *e = &b->plan->experiment;
+    size_t count = 0;
+    for (size_t w = 0; w < b->count; w++)
+        for (size_t p = 0; p < e->n_policies; p++)
+            count += is_refused(b, w, p) ? 0 : e->runs;
+    return count;
+}
+
+size_t tarry__batch_finished(const tarry__batch *b)
+{
+    size_t count = 0;
+    for (size_t w = 0; w < b->count; w++)
+        count += b->results[w].trials.n_known;
+    return count;
+}
+
+/* ---- the journal ----------------------------------------------------------*/
+
+#define FIELD(kind, name) TARRY__JOURNAL_FIELD(tarry__sim_outcome, kind, name)
+
+static const tarry__journal_field fields[] = {
+    FIELD(REAL, regret),         FIELD(REAL, seconds),
+    FIELD(REAL, sigma_mean),     FIELD(COUNT, sigma_max),
+    FIELD(COUNT, sigma_final),   FIELD(COUNT, used),
+    FIELD(COUNT, late),          FIELD(COUNT, ignored),
+    FIELD(COUNT, lost),          FIELD(COUNT, rounds),
+    FIELD(COUNT, first_seen),    FIELD(COUNT, active),
+    FIELD(COUNT, best_kept),     FIELD(COUNT, n_phases),
+    FIELD(COUNT, phase),         FIELD(REAL, curve),
+    FIELD(UNKNOWN, certificate), FIELD(REAL, exploit_gap),
+};
+
+/* Case w * policies + p is policy p in world w. */
+static bool take(void *context, size_t c, size_t run, const void *outcome)
+{
+    tarry__batch *b = context;
+    const tarry__experiment *e = &b->plan->experiment;
+    if (c >= b->count * e->n_policies || run >= e->runs)
+        return false;
+    tarry__trials_put(&b->results[c / e->n_policies].trials,
+                      c % e->n_policies * e->runs + run, outcome);
+    return true;
+}
+
+static uint64_t add_text(uint64_t digest, const char *text)
+{
+    return tarry__base_digest(digest, text, strlen(text) + 1);
+}
+
+static uint64_t digest_of(const tarry__batch *b)
+{
+    const tarry__experiment *e = &b->plan->experiment;
+    const uint64_t numbers[] = {e->horizon, e->seed, e->points, b->count};
+    uint64_t h =
+        tarry__base_digest(TARRY__BASE_DIGEST, numbers, sizeof numbers);
+    for (size_t w = 0; w < b->count; w++) {
+        h = add_text(h, b->experiment[w].instance);
+        h = add_text(h, b->experiment[w].loss);
+        h = add_text(h, b->experiment[w].delay);
+    }
+    for (size_t p = 0; p < e->n_policies; p++)
+        h = add_text(h, e->policy[p]);
+    return h;
+}
+
+static json_t *cases_of(const tarry__batch *b)
+{
+    json_t *cases = json_array();
+    for (size_t w = 0; w < b->count; w++) {
+        const tarry__experiment *e = &b->experiment[w];
+        for (size_t p = 0; p < e->n_policies; p++)
+            if (json_array_append_new(
+                    cases, json_sprintf("%s, %s, %s, %s, %ju rounds",
+                                        e->instance, e->loss, e->delay,
+                                        e->policy[p], (uintmax_t)e->horizon)) !=
+                0) {
+                json_decref(cases);
+                return NULL;
+            }
+    }
+    return cases;
+}
+
+static json_t *heading_of(const tarry__batch *b)
+{
+    json_t *heading = tarry__journal_heading(digest_of(b), cases_of(b));
+    for (size_t w = 0; w < b->count; w++)
+        if (!tarry__journal_add_files(heading, b->experiment[w].instance) ||
+            !tarry__journal_add_files(heading, b->experiment[w].delay)) {
+            json_decref(heading);
+            return NULL;
+        }
+    return heading;
+}
+
+tarry_status tarry__batch_open_journal(tarry__batch *b, const char *path,
+                                       tarry_error *error)
+{
+    b->journal = (tarry__journal){.path = path,
+                                  .fields = fields,
+                                  .n_fields = sizeof fields / sizeof *fields,
+                                  .answer_size = sizeof(tarry__sim_outcome),
+                                  .context = b,
+                                  .take = take};
+    if (path == NULL)
+        return TARRY_OK;
+    return tarry__journal_open(&b->journal, heading_of(b), error);
+}
+
+/* ---- running --------------------------------------------------------------*/
+
+static tarry_status keep(void *context, size_t trial, const void *outcome,
+                         tarry_error *error)
+{
+    tarry__batch *b = context;
+    const tarry__experiment *e = &b->plan->experiment;
+    return tarry__journal_add(&b->journal,
+                              b->current * e->n_policies + trial / e->runs,
+                              trial % e->runs, outcome, error);
+}
+
+static bool watch(void *context, double share, uint64_t rounds)
+{
+    const tarry__batch *b = context;
+    return b->observer->progress(b->observer->context, share, rounds);
+}
+
+tarry_status tarry__batch_run(tarry__batch *b,
+                              const tarry__trials_observer *observer,
+                              tarry_error *error)
+{
+    const bool watched = observer != NULL && observer->progress != NULL;
+    const tarry__trials_observer mine = {b, watched ? watch : NULL, keep};
+    b->observer = observer;
+    for (b->current = 0; b->current < b->count; b->current++) {
+        const tarry_status status = tarry__experiment_run(
+            &b->experiment[b->current], &mine, &b->results[b->current], error);
+        if (status != TARRY_OK)
+            return fail(b, status, error);
+    }
+    return TARRY_OK;
+}
