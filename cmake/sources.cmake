@@ -66,6 +66,7 @@ set(TARRY_CORE
     src/policy/phased/stochastic.c
     src/policy/phased/tight.c
     src/policy/plain/counts.c
+    src/policy/plain/first_answer.c
     src/policy/plain/opse.c
     src/policy/plain/oracle.c
     src/policy/plain/payoff_mab.c
