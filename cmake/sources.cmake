@@ -50,6 +50,7 @@ set(TARRY_CORE
     src/policy/linear/sampler.c
     src/policy/linear/ucb.c
     src/policy/linear/window.c
+    src/policy/description.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
     src/policy/phased/books.c
@@ -75,6 +76,7 @@ set(TARRY_CORE
     src/policy/plain/uniform.c
     src/policy/policy.c
     src/policy/policy_list.c
+    src/policy/recommended.c
 )
 
 # The library, second part: worlds, simulation, bounds, experiments.
@@ -120,7 +122,6 @@ set(TARRY_LAB
     src/env/loss/uniform.c
     src/env/world.c
     src/sim/grid.c
-    src/sim/recommended.c
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "tarry/setting.h"
 #include "tarry/status.h"
 
 #ifdef __cplusplus
@@ -31,7 +32,7 @@ typedef struct {
                              include a constant (or sum to one) */
     int maximize;         /* not 0: what is reported are rewards */
     int beyond_horizon;   /* not 0: after T rounds the best arm is played on */
-    const char *settings; /* "key=value,key=value", see tarry list; or NULL */
+    const char *settings; /* more of them, "key=value,key=value"; or NULL */
 } tarry_policy_params;
 
 TARRY_API tarry_policy_params tarry_policy_defaults(void);
@@ -39,11 +40,27 @@ TARRY_API tarry_policy_params tarry_policy_defaults(void);
 /* The name of policy i = 0, 1, ...; NULL after the last. */
 TARRY_API const char *tarry_policy_name(size_t i);
 
-/* Creates the policy called `name`.  The caller owns *out and ends it with
- * tarry_policy_free; on failure *out is NULL and `error` (may be NULL) says
- * which parameter is at fault.
+/* What a policy says of itself; all of it lives for ever. */
+typedef struct {
+    const char *name;
+    const char *source;            /* "Algorithm 1", or who published it */
+    const char *summary;           /* which delays it is for */
+    int uses_features;             /* 0: each arm is learned by itself */
+    const tarry_setting *settings; /* the last one has key NULL */
+    const char *stands_for; /* the description that this name is short for;
+                               NULL: it is a policy of its own */
+} tarry_policy_info;
+
+/* TARRY_BAD_ARGUMENT: no policy has this name. */
+TARRY_API tarry_status tarry_policy_describe(const char *name,
+                                             tarry_policy_info *info);
+
+/* Creates a policy from its description: its name, or name:key=value,...
+ * `recommended` is a good one if nothing is known of the delays.  The caller
+ * owns *out and ends it with tarry_policy_free; on failure *out is NULL and
+ * `error` (may be NULL) says which parameter is at fault.
  * TARRY_BAD_ARGUMENT, TARRY_NOT_FINITE, TARRY_NO_MEMORY. */
-TARRY_API tarry_status tarry_policy_create(const char *name,
+TARRY_API tarry_status tarry_policy_create(const char *description,
                                            const tarry_policy_params *params,
                                            tarry_policy **out,
                                            tarry_error *error);

@@ -6,6 +6,7 @@
 #include "tarry/design.h"
 #include "tarry/policy.h"
 #include "tarry/random.h"
+#include "tarry/setting.h"
 #include "tarry/status.h"
 #include "tarry/version.h"
 

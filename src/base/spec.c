@@ -92,8 +92,8 @@ static const char *given(const tarry__spec *spec, const char *key)
     return NULL;
 }
 
-static const tarry__spec_setting *listed(const tarry__spec_setting *settings,
-                                         const char *key)
+static const tarry_setting *listed(const tarry_setting *settings,
+                                   const char *key)
 {
     for (; settings->key != NULL; settings++)
         if (strcmp(settings->key, key) == 0)
@@ -102,8 +102,7 @@ static const tarry__spec_setting *listed(const tarry__spec_setting *settings,
 }
 
 /* "a, b, c", cut to the room there is. */
-static void join_keys(const tarry__spec_setting *settings, char *out,
-                      size_t room)
+static void join_keys(const tarry_setting *settings, char *out, size_t room)
 {
     size_t used = 0;
     for (out[0] = '\0'; settings->key != NULL; settings++) {
@@ -119,8 +118,7 @@ static void join_keys(const tarry__spec_setting *settings, char *out,
     }
 }
 
-tarry_status tarry__spec_check(tarry__spec *spec,
-                               const tarry__spec_setting *settings,
+tarry_status tarry__spec_check(tarry__spec *spec, const tarry_setting *settings,
                                tarry_error *error)
 {
     char keys[200];
@@ -131,7 +129,7 @@ tarry_status tarry__spec_check(tarry__spec *spec,
                 error, TARRY_BAD_INPUT, "%s: no setting '%s' (it has: %s)",
                 spec->name, spec->key[i], keys[0] ? keys : "none");
         }
-    for (const tarry__spec_setting *s = settings; s->key != NULL; s++)
+    for (const tarry_setting *s = settings; s->key != NULL; s++)
         if (s->value == NULL && given(spec, s->key) == NULL)
             return tarry__base_fail(error, TARRY_BAD_INPUT,
                                     "%s: '%s' must be given (%s)", spec->name,
@@ -147,27 +145,54 @@ const char *tarry__spec_text(const tarry__spec *spec, const char *key)
 }
 
 tarry_status tarry__spec_real(const tarry__spec *spec, const char *key,
-                              double least, double most, double *value,
-                              tarry_error *error)
+                              double *value, tarry_error *error)
 {
+    const tarry_setting *s = listed(spec->settings, key);
     const char *text = tarry__spec_text(spec, key);
-    if (!tarry__base_parse_real(text, value) || *value < least || *value > most)
+    if (!tarry__base_parse_real(text, value) || *value < s->least ||
+        *value > s->most)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "%s: %s must be a number from %g to %g: '%s'",
-                                spec->name, key, least, most, text);
+                                spec->name, key, s->least, s->most, text);
     return TARRY_OK;
 }
 
 tarry_status tarry__spec_count(const tarry__spec *spec, const char *key,
-                               uint64_t least, uint64_t most, uint64_t *value,
-                               tarry_error *error)
+                               uint64_t *value, tarry_error *error)
 {
+    const tarry_setting *s = listed(spec->settings, key);
     const char *text = tarry__spec_text(spec, key);
-    if (!tarry__base_parse_count(text, value) || *value < least ||
-        *value > most)
+    if (!tarry__base_parse_count(text, value) || (double)*value < s->least ||
+        (double)*value > s->most)
         return tarry__base_fail(
             error, TARRY_BAD_INPUT,
-            "%s: %s must be a whole number from %ju to %ju: '%s'", spec->name,
-            key, (uintmax_t)least, (uintmax_t)most, text);
+            "%s: %s must be a whole number from %.0f to %.0f: '%s'", spec->name,
+            key, s->least, s->most, text);
     return TARRY_OK;
+}
+
+/* The place of a word of that length in "a|b|c"; false: it is not there. */
+static bool find_word(const char *words, const char *word, unsigned *place)
+{
+    const size_t length = strlen(word);
+    for (*place = 0;; ++*place, words++) {
+        const size_t next = strcspn(words, "|");
+        if (next == length && memcmp(words, word, length) == 0)
+            return true;
+        words += next;
+        if (*words == '\0')
+            return false;
+    }
+}
+
+tarry_status tarry__spec_choice(const tarry__spec *spec, const char *key,
+                                unsigned *place, tarry_error *error)
+{
+    const tarry_setting *s = listed(spec->settings, key);
+    const char *text = tarry__spec_text(spec, key);
+    return find_word(s->choices, text, place)
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s: %s must be one of %s: '%s'", spec->name,
+                                  key, s->choices, text);
 }

@@ -9,13 +9,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "tarry/setting.h"
 #include "tarry/status.h"
 
-typedef struct {
-    const char *key;
-    const char *value; /* the default as text; NULL: must be given */
-    const char *help;
-} tarry__spec_setting; /* a list of them ends with key NULL */
+/* Lines of a list of settings. */
+#define TARRY__SPEC_TEXT(key, value, help)                                     \
+    {                                                                          \
+        key, value, help, TARRY_SETTING_TEXT, 0, 0, NULL                       \
+    }
+#define TARRY__SPEC_REAL(key, value, least, most, help)                        \
+    {                                                                          \
+        key, value, help, TARRY_SETTING_REAL, least, most, NULL                \
+    }
+#define TARRY__SPEC_COUNT(key, value, least, most, help)                       \
+    {                                                                          \
+        key, value, help, TARRY_SETTING_COUNT, least, most, NULL               \
+    }
+#define TARRY__SPEC_CHOICE(key, value, choices, help)                          \
+    {                                                                          \
+        key, value, help, TARRY_SETTING_CHOICE, 0, 0, choices                  \
+    }
+#define TARRY__SPEC_END                                                        \
+    {                                                                          \
+        NULL, NULL, NULL, TARRY_SETTING_TEXT, 0, 0, NULL                       \
+    }
 
 enum { TARRY__SPEC_MAX_SETTINGS = 32 };
 
@@ -24,7 +41,7 @@ typedef struct {
     const char *name;
     size_t count;
     const char *key[TARRY__SPEC_MAX_SETTINGS], *value[TARRY__SPEC_MAX_SETTINGS];
-    const tarry__spec_setting *settings; /* set by tarry__spec_check */
+    const tarry_setting *settings; /* set by tarry__spec_check */
 } tarry__spec;
 
 /* Takes a description apart; TARRY_BAD_INPUT if it has not that form.  After
@@ -35,20 +52,20 @@ void tarry__spec_clear(tarry__spec *spec);
 
 /* Refuses keys that `settings` does not list, and settings that must be given
  * and are not. */
-tarry_status tarry__spec_check(tarry__spec *spec,
-                               const tarry__spec_setting *settings,
+tarry_status tarry__spec_check(tarry__spec *spec, const tarry_setting *settings,
                                tarry_error *error);
 
 /* The value of a listed key, or its default (which may be ""). */
 const char *tarry__spec_text(const tarry__spec *spec, const char *key);
 
-/* The same as a number in [least, most]; counts accept 1e6. */
+/* The same as a number or as the place of a word among the choices, if it is
+ * within what the list of settings allows. */
 tarry_status tarry__spec_real(const tarry__spec *spec, const char *key,
-                              double least, double most, double *value,
-                              tarry_error *error);
+                              double *value, tarry_error *error);
 tarry_status tarry__spec_count(const tarry__spec *spec, const char *key,
-                               uint64_t least, uint64_t most, uint64_t *value,
-                               tarry_error *error);
+                               uint64_t *value, tarry_error *error);
+tarry_status tarry__spec_choice(const tarry__spec *spec, const char *key,
+                                unsigned *place, tarry_error *error);
 
 /* Text as a finite number, all of it, in decimal notation; or as a whole
  * number up to 2^53. */

@@ -27,6 +27,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "policy/phased/phased.h"
+#include "sim/sim.h"
 #include "tarry/design.h"
 
 static double largest_tail(const tarry__world *w, double d)
@@ -324,7 +325,7 @@ static tarry_status payoff_scale(const tarry__world *w, double *D,
         return status;
     status = tarry__spec_check(&spec, w->delay.type->entry.settings, error);
     if (status == TARRY_OK)
-        status = tarry__spec_real(&spec, "D", 0, INFINITY, D, error);
+        status = tarry__spec_real(&spec, "D", D, error);
     tarry__spec_clear(&spec);
     return status;
 }
@@ -364,7 +365,7 @@ static tarry_status read_practice(const tarry__spec *spec,
     if (!q->tight && q->guided)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "bounds with a guide are for constants=tight");
-    return tarry__spec_real(spec, "guide_share", 0, 1e9, &q->share, error);
+    return tarry__spec_real(spec, "guide_share", &q->share, error);
 }
 
 /* Which of the paper's four a description names, and how; its settings must be
@@ -375,22 +376,20 @@ static tarry_status read_policy(const char *policy, tarry__bound_question *q,
     static const tarry__policy_type *const types[] = {
         &tarry__phased_stochastic, &tarry__phased_adversarial,
         &tarry__phased_loss_dependent, &tarry__phased_mab};
-    tarry__spec spec;
-    tarry_status status = tarry__spec_parse(policy, &spec, error);
+    tarry__policy_description d;
+    tarry_status status = tarry__policy_read(
+        policy, NULL, tarry__sim_delays(q->world), &d, error);
     if (status != TARRY_OK)
         return status;
-    const tarry__policy_type *type = tarry__policy_type_find(spec.name);
     for (int i = 0; i < 4; i++)
-        if (type == types[i])
+        if (d.type == types[i])
             q->algorithm = i + 1;
-    status =
-        q->algorithm > 0
-            ? tarry__spec_check(&spec, type->settings, error)
-            : tarry__base_fail(error, TARRY_BAD_INPUT,
-                               "no bound is known for policy '%s'", spec.name);
-    if (status == TARRY_OK)
-        status = read_practice(&spec, q, error);
-    tarry__spec_clear(&spec);
+    status = q->algorithm > 0
+                 ? read_practice(&d.spec, q, error)
+                 : tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                    "no bound is known for policy '%s'",
+                                    d.type->name);
+    tarry__policy_description_clear(&d);
     return status;
 }
 

@@ -5,61 +5,6 @@
 #include "env/world.h"
 #include "policy/policy_type.h"
 
-static bool as_json;
-static uint64_t ignored;
-
-static int parse(int argc, char **argv)
-{
-    const cli_option options[] = {
-        {"json", CLI_FLAG, &as_json, NULL, "print one JSON object"},
-        {"seed", CLI_COUNT, &ignored, "N", "accepted as in every command"},
-        {"threads", CLI_COUNT, &ignored, "N", "accepted as in every command"},
-    };
-    const cli_syntax syntax = {
-        .command = "list",
-        .usage = "[options]",
-        .about =
-            "Lists every policy, instance, loss, delay and adversary with its\n"
-            "settings and their defaults (... must be given).  Settings are\n"
-            "given as NAME:key=value,key=value.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-    };
-    return cli_parse(&syntax, argc, argv);
-}
-
-/* Text whose further lines start in the given column. */
-static void print_lines(const char *text, int column)
-{
-    for (; *text != '\0'; text++) {
-        putchar(*text);
-        if (*text == '\n')
-            printf("%*s", column, "");
-    }
-    putchar('\n');
-}
-
-static void print_settings(const tarry__spec_setting *settings)
-{
-    for (; settings->key != NULL; settings++) {
-        const int column =
-            printf("      %s=%s  ", settings->key,
-                   settings->value != NULL ? settings->value : "...");
-        print_lines(settings->help, column);
-    }
-}
-
-static json_t *settings_json(const tarry__spec_setting *settings)
-{
-    json_t *list = json_array();
-    for (; settings->key != NULL; settings++)
-        json_array_append_new(
-            list, json_pack("{s:s, s:s?, s:s}", "key", settings->key, "default",
-                            settings->value, "help", settings->help));
-    return list;
-}
-
-/* Everything that describes a world. */
 static const struct {
     const char *title, *key;
     const tarry__entry *const *entries;
@@ -72,58 +17,217 @@ static const struct {
 };
 enum { N_WORLDS = sizeof worlds / sizeof *worlds };
 
-static json_t *entries_json(const tarry__entry *const *entries)
+/* Whether an entry is wanted: all are without a name. */
+static bool is_wanted(const char *name, const char *wanted)
+{
+    return wanted == NULL || strcmp(name, wanted) == 0;
+}
+
+/* ---- as text --------------------------------------------------------------*/
+
+/* Text whose further lines start in the given column. */
+static void print_lines(const char *text, int column)
+{
+    for (; *text != '\0'; text++) {
+        putchar(*text);
+        if (*text == '\n')
+            printf("%*s", column, "");
+    }
+    putchar('\n');
+}
+
+static void print_settings(const tarry_setting *settings)
+{
+    for (; settings->key != NULL; settings++) {
+        const int column =
+            printf("      %s=%s  ", settings->key,
+                   settings->value != NULL ? settings->value : "...");
+        print_lines(settings->help, column);
+    }
+}
+
+/* What values a setting may have; only where one entry is shown. */
+static void print_ranges(const tarry_setting *settings)
+{
+    puts("\nvalues:");
+    for (; settings->key != NULL; settings++) {
+        printf("      %-16s ", settings->key);
+        switch (settings->kind) {
+        case TARRY_SETTING_TEXT:
+            puts("text");
+            break;
+        case TARRY_SETTING_REAL:
+            printf("a number from %g to %g\n", settings->least, settings->most);
+            break;
+        case TARRY_SETTING_COUNT:
+            printf("a whole number from %.0f to %g\n", settings->least,
+                   settings->most);
+            break;
+        case TARRY_SETTING_CHOICE:
+            printf("one of %s\n", settings->choices);
+            break;
+        }
+    }
+}
+
+static void print_entry(const char *name, const char *source, const char *about,
+                        const tarry_setting *settings, const char *wanted)
+{
+    int column = printf("  %-22s ", name);
+    if (source != NULL)
+        column += printf("%s: ", source);
+    print_lines(about, source != NULL ? 25 : column);
+    print_settings(settings);
+    if (wanted != NULL && settings->key != NULL)
+        print_ranges(settings);
+}
+
+/* Prints what is wanted; answers how many entries that were. */
+static size_t print_text(const char *wanted)
+{
+    size_t count = 0;
+    if (wanted == NULL)
+        puts("Policies:");
+    for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
+        const tarry__policy_type *t = tarry__policy_types[i];
+        if (is_wanted(t->name, wanted)) {
+            print_entry(t->name, t->source, t->summary, t->settings, wanted);
+            count++;
+        }
+    }
+    for (size_t i = 0; i < N_WORLDS; i++) {
+        if (wanted == NULL)
+            printf("\n%s:\n", worlds[i].title);
+        for (const tarry__entry *const *e = worlds[i].entries; *e; e++)
+            if (is_wanted((*e)->name, wanted)) {
+                print_entry((*e)->name, NULL, (*e)->about, (*e)->settings,
+                            wanted);
+                count++;
+            }
+    }
+    return count;
+}
+
+/* ---- as JSON --------------------------------------------------------------*/
+
+static json_t *setting_json(const tarry_setting *s)
+{
+    static const char *const kinds[] = {"text", "real", "count", "choice"};
+    json_t *json = json_pack("{s:s, s:s?, s:s, s:s}", "key", s->key, "default",
+                             s->value, "help", s->help, "type", kinds[s->kind]);
+    if (s->kind == TARRY_SETTING_REAL || s->kind == TARRY_SETTING_COUNT) {
+        json_object_set_new(json, "least", json_real(s->least));
+        json_object_set_new(json, "most", json_real(s->most));
+    }
+    if (s->kind == TARRY_SETTING_CHOICE) {
+        json_t *choices = json_array();
+        for (const char *at = s->choices; at != NULL;) {
+            const size_t length = strcspn(at, "|");
+            json_array_append_new(choices, json_stringn(at, length));
+            at = at[length] == '|' ? at + length + 1 : NULL;
+        }
+        json_object_set_new(json, "choices", choices);
+    }
+    return json;
+}
+
+static json_t *settings_json(const tarry_setting *settings)
 {
     json_t *list = json_array();
-    for (; *entries != NULL; entries++)
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o}", "name", (*entries)->name,
-                            "summary", (*entries)->about, "settings",
-                            settings_json((*entries)->settings)));
+    for (; settings->key != NULL; settings++)
+        json_array_append_new(list, setting_json(settings));
     return list;
 }
 
-static int print_json(void)
+static json_t *policies_json(const char *wanted)
 {
-    json_t *all = json_object(), *policies = json_array();
+    json_t *list = json_array();
     for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
         const tarry__policy_type *t = tarry__policy_types[i];
-        json_array_append_new(
-            policies, json_pack("{s:s, s:s, s:s, s:o}", "name", t->name,
-                                "source", t->source, "summary", t->summary,
-                                "settings", settings_json(t->settings)));
+        if (!is_wanted(t->name, wanted))
+            continue;
+        json_t *json =
+            json_pack("{s:s, s:s, s:s, s:b, s:o}", "name", t->name, "source",
+                      t->source, "summary", t->summary, "features", !t->plain,
+                      "settings", settings_json(t->settings));
+        if (t->stands_for != NULL)
+            json_object_set_new(
+                json, "stands_for",
+                json_string(t->stands_for(TARRY__POLICY_ANY_DELAYS)));
+        json_array_append_new(list, json);
     }
-    json_object_set_new(all, "policies", policies);
-    for (size_t i = 0; i < N_WORLDS; i++)
-        json_object_set_new(all, worlds[i].key,
-                            entries_json(worlds[i].entries));
-    return cli_print_json(all);
+    return list;
 }
 
-static int print_text(void)
+static json_t *entries_json(const tarry__entry *const *entries,
+                            const char *wanted)
 {
-    puts("Policies:");
-    for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
-        const tarry__policy_type *t = tarry__policy_types[i];
-        printf("  %-22s %s: %s\n", t->name, t->source, t->summary);
-        print_settings(t->settings);
-    }
-    for (size_t i = 0; i < N_WORLDS; i++) {
-        printf("\n%s:\n", worlds[i].title);
-        for (const tarry__entry *const *e = worlds[i].entries; *e; e++) {
-            print_lines((*e)->about, printf("  %-22s ", (*e)->name));
-            print_settings((*e)->settings);
-        }
-    }
-    return cli_flush();
+    json_t *list = json_array();
+    for (; *entries != NULL; entries++)
+        if (is_wanted((*entries)->name, wanted))
+            json_array_append_new(
+                list, json_pack("{s:s, s:s, s:o}", "name", (*entries)->name,
+                                "summary", (*entries)->about, "settings",
+                                settings_json((*entries)->settings)));
+    return list;
 }
+
+/* The same: *count entries are in the answer. */
+static json_t *as_json(const char *wanted, size_t *count)
+{
+    json_t *all = json_object(), *policies = policies_json(wanted);
+    *count = json_array_size(policies);
+    json_object_set_new(all, "policies", policies);
+    for (size_t i = 0; i < N_WORLDS; i++) {
+        json_t *list = entries_json(worlds[i].entries, wanted);
+        *count += json_array_size(list);
+        json_object_set_new(all, worlds[i].key, list);
+    }
+    return all;
+}
+
+/* ---- the command ----------------------------------------------------------*/
 
 static int run(int argc, char **argv)
 {
-    const int code = parse(argc, argv);
+    bool json = false;
+    uint64_t ignored;
+    const char *wanted = NULL;
+    const cli_option options[] = {
+        {"json", CLI_FLAG, &json, NULL,
+         "print one JSON object, with types and ranges of all settings"},
+        {"seed", CLI_COUNT, &ignored, "N", "accepted as in every command"},
+        {"threads", CLI_COUNT, &ignored, "N", "accepted as in every command"},
+    };
+    const cli_syntax syntax = {
+        .command = "list",
+        .usage = "[NAME] [options]",
+        .about =
+            "Lists every policy, instance, loss, delay and adversary with its\n"
+            "settings and their defaults (... must be given), or the one with\n"
+            "a name and what values its settings may have.  Settings are "
+            "given\n"
+            "as NAME:key=value,key=value.",
+        .examples = "  tarry list phased-stochastic\n"
+                    "  tarry list --json | jq '.policies[].name'",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .positional = &wanted,
+        .max_positional = 1,
+    };
+    const int code = cli_parse(&syntax, argc, argv);
     if (code >= 0)
         return code;
-    return as_json ? print_json() : print_text();
+    size_t count;
+    json_t *answer = json ? as_json(wanted, &count) : NULL;
+    if (!json)
+        count = print_text(wanted);
+    if (count == 0) {
+        json_decref(answer);
+        return cli_error(EXIT_USAGE, "nothing is called '%s' (see tarry list)",
+                         wanted);
+    }
+    return json ? cli_print_json(answer) : cli_flush();
 }
 
 const cli_command cli_list = {

@@ -121,21 +121,6 @@ static int parse_range(arguments *a)
 
 /* ---- opening --------------------------------------------------------------*/
 
-/* NAME:key=value,... is the same as --set key=value ... */
-static int split_policy(arguments *a, char name[64])
-{
-    const char *colon = strchr(a->policy, ':');
-    const size_t length =
-        colon != NULL ? (size_t)(colon - a->policy) : strlen(a->policy);
-    if (length >= 64)
-        return cli_error(EXIT_USAGE, "--policy: no policy '%s'", a->policy);
-    memcpy(name, a->policy, length);
-    name[length] = '\0';
-    if (colon != NULL && !add_setting(colon + 1))
-        return EXIT_USAGE;
-    return EXIT_DONE;
-}
-
 static int read_arms(const char *path, tarry_arms **arms)
 {
     tarry_error error;
@@ -151,13 +136,10 @@ static int create(arguments *a, tarry_policy **policy)
 {
     tarry_error error;
     tarry_arms *arms;
-    char name[64];
     if (a->policy == NULL || a->arms == NULL || a->horizon == 0)
         return cli_error(EXIT_USAGE, "pipe: --policy, --arms and --horizon "
                                      "are needed (see --help)");
-    int code = split_policy(a, name);
-    if (code == EXIT_DONE)
-        code = read_arms(a->arms, &arms);
+    const int code = read_arms(a->arms, &arms);
     if (code != EXIT_DONE)
         return code;
     tarry_policy_params p = tarry_policy_defaults();
@@ -171,7 +153,8 @@ static int create(arguments *a, tarry_policy **policy)
     p.maximize = a->maximize;
     p.beyond_horizon = a->beyond_horizon;
     p.settings = a->settings;
-    const tarry_status status = tarry_policy_create(name, &p, policy, &error);
+    const tarry_status status =
+        tarry_policy_create(a->policy, &p, policy, &error);
     tarry_arms_free(arms);
     return status == TARRY_OK ? EXIT_DONE
                               : cli_error(cli_code(status), "%s", error.text);
@@ -203,8 +186,13 @@ static int restore(const arguments *a, const char *path, tarry_policy **policy)
                          "%s", error.text);
     tarry_policy_get_status(*policy, &s);
     const size_t length = strlen(s.name);
-    if (a->policy != NULL && (strncmp(a->policy, s.name, length) != 0 ||
-                              strchr(":", a->policy[length]) == NULL))
+    tarry_policy_info info;
+    const char *wanted = a->policy;
+    if (wanted != NULL && tarry_policy_describe(wanted, &info) == TARRY_OK &&
+        info.stands_for != NULL)
+        wanted = info.stands_for;
+    if (wanted != NULL && (strncmp(wanted, s.name, length) != 0 ||
+                           strchr(":", wanted[length]) == NULL))
         return cli_error(EXIT_USAGE, "%s: a state of %s, not of '%s'", path,
                          s.name, a->policy);
     if (a->horizon != 0 && a->horizon != s.horizon)

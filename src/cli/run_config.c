@@ -15,7 +15,7 @@ static bool is_group(const char *text)
 static bool is_in_group(const tarry__policy_type *type, const char *group)
 {
     const bool all = strcmp(group, "all") == 0;
-    return !type->needs_means &&
+    return !type->needs_means && type->stands_for == NULL &&
            (all || type->plain == (strcmp(group, "mab") == 0));
 }
 

@@ -87,8 +87,7 @@ extern const tarry__adversary_type tarry__adversary_hold_rarest,
 enum { TARRY__ADVERSARY_MOST_HELD = 100000000 };
 
 #define TARRY__ADVERSARY_BUDGET_SETTING                                        \
-    {                                                                          \
-        "sigma", "100", "budget: most plays outstanding at any time"           \
-    }
+    TARRY__SPEC_COUNT("sigma", "100", 0, TARRY__ADVERSARY_MOST_HELD,           \
+                      "budget: most plays outstanding at any time")
 
 #endif

@@ -113,12 +113,15 @@ extern const tarry__delay_type tarry__delay_none, tarry__delay_constant,
     tarry__delay_shapes, tarry__delay_theorem, tarry__delay_payoff;
 
 #define TARRY__DELAY_COMMON_SETTINGS                                           \
-    {"never", "0", "probability that feedback never comes"},                   \
-        {"spread", "1", "S: arms have scales from 1/S to S times the stated"}, \
-        {"factors", "", "file with a factor for the scale of each arm"},       \
-    {                                                                          \
-        "slow", "0", "only so many arms, the first, are delayed; 0: all"       \
-    }
+    TARRY__SPEC_REAL("never", "0", 0, 1,                                       \
+                     "probability that feedback never comes"),                 \
+        TARRY__SPEC_REAL(                                                      \
+            "spread", "1", 1, 1e6,                                             \
+            "S: arms have scales from 1/S to S times the stated"),             \
+        TARRY__SPEC_TEXT("factors", "",                                        \
+                         "file with a factor for the scale of each arm"),      \
+        TARRY__SPEC_COUNT("slow", "0", 0, TARRY__INSTANCE_MOST_ARMS,           \
+                          "only so many arms, the first, are delayed; 0: all")
 
 /* Real time to whole rounds, rounded down; a relative 2^-50 below a whole
  * number counts as it, lest 49 * (1/49) be 0 rounds. */

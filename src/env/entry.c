@@ -52,7 +52,7 @@ tarry_status tarry__entry_open(const char *text, const char *kind,
 
 bool tarry__entry_has(const tarry__entry *entry, const char *key)
 {
-    for (const tarry__spec_setting *s = entry->settings; s->key != NULL; s++)
+    for (const tarry_setting *s = entry->settings; s->key != NULL; s++)
         if (strcmp(s->key, key) == 0)
             return true;
     return false;

@@ -10,7 +10,7 @@
 typedef struct {
     const char *name;  /* as users type it */
     const char *about; /* a line or two */
-    const tarry__spec_setting *settings;
+    const tarry_setting *settings;
 } tarry__entry;
 
 /* Takes `text` apart, finds its name in `list`, or else in `more` (NULL for

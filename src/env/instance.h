@@ -59,9 +59,8 @@ enum {
 };
 
 #define TARRY__INSTANCE_FIXED_SETTING                                          \
-    {                                                                          \
-        "fixed", "0", "1: the instance of run 0 in every run"                  \
-    }
+    TARRY__SPEC_COUNT("fixed", "0", 0, 1,                                      \
+                      "1: the instance of run 0 in every run")
 
 /* place.run = 0 if the setting `fixed` is 1. */
 tarry_status tarry__instance_place_fix(const tarry__spec *spec,
@@ -74,8 +73,7 @@ tarry_status tarry__instance_room(tarry__instance *instance, size_t n_arms,
 
 /* A setting that counts arms or dimensions. */
 tarry_status tarry__instance_size(const tarry__spec *spec, const char *key,
-                                  size_t least, size_t most, size_t *out,
-                                  tarry_error *error);
+                                  size_t *out, tarry_error *error);
 
 /* Vector `index` of a stream, uniform on the unit sphere; `at` gives seed, run,
  * stream and attempt. */

@@ -48,8 +48,7 @@ void tarry__loss_clear(tarry__loss *loss);
 double tarry__loss_room(const tarry__loss *loss, size_t arm);
 
 #define TARRY__LOSS_LOW_SETTING                                                \
-    {                                                                          \
-        "low", "-1", "losses stay in [low, 1]; 0 for delay-as-payoff"          \
-    }
+    TARRY__SPEC_REAL("low", "-1", -1, 1,                                       \
+                     "losses stay in [low, 1]; 0 for delay-as-payoff")
 
 #endif

@@ -58,55 +58,6 @@ static tarry_status check_params(const tarry_policy_params *p,
     return TARRY_OK;
 }
 
-static tarry_status find_type(const char *name, const tarry__policy_type **type,
-                              tarry_error *error)
-{
-    char names[450] = ""; /* of the 512 that an error line has */
-    *type = tarry__policy_type_find(name);
-    if (*type != NULL)
-        return TARRY_OK;
-    size_t used = 0;
-    for (size_t i = 0; tarry_policy_name(i) != NULL && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                 i > 0 ? ", " : "", tarry_policy_name(i));
-    return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                            "no policy '%s' (there are: %s)", name, names);
-}
-
-/* The settings text with the name in front, as spec.h reads it. */
-static tarry_status read_settings(const tarry__policy_type *type,
-                                  const char *settings, tarry__spec *spec,
-                                  tarry_error *error)
-{
-    char text[2048];
-    const bool any = settings != NULL && *settings != '\0';
-    if (any && strlen(settings) > sizeof text - 100)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT, "too many settings");
-    snprintf(text, sizeof text, "%s%s%s", type->name, any ? ":" : "",
-             any ? settings : "");
-    tarry_status status = tarry__spec_parse(text, spec, error);
-    if (status != TARRY_OK)
-        return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
-    status = tarry__spec_check(spec, type->settings, error);
-    if (status != TARRY_OK)
-        tarry__spec_clear(spec);
-    return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
-}
-
-static tarry_policy *allocate(const tarry__policy_type *type)
-{
-    tarry_policy *p = tarry__base_zalloc(1, sizeof *p);
-    if (p == NULL)
-        return NULL;
-    p->type = type;
-    p->state = tarry__base_zalloc(1, type->state_size);
-    if (p->state == NULL) {
-        tarry__base_free(p);
-        return NULL;
-    }
-    return p;
-}
-
 static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
 {
     const size_t count = q->n_arms * q->dim;
@@ -127,34 +78,43 @@ static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
     return TARRY_OK;
 }
 
-tarry_status tarry_policy_create(const char *name,
-                                 const tarry_policy_params *params,
-                                 tarry_policy **out, tarry_error *error)
+static tarry_status create(const tarry__policy_description *description,
+                           const tarry_policy_params *params,
+                           tarry_policy **out, tarry_error *error)
 {
-    const tarry__policy_type *type;
-    tarry__spec spec;
-    if (out == NULL || name == NULL || params == NULL)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "an argument is NULL");
-    *out = NULL;
-    tarry_status status = find_type(name, &type, error);
-    if (status == TARRY_OK)
-        status = check_params(params, error);
-    if (status == TARRY_OK)
-        status = read_settings(type, params->settings, &spec, error);
-    if (status != TARRY_OK)
-        return status;
-    tarry_policy *p = allocate(type);
-    status = p != NULL ? copy_params(p, params) : TARRY_NO_MEMORY;
-    if (status == TARRY_OK)
-        status = type->init(p->state, type, &p->problem, &spec, error);
-    tarry__spec_clear(&spec);
+    tarry_policy *p = tarry__base_zalloc(1, sizeof *p);
+    if (p == NULL || copy_params(p, params) != TARRY_OK) {
+        tarry__base_free(p);
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    }
+    p->type = description->type;
+    const tarry_status status =
+        tarry__policy_open(description, &p->problem, &p->state, error);
     if (status == TARRY_OK)
         *out = p;
     else
         tarry_policy_free(p);
-    if (status == TARRY_NO_MEMORY)
-        tarry__base_fail(error, status, "out of memory");
+    return status;
+}
+
+tarry_status tarry_policy_create(const char *description,
+                                 const tarry_policy_params *params,
+                                 tarry_policy **out, tarry_error *error)
+{
+    tarry__policy_description d;
+    if (out != NULL)
+        *out = NULL;
+    if (out == NULL || description == NULL || params == NULL)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an argument is NULL");
+    tarry_status status = check_params(params, error);
+    if (status == TARRY_OK)
+        status = tarry__policy_read(description, params->settings,
+                                    TARRY__POLICY_ANY_DELAYS, &d, error);
+    if (status != TARRY_OK)
+        return status;
+    status = create(&d, params, out, error);
+    tarry__policy_description_clear(&d);
     return status;
 }
 
@@ -162,8 +122,7 @@ void tarry_policy_free(tarry_policy *p)
 {
     if (p == NULL)
         return;
-    p->type->clear(p->state);
-    tarry__base_free(p->state);
+    tarry__policy_close(p->type, p->state);
     tarry__open_clear(&p->open);
     tarry__base_free(p->problem.arms);
     tarry__base_free(p);
@@ -365,6 +324,20 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
     return status;
 }
 
+static tarry_policy *allocate(const tarry__policy_type *type)
+{
+    tarry_policy *p = tarry__base_zalloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->type = type;
+    p->state = tarry__base_zalloc(1, type->state_size);
+    if (p->state == NULL) {
+        tarry__base_free(p);
+        return NULL;
+    }
+    return p;
+}
+
 static tarry_status restore(tarry__archive *a, tarry_policy **out)
 {
     char name[64];
@@ -372,7 +345,7 @@ static tarry_status restore(tarry__archive *a, tarry_policy **out)
     if (a->status != TARRY_OK)
         return a->status;
     const tarry__policy_type *type = tarry__policy_type_find(name);
-    if (type == NULL)
+    if (type == NULL || type->stands_for != NULL)
         return TARRY_BAD_STATE;
     tarry_policy *p = allocate(type);
     if (p == NULL)

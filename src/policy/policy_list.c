@@ -24,6 +24,7 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__plain_opse,
     &tarry__plain_payoff_mab,
     &tarry__plain_first_answer,
+    &tarry__policy_recommended,
     NULL,
 };
 
@@ -43,4 +44,23 @@ const char *tarry_policy_name(size_t i)
         if (!(*type)->needs_means && i-- == 0)
             return (*type)->name;
     return NULL;
+}
+
+tarry_status tarry_policy_describe(const char *name, tarry_policy_info *info)
+{
+    const tarry__policy_type *t =
+        name != NULL ? tarry__policy_type_find(name) : NULL;
+    if (t == NULL || info == NULL)
+        return TARRY_BAD_ARGUMENT;
+    *info = (tarry_policy_info){
+        .name = t->name,
+        .source = t->source,
+        .summary = t->summary,
+        .uses_features = !t->plain,
+        .settings = t->settings,
+        .stands_for = t->stands_for != NULL
+                          ? t->stands_for(TARRY__POLICY_ANY_DELAYS)
+                          : NULL,
+    };
+    return TARRY_OK;
 }

@@ -8,6 +8,14 @@
 #include "base/spec.h"
 #include "tarry/policy.h"
 
+/* Who sets the delays, as far as somebody knows. */
+typedef enum {
+    TARRY__POLICY_ANY_DELAYS,   /* nothing is known: losses may, too */
+    TARRY__POLICY_BY_CHANCE,    /* chance, or an adversary who treats all arms
+                                   alike; the losses do not matter */
+    TARRY__POLICY_BY_ADVERSARY, /* an adversary who may single out arms */
+} tarry__policy_delays;
+
 /* The problem as the algorithm sees it; lives as long as the policy. */
 typedef struct {
     size_t n_arms, dim;
@@ -46,7 +54,10 @@ typedef struct tarry__policy_type {
     const char *source;  /* "Algorithm 1", or the baseline's reference */
     const char *summary; /* one line: the delay model it is for */
     bool plain;          /* a plain MAB: the arms' features are ignored */
-    const tarry__spec_setting *settings;
+    const tarry_setting *settings;
+    /* The description that this name stands for; NULL: it is a policy itself,
+     * and what follows is filled. */
+    const char *(*stands_for)(tarry__policy_delays delays);
     bool needs_means; /* only for simulations; tarry_policy_name skips it */
     const void *rule; /* what sets it apart from others of its family */
     size_t state_size;
@@ -77,8 +88,35 @@ typedef struct tarry__policy_type {
 
 /* All of them; NULL ends the list. */
 extern const tarry__policy_type *const tarry__policy_types[];
+extern const tarry__policy_type tarry__policy_recommended;
 
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);
+
+/* ---- descriptions ---------------------------------------------------------*/
+
+/* A policy as somebody described it, name:key=value,... */
+typedef struct {
+    const tarry__policy_type *type;
+    tarry__spec spec; /* its settings: known keys, each once */
+} tarry__policy_description;
+
+/* The one place where descriptions are read.  `more` has further settings,
+ * "key=value,..."; NULL for none.  A name that stands for another description
+ * is replaced by it, as fits the delays.  Values are looked at when the policy
+ * is opened.  After success the caller ends it with
+ * tarry__policy_description_clear.  TARRY_BAD_ARGUMENT, TARRY_NO_MEMORY. */
+tarry_status tarry__policy_read(const char *text, const char *more,
+                                tarry__policy_delays delays,
+                                tarry__policy_description *out,
+                                tarry_error *error);
+void tarry__policy_description_clear(tarry__policy_description *description);
+
+/* Makes the state of a described policy; the problem must live as long as it.
+ * The caller ends *state with tarry__policy_close; on failure it is NULL. */
+tarry_status tarry__policy_open(const tarry__policy_description *description,
+                                const tarry__policy_problem *problem,
+                                void **state, tarry_error *error);
+void tarry__policy_close(const tarry__policy_type *type, void *state);
 
 #endif

@@ -13,7 +13,6 @@
 #include "env/world.h"
 #include "policy/open_rounds.h"
 #include "policy/policy_type.h"
-#include "sim/recommended.h"
 #include "sim/wheel.h"
 
 enum { BLOCK = 256, PAST = 32, ROUND_BITS = 40 };
@@ -46,47 +45,40 @@ typedef struct {
 
 /* ---- opening --------------------------------------------------------------*/
 
-/* The type and settings that a description names; on success the caller ends
- * the spec. */
-static tarry_status read_policy(const char *text, tarry__spec *spec,
-                                const tarry__policy_type **type,
-                                tarry_error *error)
+tarry_status tarry__sim_policy_check(const char *text, tarry_error *error)
 {
-    tarry_status status = tarry__spec_parse(text, spec, error);
-    if (status != TARRY_OK)
-        return status;
-    *type = tarry__policy_type_find(spec->name);
-    status = *type != NULL ? tarry__spec_check(spec, (*type)->settings, error)
-                           : tarry__base_fail(error, TARRY_BAD_INPUT,
-                                              "no policy '%s' (see tarry list)",
-                                              spec->name);
-    if (status != TARRY_OK)
-        tarry__spec_clear(spec);
+    tarry__policy_description d;
+    const tarry_status status =
+        tarry__policy_read(text, NULL, TARRY__POLICY_ANY_DELAYS, &d, error);
+    if (status == TARRY_OK)
+        tarry__policy_description_clear(&d);
     return status;
 }
 
-tarry_status tarry__sim_policy_check(const char *text, tarry_error *error)
+tarry__policy_delays tarry__sim_delays(const tarry__world *world)
 {
-    tarry__spec spec;
-    const tarry__policy_type *type;
-    if (strcmp(text, TARRY__RECOMMENDED) == 0)
-        return TARRY_OK;
-    const tarry_status status = read_policy(text, &spec, &type, error);
-    if (status == TARRY_OK)
-        tarry__spec_clear(&spec);
-    return status;
+    switch (tarry__world_model(world)) {
+    case TARRY__ENV_STOCHASTIC:
+    case TARRY__ENV_STOCHASTIC_BY_ARM:
+    case TARRY__ENV_ADVERSARIAL:
+        return TARRY__POLICY_BY_CHANCE;
+    case TARRY__ENV_ADVERSARIAL_BY_ARM:
+        return TARRY__POLICY_BY_ADVERSARY;
+    case TARRY__ENV_LOSS_DEPENDENT:
+        break;
+    }
+    return TARRY__POLICY_ANY_DELAYS;
 }
 
 static tarry_status open_policy(game *g, tarry_error *error)
 {
     const tarry__instance *instance = &g->world->instance;
-    tarry__spec spec;
-    const char *policy = strcmp(g->trial->policy, TARRY__RECOMMENDED) == 0
-                             ? tarry__recommended(tarry__world_model(g->world))
-                             : g->trial->policy;
-    tarry_status status = read_policy(policy, &spec, &g->type, error);
+    tarry__policy_description d;
+    tarry_status status = tarry__policy_read(
+        g->trial->policy, NULL, tarry__sim_delays(g->world), &d, error);
     if (status != TARRY_OK)
         return status;
+    g->type = d.type;
     g->problem = (tarry__policy_problem){.n_arms = instance->n_arms,
                                          .dim = instance->dim,
                                          .arms = instance->arms,
@@ -94,11 +86,8 @@ static tarry_status open_policy(game *g, tarry_error *error)
                                          .seed = g->trial->seed,
                                          .run = g->trial->run,
                                          .means = instance->mean};
-    g->state = tarry__base_zalloc(1, g->type->state_size);
-    status = g->state == NULL
-                 ? TARRY_NO_MEMORY
-                 : g->type->init(g->state, g->type, &g->problem, &spec, error);
-    tarry__spec_clear(&spec);
+    status = tarry__policy_open(&d, &g->problem, &g->state, error);
+    tarry__policy_description_clear(&d);
     return status;
 }
 
@@ -125,9 +114,7 @@ static tarry_status open_game(game *g, tarry_error *error)
 
 static void close_game(game *g)
 {
-    if (g->state != NULL)
-        g->type->clear(g->state);
-    tarry__base_free(g->state);
+    tarry__policy_close(g->type, g->state);
     tarry__base_free(g->plan_weight);
     tarry__base_free(g->plan_target);
     tarry__base_free(g->plan_arm);

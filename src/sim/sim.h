@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "tarry/policy.h"
+#include "env/world.h"
+#include "policy/policy_type.h"
 
 enum { TARRY__SIM_MAX_PHASES = 48, TARRY__SIM_MAX_GRID = 256 };
 
@@ -76,6 +77,9 @@ tarry_status tarry__sim_check(const tarry__sim_trial *trial,
  * are read when a trial begins.  TARRY_BAD_INPUT, TARRY_NO_MEMORY. */
 tarry_status tarry__sim_policy_check(const char *description,
                                      tarry_error *error);
+
+/* What a policy may be told of a world's delays. */
+tarry__policy_delays tarry__sim_delays(const tarry__world *world);
 
 /* About `wanted` rounds from 1 to the horizon, evenly spaced on a logarithmic
  * scale and all different; `grid` has room for MAX_GRID.  Answers how many. */

@@ -4,12 +4,13 @@
 #include "base/base.h"
 #include "base/spec.h"
 
-static const tarry__spec_setting settings[] = {
-    {"mean", NULL, "mean in rounds"},
-    {"spread", "2.385", "ratio"},
-    {"arms", "1e3", "how many"},
-    {"file", "", "per-arm values"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("mean", NULL, 0, 99, "mean in rounds"),
+    TARRY__SPEC_REAL("spread", "2.385", 0, 99, "ratio"),
+    TARRY__SPEC_COUNT("arms", "1e3", 1, 5000, "how many"),
+    TARRY__SPEC_TEXT("file", "", "per-arm values"),
+    TARRY__SPEC_CHOICE("law", "even", "even|odd", "which"),
+    TARRY__SPEC_END,
 };
 
 static tarry_status read_spec(const char *text, tarry__spec *spec,
@@ -30,10 +31,9 @@ static void values_and_defaults_are_found(void **state)
     uint64_t arms;
     assert_int_equal(read_spec("lag:mean=12.5,file=a=b.csv", &spec, &error), 0);
     assert_string_equal(spec.name, "lag");
-    assert_int_equal(tarry__spec_real(&spec, "mean", 0, 99, &mean, &error), 0);
-    assert_int_equal(tarry__spec_real(&spec, "spread", 0, 99, &spread, NULL),
-                     0);
-    assert_int_equal(tarry__spec_count(&spec, "arms", 1, 5000, &arms, NULL), 0);
+    assert_int_equal(tarry__spec_real(&spec, "mean", &mean, &error), 0);
+    assert_int_equal(tarry__spec_real(&spec, "spread", &spread, NULL), 0);
+    assert_int_equal(tarry__spec_count(&spec, "arms", &arms, NULL), 0);
     CHECK_NEAR(mean, 12.5, 0);
     CHECK_NEAR(spread, 2.385, 0);
     assert_int_equal(arms, 1000);
@@ -75,9 +75,30 @@ static void numbers_out_of_range_are_refused_with_the_value(void **state)
         tarry_error error;
         double mean;
         assert_int_equal(read_spec(bad[i], &spec, &error), TARRY_OK);
-        assert_int_equal(tarry__spec_real(&spec, "mean", 0, 99, &mean, &error),
+        assert_int_equal(tarry__spec_real(&spec, "mean", &mean, &error),
                          TARRY_BAD_INPUT);
         assert_non_null(strstr(error.text, strchr(bad[i], '=') + 1));
+        tarry__spec_clear(&spec);
+    }
+}
+
+static void a_choice_is_one_of_its_words(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"lag:mean=1,law=eve", "lag:mean=1,law=evens",
+                               "lag:mean=1,law=", "lag:mean=1,law=even|odd"};
+    tarry__spec spec;
+    tarry_error error;
+    unsigned place;
+    assert_int_equal(read_spec("lag:mean=1,law=odd", &spec, &error), TARRY_OK);
+    assert_int_equal(tarry__spec_choice(&spec, "law", &place, &error), 0);
+    assert_int_equal(place, 1);
+    tarry__spec_clear(&spec);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(read_spec(bad[i], &spec, &error), TARRY_OK);
+        assert_int_equal(tarry__spec_choice(&spec, "law", &place, &error),
+                         TARRY_BAD_INPUT);
+        assert_non_null(strstr(error.text, "one of even|odd"));
         tarry__spec_clear(&spec);
     }
 }
@@ -101,6 +122,7 @@ int main(void)
         cmocka_unit_test(values_and_defaults_are_found),
         cmocka_unit_test(bad_forms_are_refused_by_name),
         cmocka_unit_test(numbers_out_of_range_are_refused_with_the_value),
+        cmocka_unit_test(a_choice_is_one_of_its_words),
         cmocka_unit_test(counts_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ static void other_policies_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(
             tarry__bound_evaluate(world, bad[i], 1000, &bound, NULL),
-            TARRY_BAD_INPUT);
+            TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry__bound_evaluate(world, "phased-mab:constants=paper",
                                            1000, &bound, NULL),
                      TARRY_OK);

@@ -357,7 +357,7 @@ static void a_bad_policy_is_named_before_any_run(void **state)
         e.policy[1] = bad[i];
         create(&r, &e);
         assert_int_equal(tarry__experiment_run(&e, NULL, &r, &error),
-                         TARRY_BAD_INPUT);
+                         TARRY_BAD_ARGUMENT);
         assert_non_null(strstr(error.text, "nobody"));
         assert_int_equal(r.trials.n_known, 0);
         tarry__experiment_results_clear(&r);

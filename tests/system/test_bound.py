@@ -343,7 +343,8 @@ class Lists(LabTest):
                 self.assertIn(name, text)
                 self.assertTrue(entry["summary"])
                 for s in entry["settings"]:
-                    self.assertEqual(set(s), {"key", "default", "help"})
+                    self.assertLessEqual({"key", "default", "help", "type"},
+                                         set(s))
         for policy in listed["policies"]:
             self.assertTrue(policy["source"])
 

@@ -409,7 +409,8 @@ class Help(unittest.TestCase):
         for policy in listed:
             self.assertTrue(policy["source"] and policy["summary"])
             for setting in policy["settings"]:
-                self.assertEqual(set(setting), {"key", "default", "help"})
+                self.assertLessEqual({"key", "default", "help", "type"},
+                                     set(setting))
 
     def test_every_listed_default_is_accepted(self):
         with Folder() as folder:

@@ -134,8 +134,7 @@ static tarry_status fill(tarry__adversary *a, const tarry__spec *spec,
     a->state = tarry__base_zalloc(1, a->type->state_size);
     if (a->state == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    tarry_status status = tarry__spec_count(
-        spec, "sigma", 0, TARRY__ADVERSARY_MOST_HELD, &a->sigma, error);
+    tarry_status status = tarry__spec_count(spec, "sigma", &a->sigma, error);
     if (status == TARRY_OK)
         status = a->type->init(a->state, spec, instance, &a->sigma, error);
     if (status != TARRY_OK)

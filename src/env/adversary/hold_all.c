@@ -4,11 +4,13 @@
 
 #include "env/delay.h"
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__ADVERSARY_BUDGET_SETTING,
-    {"period", "0", "rounds between bursts; 0: only when the budget is full"},
-    {"burst", "0", "plays per burst, oldest first; 0: all"},
-    {NULL, NULL, NULL},
+    TARRY__SPEC_COUNT("period", "0", 0, TARRY__DELAY_LONGEST,
+                      "rounds between bursts; 0: only when the budget is full"),
+    TARRY__SPEC_COUNT("burst", "0", 0, TARRY__DELAY_LONGEST,
+                      "plays per burst, oldest first; 0: all"),
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -21,13 +23,12 @@ static tarry_status init(void *state, const tarry__spec *spec,
 {
     (void)instance;
     holder *h = state;
-    const uint64_t most = (uint64_t)TARRY__DELAY_LONGEST;
     h->sigma = *sigma;
     const tarry_status status =
-        tarry__spec_count(spec, "period", 0, most, &h->period, error);
+        tarry__spec_count(spec, "period", &h->period, error);
     if (status != TARRY_OK)
         return status;
-    return tarry__spec_count(spec, "burst", 0, most, &h->burst, error);
+    return tarry__spec_count(spec, "burst", &h->burst, error);
 }
 
 static uint64_t release(void *state, const tarry__adversary_view *view)

@@ -11,10 +11,11 @@
 #include "base/base.h"
 #include "env/delay.h"
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__ADVERSARY_BUDGET_SETTING,
-    {"longest", "0", "most rounds that a play is held; 0: any number"},
-    {NULL, NULL, NULL},
+    TARRY__SPEC_COUNT("longest", "0", 0, TARRY__DELAY_LONGEST,
+                      "most rounds that a play is held; 0: any number"),
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -38,8 +39,7 @@ static tarry_status init(void *state, const tarry__spec *spec,
             product += best[i] * in->arms[k * in->dim + i];
         h->like_best[k] = product > 0;
     }
-    return tarry__spec_count(spec, "longest", 0, (uint64_t)TARRY__DELAY_LONGEST,
-                             &h->longest, error);
+    return tarry__spec_count(spec, "longest", &h->longest, error);
 }
 
 static void clear(void *state)

@@ -28,9 +28,9 @@
 #include "base/base.h"
 #include "env/delay.h"
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__ADVERSARY_BUDGET_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {

@@ -4,9 +4,9 @@
 
 #include "env/delay.h"
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__ADVERSARY_BUDGET_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {

@@ -10,11 +10,13 @@
 #include "env/column.h"
 #include "env/delay.h"
 
-static const tarry__spec_setting settings[] = {
-    {"file", NULL, "file of delays in rounds, one per round"},
-    {"repeat", "1", "1: starts over at the end; 0: no delays after it"},
-    {"sigma", "1e8", "budget: most plays outstanding at any time"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_TEXT("file", NULL, "file of delays in rounds, one per round"),
+    TARRY__SPEC_COUNT("repeat", "1", 0, 1,
+                      "1: starts over at the end; 0: no delays after it"),
+    TARRY__SPEC_COUNT("sigma", "1e8", 0, TARRY__ADVERSARY_MOST_HELD,
+                      "budget: most plays outstanding at any time"),
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -30,7 +32,7 @@ static tarry_status init(void *state, const tarry__spec *spec,
     (void)instance;
     script *s = state;
     tarry_status status;
-    if ((status = tarry__spec_count(spec, "repeat", 0, 1, &s->repeat, error)) ||
+    if ((status = tarry__spec_count(spec, "repeat", &s->repeat, error)) ||
         (status = tarry__column_read_delays(tarry__spec_text(spec, "file"),
                                             &s->delay, &s->count, error)))
         return status;

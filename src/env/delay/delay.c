@@ -76,9 +76,14 @@ static tarry_status read_factors(tarry__delay *out, const tarry__spec *spec,
     uint64_t slow;
     const char *path = tarry__spec_text(spec, "factors");
     tarry_status status;
-    if ((status = tarry__spec_real(spec, "spread", 1, 1e6, &spread, error)) ||
-        (status = tarry__spec_count(spec, "slow", 0, n_arms, &slow, error)))
+    if ((status = tarry__spec_real(spec, "spread", &spread, error)) ||
+        (status = tarry__spec_count(spec, "slow", &slow, error)))
         return status;
+    if (slow > n_arms)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s: slow must be at most the number of arms, "
+                                "%zu: '%ju'",
+                                spec->name, n_arms, (uintmax_t)slow);
     if (spread != 1 || *path != '\0' || slow > 0) {
         double *factor = tarry__base_alloc(n_arms, sizeof *factor);
         if (factor == NULL)
@@ -112,7 +117,7 @@ static tarry_status read_common(tarry__delay *out, const tarry__spec *spec,
     if (!tarry__entry_has(&out->type->entry, "never"))
         return TARRY_OK;
     const tarry_status status =
-        tarry__spec_real(spec, "never", 0, 1, &out->never, error);
+        tarry__spec_real(spec, "never", &out->never, error);
     return status != TARRY_OK ? status : read_factors(out, spec, n_arms, error);
 }
 

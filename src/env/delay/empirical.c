@@ -7,10 +7,11 @@
 #include "base/base.h"
 #include "env/column.h"
 
-static const tarry__spec_setting settings[] = {
-    {"file", NULL, "file of delays in rounds, a row or a column"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_TEXT("file", NULL,
+                     "file of delays in rounds, a row or a column"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {

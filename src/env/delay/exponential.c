@@ -7,16 +7,17 @@
 
 #include <math.h>
 
-static const tarry__spec_setting exponential_settings[] = {
-    {"mean", "100", "mean in rounds before rounding down"},
+static const tarry_setting exponential_settings[] = {
+    TARRY__SPEC_REAL("mean", "100", 0, TARRY__DELAY_LONGEST,
+                     "mean in rounds before rounding down"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
-static const tarry__spec_setting geometric_settings[] = {
-    {"mean", "100", "mean in rounds"},
+static const tarry_setting geometric_settings[] = {
+    TARRY__SPEC_REAL("mean", "100", 0, TARRY__DELAY_LONGEST, "mean in rounds"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -27,8 +28,7 @@ static tarry_status init(void *state, const tarry__spec *spec,
                          const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
-    return tarry__spec_real(spec, "mean", 0, TARRY__DELAY_LONGEST,
-                            &((law *)state)->mean, error);
+    return tarry__spec_real(spec, "mean", &((law *)state)->mean, error);
 }
 
 static double exponential_scale(const void *state, double factor)

@@ -4,11 +4,13 @@
 #include <math.h>
 #include "random/special.h"
 
-static const tarry__spec_setting settings[] = {
-    {"median", "100", "median in rounds before rounding down"},
-    {"sigma", "1", "standard deviation of the logarithm, 1e-3 to 20"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("median", "100", 0, TARRY__DELAY_LONGEST,
+                     "median in rounds before rounding down"),
+    TARRY__SPEC_REAL("sigma", "1", 1e-3, 20,
+                     "standard deviation of the logarithm, 1e-3 to 20"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -20,11 +22,11 @@ static tarry_status init(void *state, const tarry__spec *spec,
 {
     (void)stage;
     law *l = state;
-    const tarry_status status = tarry__spec_real(
-        spec, "median", 0, TARRY__DELAY_LONGEST, &l->median, error);
+    const tarry_status status =
+        tarry__spec_real(spec, "median", &l->median, error);
     return status != TARRY_OK
                ? status
-               : tarry__spec_real(spec, "sigma", 1e-3, 20, &l->sigma, error);
+               : tarry__spec_real(spec, "sigma", &l->sigma, error);
 }
 
 static double per_arm(const void *state, double factor)

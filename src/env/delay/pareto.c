@@ -8,12 +8,15 @@
 #include <math.h>
 #include "base/base.h"
 
-static const tarry__spec_setting settings[] = {
-    {"shape", "2.5", "exponent of the tail, 0.1 to 1000"},
-    {"mean", "", "mean before rounding down, for shape > 1 (default 100)"},
-    {"scale", "", "scale of the formula, instead of mean"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("shape", "2.5", 0.1, 1000,
+                     "exponent of the tail, 0.1 to 1000"),
+    TARRY__SPEC_REAL("mean", "", 0, TARRY__DELAY_LONGEST,
+                     "mean before rounding down, for shape > 1 (default 100)"),
+    TARRY__SPEC_REAL("scale", "", 0, TARRY__DELAY_LONGEST,
+                     "scale of the formula, instead of mean"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -32,16 +35,14 @@ static tarry_status read_scale(law *l, const tarry__spec *spec,
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "%s: mean or scale, not both", spec->name);
     if (has_scale)
-        return tarry__spec_real(spec, "scale", 0, TARRY__DELAY_LONGEST,
-                                &l->scale, error);
+        return tarry__spec_real(spec, "scale", &l->scale, error);
     if (l->shape <= 1)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "%s: with shape %g <= 1 the mean is infinite; "
                                 "give scale",
                                 spec->name, l->shape);
     if (has_mean)
-        status = tarry__spec_real(spec, "mean", 0, TARRY__DELAY_LONGEST, &mean,
-                                  error);
+        status = tarry__spec_real(spec, "mean", &mean, error);
     l->scale = mean / mean_of_unit;
     return status;
 }
@@ -53,7 +54,7 @@ static tarry_status init_pareto(void *state, const tarry__spec *spec,
     (void)stage;
     law *l = state;
     const tarry_status status =
-        tarry__spec_real(spec, "shape", 0.1, 1000, &l->shape, error);
+        tarry__spec_real(spec, "shape", &l->shape, error);
     return status != TARRY_OK
                ? status
                : read_scale(l, spec, l->shape / (l->shape - 1), error);
@@ -66,7 +67,7 @@ static tarry_status init_lomax(void *state, const tarry__spec *spec,
     (void)stage;
     law *l = state;
     const tarry_status status =
-        tarry__spec_real(spec, "shape", 0.1, 1000, &l->shape, error);
+        tarry__spec_real(spec, "shape", &l->shape, error);
     return status != TARRY_OK ? status
                               : read_scale(l, spec, 1 / (l->shape - 1), error);
 }

@@ -11,9 +11,9 @@
 
 static const double rounding = 1e-12;
 
-static const tarry__spec_setting settings[] = {
-    {"D", "100", "delay of a loss of 1, in rounds"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("D", "100", 0, 1e9, "delay of a loss of 1, in rounds"),
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -41,8 +41,7 @@ static tarry_status init(void *state, const tarry__spec *spec,
 {
     law *l = state;
     const double n_arms = (double)stage->instance->n_arms;
-    const tarry_status status =
-        tarry__spec_real(spec, "D", 0, 1e9, &l->D, error);
+    const tarry_status status = tarry__spec_real(spec, "D", &l->D, error);
     if (status != TARRY_OK)
         return status;
     if (stage->instance->type == &tarry__instance_lower_payoff &&

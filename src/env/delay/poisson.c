@@ -10,10 +10,11 @@
 
 #define LARGEST_MEAN 1e9 /* of tarry_random_poisson */
 
-static const tarry__spec_setting settings[] = {
-    {"mean", "100", "mean in rounds, at most 1e9 with its factor"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("mean", "100", 0, LARGEST_MEAN,
+                     "mean in rounds, at most 1e9 with its factor"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -24,8 +25,7 @@ static tarry_status init(void *state, const tarry__spec *spec,
                          const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
-    return tarry__spec_real(spec, "mean", 0, LARGEST_MEAN,
-                            &((law *)state)->mean, error);
+    return tarry__spec_real(spec, "mean", &((law *)state)->mean, error);
 }
 
 static double per_arm(const void *state, double factor)

@@ -11,14 +11,18 @@
 
 #include "base/base.h"
 
-static const tarry__spec_setting settings[] = {
-    {"p", "0.1", "share of losses that are late"},
-    {"late", "1000", "their delay, rounds"},
-    {"far_p", "0", "share, lowest of all, that comes far later"},
-    {"far", "1e13", "its delay; more than a game lasts means never"},
-    {"early", "0", "delay of the others"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("p", "0.1", 0, 1, "share of losses that are late"),
+    TARRY__SPEC_REAL("late", "1000", 0, TARRY__DELAY_LONGEST,
+                     "their delay, rounds"),
+    TARRY__SPEC_REAL("far_p", "0", 0, 1,
+                     "share, lowest of all, that comes far later"),
+    TARRY__SPEC_REAL("far", "1e13", 0, TARRY__DELAY_LONGEST,
+                     "its delay; more than a game lasts means never"),
+    TARRY__SPEC_REAL("early", "0", 0, TARRY__DELAY_LONGEST,
+                     "delay of the others"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -31,15 +35,14 @@ static tarry_status read(law *l, const tarry__spec *spec,
                          const tarry__delay_stage *stage, bool highest,
                          tarry_error *error)
 {
-    const double most = TARRY__DELAY_LONGEST;
     tarry_status status;
     l->loss = stage->loss;
     l->highest = highest;
-    if ((status = tarry__spec_real(spec, "p", 0, 1, &l->p, error)) ||
-        (status = tarry__spec_real(spec, "late", 0, most, &l->late, error)) ||
-        (status = tarry__spec_real(spec, "far_p", 0, 1, &l->far_p, error)) ||
-        (status = tarry__spec_real(spec, "far", 0, most, &l->far, error)) ||
-        (status = tarry__spec_real(spec, "early", 0, most, &l->early, error)))
+    if ((status = tarry__spec_real(spec, "p", &l->p, error)) ||
+        (status = tarry__spec_real(spec, "late", &l->late, error)) ||
+        (status = tarry__spec_real(spec, "far_p", &l->far_p, error)) ||
+        (status = tarry__spec_real(spec, "far", &l->far, error)) ||
+        (status = tarry__spec_real(spec, "early", &l->early, error)))
         return status;
     return l->p + l->far_p <= 1
                ? TARRY_OK

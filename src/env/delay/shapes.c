@@ -8,10 +8,11 @@
 #include <float.h>
 #include <math.h>
 
-static const tarry__spec_setting settings[] = {
-    {"mean", "100", "mean of every arm before rounding down, rounds"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("mean", "100", 0, TARRY__DELAY_LONGEST,
+                     "mean of every arm before rounding down, rounds"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -24,8 +25,7 @@ static tarry_status init(void *state, const tarry__spec *spec,
                          const tarry__delay_stage *stage, tarry_error *error)
 {
     (void)stage;
-    return tarry__spec_real(spec, "mean", 0, TARRY__DELAY_LONGEST,
-                            &((law *)state)->mean, error);
+    return tarry__spec_real(spec, "mean", &((law *)state)->mean, error);
 }
 
 static double per_arm(const void *state, double factor)

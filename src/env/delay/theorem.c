@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-static const tarry__spec_setting settings[] = {{NULL, NULL, NULL}};
+static const tarry_setting settings[] = {TARRY__SPEC_END};
 
 typedef struct {
     const tarry__instance *instance;

@@ -11,22 +11,28 @@
 #include <string.h>
 #include "base/base.h"
 
-static const tarry__spec_setting late_settings[] = {
-    {"late", "100", "delay of the late losses"},
-    {"early", "0", "delay of the others"},
-    {"threshold", "0", "what separates low from high"},
-    {"law", "constant", "constant, or exponential with these means"},
+static const tarry_setting late_settings[] = {
+    TARRY__SPEC_REAL("late", "100", 0, TARRY__DELAY_LONGEST,
+                     "delay of the late losses"),
+    TARRY__SPEC_REAL("early", "0", 0, TARRY__DELAY_LONGEST,
+                     "delay of the others"),
+    TARRY__SPEC_REAL("threshold", "0", -1, 1, "what separates low from high"),
+    TARRY__SPEC_CHOICE("law", "constant", "constant|exponential",
+                       "constant, or exponential with these means"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
-static const tarry__spec_setting threshold_settings[] = {
-    {"below", "100", "delay of losses below the threshold"},
-    {"above", "0", "delay of losses from the threshold on"},
-    {"threshold", "0", "what separates low from high"},
-    {"law", "exponential", "exponential with these means, or constant"},
+static const tarry_setting threshold_settings[] = {
+    TARRY__SPEC_REAL("below", "100", 0, TARRY__DELAY_LONGEST,
+                     "delay of losses below the threshold"),
+    TARRY__SPEC_REAL("above", "0", 0, TARRY__DELAY_LONGEST,
+                     "delay of losses from the threshold on"),
+    TARRY__SPEC_REAL("threshold", "0", -1, 1, "what separates low from high"),
+    TARRY__SPEC_CHOICE("law", "exponential", "constant|exponential",
+                       "exponential with these means, or constant"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -39,19 +45,15 @@ static tarry_status read(law *l, const tarry__spec *spec, const char *below,
                          const char *above, const tarry__delay_stage *stage,
                          tarry_error *error)
 {
-    const double most = TARRY__DELAY_LONGEST;
-    const char *kind = tarry__spec_text(spec, "law");
+    unsigned kind; /* constant or exponential */
     tarry_status status;
     l->loss = stage->loss;
-    l->exponential = strcmp(kind, "exponential") == 0;
-    if (!l->exponential && strcmp(kind, "constant") != 0)
-        return tarry__base_fail(error, TARRY_BAD_INPUT,
-                                "%s: law must be constant or exponential: '%s'",
-                                spec->name, kind);
-    if ((status = tarry__spec_real(spec, below, 0, most, &l->below, error)) ||
-        (status = tarry__spec_real(spec, above, 0, most, &l->above, error)))
+    if ((status = tarry__spec_choice(spec, "law", &kind, error)) ||
+        (status = tarry__spec_real(spec, below, &l->below, error)) ||
+        (status = tarry__spec_real(spec, above, &l->above, error)))
         return status;
-    return tarry__spec_real(spec, "threshold", -1, 1, &l->threshold, error);
+    l->exponential = kind == 1;
+    return tarry__spec_real(spec, "threshold", &l->threshold, error);
 }
 
 static tarry_status init_low_late(void *state, const tarry__spec *spec,

@@ -4,20 +4,22 @@
  * down. */
 #include "env/delay.h"
 
-static const tarry__spec_setting no_settings[] = {{NULL, NULL, NULL}};
+static const tarry_setting no_settings[] = {TARRY__SPEC_END};
 
-static const tarry__spec_setting constant_settings[] = {
-    {"rounds", "100", "the delay"},
+static const tarry_setting constant_settings[] = {
+    TARRY__SPEC_COUNT("rounds", "100", 0, TARRY__DELAY_LONGEST, "the delay"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
-static const tarry__spec_setting two_point_settings[] = {
-    {"low", "0", "the delay that comes with probability 1 - p"},
-    {"high", "1000", "the delay that comes with probability p"},
-    {"p", "0.1", "probability of `high`"},
+static const tarry_setting two_point_settings[] = {
+    TARRY__SPEC_COUNT("low", "0", 0, TARRY__DELAY_LONGEST,
+                      "the delay that comes with probability 1 - p"),
+    TARRY__SPEC_COUNT("high", "1000", 0, TARRY__DELAY_LONGEST,
+                      "the delay that comes with probability p"),
+    TARRY__SPEC_REAL("p", "0.1", 0, 1, "probability of `high`"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -39,8 +41,7 @@ static tarry_status read_rounds(const tarry__spec *spec, const char *key,
                                 double *out, tarry_error *error)
 {
     uint64_t rounds = 0;
-    const tarry_status status = tarry__spec_count(
-        spec, key, 0, (uint64_t)TARRY__DELAY_LONGEST, &rounds, error);
+    const tarry_status status = tarry__spec_count(spec, key, &rounds, error);
     *out = (double)rounds;
     return status;
 }
@@ -63,7 +64,7 @@ static tarry_status init_two_point(void *state, const tarry__spec *spec,
     if ((status = read_rounds(spec, "low", &l->low, error)) ||
         (status = read_rounds(spec, "high", &l->high, error)))
         return status;
-    return tarry__spec_real(spec, "p", 0, 1, &l->p, error);
+    return tarry__spec_real(spec, "p", &l->p, error);
 }
 
 static uint64_t finish(const void *state, const tarry__delay_play *play)

@@ -5,11 +5,13 @@
 
 #include "base/base.h"
 
-static const tarry__spec_setting settings[] = {
-    {"low", "0", "shortest delay in rounds"},
-    {"high", "200", "longest delay in rounds, itself included"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_COUNT("low", "0", 0, TARRY__DELAY_LONGEST,
+                      "shortest delay in rounds"),
+    TARRY__SPEC_COUNT("high", "200", 0, TARRY__DELAY_LONGEST,
+                      "longest delay in rounds, itself included"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -21,10 +23,9 @@ static tarry_status init(void *state, const tarry__spec *spec,
 {
     (void)stage;
     law *l = state;
-    const uint64_t most = (uint64_t)TARRY__DELAY_LONGEST;
     tarry_status status;
-    if ((status = tarry__spec_count(spec, "low", 0, most, &l->low, error)) ||
-        (status = tarry__spec_count(spec, "high", 0, most, &l->high, error)))
+    if ((status = tarry__spec_count(spec, "low", &l->low, error)) ||
+        (status = tarry__spec_count(spec, "high", &l->high, error)))
         return status;
     if (l->low > l->high)
         return tarry__base_fail(error, TARRY_BAD_INPUT,

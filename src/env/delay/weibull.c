@@ -5,13 +5,14 @@
 #include <math.h>
 #include "random/special.h"
 
-static const tarry__spec_setting settings[] = {
-    {"shape", "0.7",
-     "0.05 to 100; below 1 the tail is heavier than "
-     "exponential"},
-    {"scale", "100", "scale in rounds"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("shape", "0.7", 0.05, 100,
+                     "0.05 to 100; below 1 the tail is heavier than "
+                     "exponential"),
+    TARRY__SPEC_REAL("scale", "100", 0, TARRY__DELAY_LONGEST,
+                     "scale in rounds"),
     TARRY__DELAY_COMMON_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -24,11 +25,10 @@ static tarry_status init(void *state, const tarry__spec *spec,
     (void)stage;
     law *l = state;
     const tarry_status status =
-        tarry__spec_real(spec, "shape", 0.05, 100, &l->shape, error);
+        tarry__spec_real(spec, "shape", &l->shape, error);
     return status != TARRY_OK
                ? status
-               : tarry__spec_real(spec, "scale", 0, TARRY__DELAY_LONGEST,
-                                  &l->scale, error);
+               : tarry__spec_real(spec, "scale", &l->scale, error);
 }
 
 static double per_arm(const void *state, double factor)

@@ -9,36 +9,23 @@
 #include <string.h>
 #include "base/base.h"
 
-static const tarry__spec_setting settings[] = {
-    {"arms", "10", "number of arms, and of dimensions"},
-    {"best", "-0.25", "mean of the best arm"},
-    {"gap", "0.5", "how far the others lie above it (at most)"},
-    {"means", "uniform",
-     "of the others: uniform from best to best + gap,\n"
-     "equal to best + gap, or geometric: best + gap / 2^j"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_COUNT("arms", "10", 1, 20000,
+                      "number of arms, and of dimensions"),
+    TARRY__SPEC_REAL("best", "-0.25", -1, 1, "mean of the best arm"),
+    TARRY__SPEC_REAL("gap", "0.5", 0, 2,
+                     "how far the others lie above it (at most)"),
+    TARRY__SPEC_CHOICE("means", "uniform", "uniform|equal|geometric",
+                       "of the others: uniform from best to best + gap,\n"
+                       "equal to best + gap, or geometric: best + gap / 2^j"),
     TARRY__INSTANCE_FIXED_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef enum { UNIFORM, EQUAL, GEOMETRIC } kind;
 
-static tarry_status read_means(const tarry__spec *spec, kind *means,
-                               tarry_error *error)
-{
-    static const char *const names[] = {"uniform", "equal", "geometric"};
-    const char *name = tarry__spec_text(spec, "means");
-    for (int i = UNIFORM; i <= GEOMETRIC; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *means = (kind)i;
-            return TARRY_OK;
-        }
-    return tarry__base_fail(
-        error, TARRY_BAD_INPUT,
-        "basis: means must be uniform, equal or geometric: '%s'", name);
-}
-
 /* How much of the gap an arm has that comes `place` arms after the best. */
-static double share_of(kind means, const tarry_random *at, size_t place)
+static double share_of(unsigned means, const tarry_random *at, size_t place)
 {
     switch (means) {
     case EQUAL:
@@ -55,12 +42,12 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
 {
     size_t n;
     double best, gap;
-    kind means = UNIFORM;
+    unsigned means;
     tarry_status status;
-    if ((status = tarry__instance_size(spec, "arms", 1, 20000, &n, error)) ||
-        (status = tarry__spec_real(spec, "best", -1, 1, &best, error)) ||
-        (status = tarry__spec_real(spec, "gap", 0, 2, &gap, error)) ||
-        (status = read_means(spec, &means, error)) ||
+    if ((status = tarry__instance_size(spec, "arms", &n, error)) ||
+        (status = tarry__spec_real(spec, "best", &best, error)) ||
+        (status = tarry__spec_real(spec, "gap", &gap, error)) ||
+        (status = tarry__spec_choice(spec, "means", &means, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)) ||
         (status = tarry__instance_room(out, n, n, error)))
         return status;

@@ -11,12 +11,14 @@
 
 enum { CODE_BITS = 63, ROUNDS = 6, MOST_ALL = 24 };
 
-static const tarry__spec_setting settings[] = {
-    {"dim", "10", "dimension n"},
-    {"arms", "100", "number of arms K; 0: all 2^n corners, n <= 24"},
-    {"scale", "1", "length of theta, uniform on the sphere"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_COUNT("dim", "10", 1, TARRY__INSTANCE_MOST_DIM, "dimension n"),
+    TARRY__SPEC_COUNT("arms", "100", 0, TARRY__INSTANCE_MOST_ARMS,
+                      "number of arms K; 0: all 2^n corners, n <= 24"),
+    TARRY__SPEC_REAL("scale", "1", 0, 1e6,
+                     "length of theta, uniform on the sphere"),
     TARRY__INSTANCE_FIXED_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -62,8 +64,8 @@ static void set_corner(uint64_t code, tarry_random at, size_t k, size_t dim,
 static tarry_status corner_count(const tarry__spec *spec, size_t dim,
                                  size_t *n_arms, tarry_error *error)
 {
-    const tarry_status status = tarry__instance_size(
-        spec, "arms", 0, TARRY__INSTANCE_MOST_ARMS, n_arms, error);
+    const tarry_status status =
+        tarry__instance_size(spec, "arms", n_arms, error);
     if (status != TARRY_OK)
         return status;
     const uint64_t all = dim < CODE_BITS ? UINT64_C(1) << dim : UINT64_MAX;
@@ -86,10 +88,9 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
     size_t dim, n_arms;
     double scale;
     tarry_status status;
-    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
-                                       &dim, error)) ||
+    if ((status = tarry__instance_size(spec, "dim", &dim, error)) ||
         (status = corner_count(spec, dim, &n_arms, error)) ||
-        (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
+        (status = tarry__spec_real(spec, "scale", &scale, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)) ||
         (status = tarry__instance_room(out, n_arms, dim, error)))
         return status;

@@ -6,10 +6,11 @@
 #include "env/column.h"
 #include "tarry/arms.h"
 
-static const tarry__spec_setting settings[] = {
-    {"arms", NULL, "file of arms, CSV or .npy"},
-    {"theta", NULL, "file with the dim numbers of theta, a row or a column"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_TEXT("arms", NULL, "file of arms, CSV or .npy"),
+    TARRY__SPEC_TEXT("theta", NULL,
+                     "file with the dim numbers of theta, a row or a column"),
+    TARRY__SPEC_END,
 };
 
 static tarry_status copy(const tarry_arms *arms, const double *theta,

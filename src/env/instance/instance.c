@@ -89,20 +89,17 @@ tarry_status tarry__instance_place_fix(const tarry__spec *spec,
                                        tarry_error *error)
 {
     uint64_t fixed;
-    const tarry_status status =
-        tarry__spec_count(spec, "fixed", 0, 1, &fixed, error);
+    const tarry_status status = tarry__spec_count(spec, "fixed", &fixed, error);
     if (status == TARRY_OK && fixed)
         place->run = 0;
     return status;
 }
 
 tarry_status tarry__instance_size(const tarry__spec *spec, const char *key,
-                                  size_t least, size_t most, size_t *out,
-                                  tarry_error *error)
+                                  size_t *out, tarry_error *error)
 {
     uint64_t count = 0;
-    const tarry_status status =
-        tarry__spec_count(spec, key, least, most, &count, error);
+    const tarry_status status = tarry__spec_count(spec, key, &count, error);
     *out = (size_t)count;
     return status;
 }

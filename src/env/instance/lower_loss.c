@@ -12,11 +12,13 @@
 
 enum { MOST_HARD_ARMS = 100000 };
 
-static const tarry__spec_setting settings[] = {
-    {"dim", "320", "dimension n, at least 32 log(dbar n)"},
-    {"dbar", "50", "mean delay of every arm but the best"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_COUNT("dim", "320", 1, TARRY__INSTANCE_MOST_DIM,
+                      "dimension n, at least 32 log(dbar n)"),
+    TARRY__SPEC_REAL("dbar", "50", 1, 1e9,
+                     "mean delay of every arm but the best"),
     TARRY__INSTANCE_FIXED_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
@@ -26,9 +28,8 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
     size_t dim;
     double dbar;
     tarry_status status;
-    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
-                                       &dim, error)) ||
-        (status = tarry__spec_real(spec, "dbar", 1, 1e9, &dbar, error)) ||
+    if ((status = tarry__instance_size(spec, "dim", &dim, error)) ||
+        (status = tarry__spec_real(spec, "dbar", &dbar, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)))
         return status;
     const double n = (double)dim, needed = 32 * log(dbar * n);

@@ -12,11 +12,13 @@
 #include <math.h>
 #include "base/base.h"
 
-static const tarry__spec_setting settings[] = {
-    {"dim", "500", "dimension n, even, at least 24"},
-    {"arms", "100", "number of arms K, at most exp(n / 100)"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_COUNT("dim", "500", 24, TARRY__INSTANCE_MOST_DIM,
+                      "dimension n, even, at least 24"),
+    TARRY__SPEC_COUNT("arms", "100", 1, 100000,
+                      "number of arms K, at most exp(n / 100)"),
     TARRY__INSTANCE_FIXED_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 /* A uniform set of half the coordinates as a 0-1 vector: coordinate i is taken
@@ -37,9 +39,8 @@ static tarry_status read(const tarry__spec *spec, size_t *dim, size_t *n_arms,
                          tarry_error *error)
 {
     tarry_status status;
-    if ((status = tarry__instance_size(spec, "dim", 24,
-                                       TARRY__INSTANCE_MOST_DIM, dim, error)) ||
-        (status = tarry__instance_size(spec, "arms", 1, 100000, n_arms, error)))
+    if ((status = tarry__instance_size(spec, "dim", dim, error)) ||
+        (status = tarry__instance_size(spec, "arms", n_arms, error)))
         return status;
     if (*dim % 2 != 0)
         return tarry__base_fail(error, TARRY_BAD_INPUT,

@@ -7,11 +7,13 @@
  * scale 0.5, say, leaves some. */
 #include "env/instance.h"
 
-static const tarry__spec_setting settings[] = {
-    {"eps", "0.01", "how close the third arm is to the first"},
-    {"alpha", "1", "how much the third arm leans to the second"},
-    {"scale", "1", "length of theta"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("eps", "0.01", 0, 1,
+                     "how close the third arm is to the first"),
+    TARRY__SPEC_REAL("alpha", "1", 0, 1e6,
+                     "how much the third arm leans to the second"),
+    TARRY__SPEC_REAL("scale", "1", 0, 1, "length of theta"),
+    TARRY__SPEC_END,
 };
 
 static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
@@ -20,9 +22,9 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
     (void)place;
     double eps, alpha, scale;
     tarry_status status;
-    if ((status = tarry__spec_real(spec, "eps", 0, 1, &eps, error)) ||
-        (status = tarry__spec_real(spec, "alpha", 0, 1e6, &alpha, error)) ||
-        (status = tarry__spec_real(spec, "scale", 0, 1, &scale, error)) ||
+    if ((status = tarry__spec_real(spec, "eps", &eps, error)) ||
+        (status = tarry__spec_real(spec, "alpha", &alpha, error)) ||
+        (status = tarry__spec_real(spec, "scale", &scale, error)) ||
         (status = tarry__instance_room(out, 3, 2, error)))
         return status;
     out->arms[0] = 1;

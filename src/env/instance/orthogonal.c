@@ -8,13 +8,15 @@
 
 #include <math.h>
 
-static const tarry__spec_setting settings[] = {
-    {"dim", "100", "dimension n"},
-    {"arms", "200", "number of arms K"},
-    {"within", "", "largest |<a_i, a_j>| (default sqrt(8 log K / n))"},
-    {"scale", "1", "length of theta, uniform on the sphere"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_COUNT("dim", "100", 1, TARRY__INSTANCE_MOST_DIM, "dimension n"),
+    TARRY__SPEC_COUNT("arms", "200", 1, 100000, "number of arms K"),
+    TARRY__SPEC_REAL("within", "", 0, 1,
+                     "largest |<a_i, a_j>| (default sqrt(8 log K / n))"),
+    TARRY__SPEC_REAL("scale", "1", 0, 1e6,
+                     "length of theta, uniform on the sphere"),
     TARRY__INSTANCE_FIXED_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 double tarry__instance_orthogonal_promise(size_t n_arms, size_t dim)
@@ -39,16 +41,14 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
     size_t dim, n_arms;
     double scale;
     tarry_status status;
-    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
-                                       &dim, error)) ||
-        (status =
-             tarry__instance_size(spec, "arms", 1, 100000, &n_arms, error)) ||
-        (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
+    if ((status = tarry__instance_size(spec, "dim", &dim, error)) ||
+        (status = tarry__instance_size(spec, "arms", &n_arms, error)) ||
+        (status = tarry__spec_real(spec, "scale", &scale, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)))
         return status;
     double within = tarry__instance_orthogonal_promise(n_arms, dim);
     if (*tarry__spec_text(spec, "within") != '\0' &&
-        (status = tarry__spec_real(spec, "within", 0, 1, &within, error)))
+        (status = tarry__spec_real(spec, "within", &within, error)))
         return status;
     if ((status = tarry__instance_room(out, n_arms, dim, error)) ||
         (status = tarry__instance_nearly_orthogonal(out, place, within, error)))

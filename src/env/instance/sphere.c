@@ -5,12 +5,13 @@
 
 #include <math.h>
 
-static const tarry__spec_setting settings[] = {
-    {"dim", "10", "dimension n"},
-    {"arms", "100", "number of arms K"},
-    {"scale", "1", "length of theta"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_COUNT("dim", "10", 1, TARRY__INSTANCE_MOST_DIM, "dimension n"),
+    TARRY__SPEC_COUNT("arms", "100", 1, TARRY__INSTANCE_MOST_ARMS,
+                      "number of arms K"),
+    TARRY__SPEC_REAL("scale", "1", 0, 1e6, "length of theta"),
     TARRY__INSTANCE_FIXED_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 static tarry_status make_sphere(const tarry__spec *spec,
@@ -20,11 +21,9 @@ static tarry_status make_sphere(const tarry__spec *spec,
     size_t dim, n_arms;
     double scale;
     tarry_status status;
-    if ((status = tarry__instance_size(spec, "dim", 1, TARRY__INSTANCE_MOST_DIM,
-                                       &dim, error)) ||
-        (status = tarry__instance_size(
-             spec, "arms", 1, TARRY__INSTANCE_MOST_ARMS, &n_arms, error)) ||
-        (status = tarry__spec_real(spec, "scale", 0, 1e6, &scale, error)) ||
+    if ((status = tarry__instance_size(spec, "dim", &dim, error)) ||
+        (status = tarry__instance_size(spec, "arms", &n_arms, error)) ||
+        (status = tarry__spec_real(spec, "scale", &scale, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)) ||
         (status = tarry__instance_room(out, n_arms, dim, error)))
         return status;

@@ -45,7 +45,7 @@ tarry_status tarry__loss_init(tarry__loss *out, const char *text,
     out->n_arms = instance->n_arms;
     out->low = -1;
     if (tarry__entry_has(entry, "low"))
-        status = tarry__spec_real(&spec, "low", -1, 1, &out->low, error);
+        status = tarry__spec_real(&spec, "low", &out->low, error);
     if (status == TARRY_OK && out->type->init != NULL)
         status = out->type->init(out, &spec, error);
     tarry__spec_clear(&spec);

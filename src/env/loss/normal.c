@@ -10,17 +10,18 @@
 #include "base/base.h"
 #include "random/special.h"
 
-static const tarry__spec_setting settings[] = {
-    {"sd", "0.5", "standard deviation before the cut, from 1e-3"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("sd", "0.5", 1e-3, 100,
+                     "standard deviation before the cut, from 1e-3"),
     TARRY__LOSS_LOW_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
                          tarry_error *error)
 {
     const tarry_status status =
-        tarry__spec_real(spec, "sd", 1e-3, 100, &loss->width, error);
+        tarry__spec_real(spec, "sd", &loss->width, error);
     if (status != TARRY_OK)
         return status;
     loss->edge = tarry__base_alloc(loss->n_arms, sizeof *loss->edge);

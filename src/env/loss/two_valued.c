@@ -6,7 +6,7 @@
 #include <math.h>
 #include "base/base.h"
 
-static const tarry__spec_setting none[] = {{NULL, NULL, NULL}};
+static const tarry_setting none[] = {TARRY__SPEC_END};
 
 /* P(l <= x) or P(l < x) when l is `low` or, with probability p, `high`. */
 static double two_point_cdf(double low, double high, double p, double x,

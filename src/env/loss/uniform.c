@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-static const tarry__spec_setting settings[] = {
-    {"width", "fit", "half-width of the noise; fit: as wide as all arms allow"},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("width", "fit", 0, 1,
+                     "half-width of the noise; fit: as wide as all arms allow"),
     TARRY__LOSS_LOW_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 /* 0 when a mean is out of range, which the common check will then refuse. */
@@ -25,7 +26,7 @@ static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
     loss->width = widest(loss);
     if (strcmp(tarry__spec_text(spec, "width"), "fit") == 0)
         return TARRY_OK;
-    return tarry__spec_real(spec, "width", 0, 1, &loss->width, error);
+    return tarry__spec_real(spec, "width", &loss->width, error);
 }
 
 static double draw(const tarry__loss *loss, size_t arm, double u)

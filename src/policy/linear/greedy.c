@@ -21,10 +21,11 @@ typedef struct {
     tarry__coins coins;
 } greedy;
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
-    {"epsilon", "0", "probability of a round of uniform play"},
-    {NULL, NULL, NULL},
+    TARRY__SPEC_REAL("epsilon", "0", 0, 1,
+                     "probability of a round of uniform play"),
+    TARRY__SPEC_END,
 };
 
 static void narrowed(void *state)
@@ -57,7 +58,7 @@ static tarry_status init(void *state, const tarry__policy_type *type,
     tarry_status status =
         tarry__ridge_init_by(&s->ridge, problem->dim, spec, error);
     if (status == TARRY_OK &&
-        tarry__spec_real(spec, "epsilon", 0, 1, &s->epsilon, error) != TARRY_OK)
+        tarry__spec_real(spec, "epsilon", &s->epsilon, error) != TARRY_OK)
         status = TARRY_BAD_ARGUMENT;
     return status == TARRY_OK ? open_memory(s, problem) : status;
 }

@@ -29,10 +29,11 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     return TARRY_OK;
 }
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
-    {"v", "1", "standard deviation of the noise it assumes"},
-    {NULL, NULL, NULL},
+    TARRY__SPEC_REAL("v", "1", 0, 1e6,
+                     "standard deviation of the noise it assumes"),
+    TARRY__SPEC_END,
 };
 
 const tarry__policy_type tarry__linear_lints = {

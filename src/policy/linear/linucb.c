@@ -15,10 +15,10 @@
 #include "policy/linear/linear.h"
 #include "policy/linear/ucb.h"
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
     TARRY__LINEAR_ALPHA_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 static tarry_status choose(void *state, uint64_t round, size_t *arm)

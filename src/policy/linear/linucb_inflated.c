@@ -22,10 +22,10 @@ typedef struct {
     uint64_t outstanding;
 } inflated;
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
     TARRY__LINEAR_ALPHA_SETTING,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 static void played(void *state, uint64_t round, size_t arm)

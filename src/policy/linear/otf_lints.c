@@ -22,11 +22,12 @@ typedef struct {
     tarry__window window;
 } otf;
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
-    {"v", "1", "standard deviation of the noise it assumes"},
+    TARRY__SPEC_REAL("v", "1", 0, 1e6,
+                     "standard deviation of the noise it assumes"),
     TARRY__WINDOW_SETTINGS,
-    {NULL, NULL, NULL},
+    TARRY__SPEC_END,
 };
 
 static tarry_status init(void *state, const tarry__policy_type *type,

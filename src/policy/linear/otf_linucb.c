@@ -40,12 +40,13 @@ typedef struct {
     tarry__window window;
 } otf;
 
-static const tarry__spec_setting settings[] = {
+static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
     TARRY__LINEAR_ALPHA_SETTING,
     TARRY__WINDOW_SETTINGS,
-    {"width", "code", "code: as in the authors' program; paper: as proved"},
-    {NULL, NULL, NULL},
+    TARRY__SPEC_CHOICE("width", "code", "code|paper",
+                       "code: as in the authors' program; paper: as proved"),
+    TARRY__SPEC_END,
 };
 
 static tarry_status init(void *state, const tarry__policy_type *type,
@@ -53,14 +54,12 @@ static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__spec *spec, tarry_error *error)
 {
     otf *s = state;
-    const char *width = tarry__spec_text(spec, "width");
-    if (strcmp(width, "code") != 0 && strcmp(width, "paper") != 0)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "%s: width must be code or paper: '%s'",
-                                spec->name, width);
-    const tarry_status status =
-        tarry__ucb_init(&s->ucb, type, problem, spec, error);
-    s->ucb.optimist.squared = *width == 'c';
+    enum { CODE, PAPER };
+    unsigned width;
+    tarry_status status = tarry__spec_choice(spec, "width", &width, error);
+    if (status == TARRY_OK)
+        status = tarry__ucb_init(&s->ucb, type, problem, spec, error);
+    s->ucb.optimist.squared = width == CODE;
     return status == TARRY_OK
                ? tarry__window_init(&s->window, problem, spec, error)
                : status;

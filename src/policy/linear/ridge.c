@@ -53,7 +53,7 @@ tarry_status tarry__ridge_init_by(tarry__ridge *ridge, size_t n,
 {
     double lambda;
     const tarry_status status =
-        tarry__spec_real(spec, "lambda", 1e-12, 1e12, &lambda, error);
+        tarry__spec_real(spec, "lambda", &lambda, error);
     return status == TARRY_OK ? tarry__ridge_init(ridge, n, lambda)
                               : TARRY_BAD_ARGUMENT;
 }

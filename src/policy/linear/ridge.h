@@ -67,9 +67,7 @@ size_t tarry__ridge_best(const tarry__ridge *ridge,
 
 /* Settings that every user of a ridge has. */
 #define TARRY__RIDGE_SETTING                                                   \
-    {                                                                          \
-        "lambda", "1", "weight of the regulariser"                             \
-    }
+    TARRY__SPEC_REAL("lambda", "1", 1e-12, 1e12, "weight of the regulariser")
 tarry_status tarry__ridge_init_by(tarry__ridge *ridge, size_t n,
                                   const tarry__spec *spec, tarry_error *error);
 

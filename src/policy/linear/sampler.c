@@ -58,7 +58,7 @@ tarry_status tarry__sampler_init(void *state, const tarry__policy_type *type,
     tarry_status status =
         tarry__ridge_init_by(&s->ridge, problem->dim, spec, error);
     if (status == TARRY_OK &&
-        tarry__spec_real(spec, "v", 0, 1e6, &s->v, error) != TARRY_OK)
+        tarry__spec_real(spec, "v", &s->v, error) != TARRY_OK)
         status = TARRY_BAD_ARGUMENT;
     return status == TARRY_OK ? open_memory(s, problem) : status;
 }

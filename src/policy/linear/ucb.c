@@ -13,7 +13,7 @@ tarry_status tarry__ucb_init(void *state, const tarry__policy_type *type,
     tarry_status status =
         tarry__ridge_init_by(&s->ridge, problem->dim, spec, error);
     if (status == TARRY_OK &&
-        tarry__spec_real(spec, "alpha", 0, 1e6, &s->alpha, error) != TARRY_OK)
+        tarry__spec_real(spec, "alpha", &s->alpha, error) != TARRY_OK)
         status = TARRY_BAD_ARGUMENT;
     return status == TARRY_OK ? tarry__optimist_init(&s->optimist, problem)
                               : status;

@@ -13,9 +13,8 @@ typedef struct {
 } tarry__ucb;
 
 #define TARRY__LINEAR_ALPHA_SETTING                                            \
-    {                                                                          \
-        "alpha", "1", "width, as a share of the one that is valid"             \
-    }
+    TARRY__SPEC_REAL("alpha", "1", 0, 1e6,                                     \
+                     "width, as a share of the one that is valid")
 
 /* Reads the settings lambda and alpha; the optimist has norms, not squares. */
 tarry_status tarry__ucb_init(void *state, const tarry__policy_type *type,

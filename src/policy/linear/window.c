@@ -20,14 +20,10 @@ tarry_status tarry__window_init(tarry__window *w,
                                 const tarry__policy_problem *problem,
                                 const tarry__spec *spec, tarry_error *error)
 {
-    const char *late = tarry__spec_text(spec, "late");
-    w->ignores_late = strcmp(late, "ignore") == 0;
-    if (!w->ignores_late && strcmp(late, "count") != 0)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "%s: late must be count or ignore: '%s'",
-                                spec->name, late);
-    const tarry_status status =
-        tarry__spec_count(spec, "window", 1, MOST, &w->size, error);
+    tarry_status status =
+        tarry__spec_choice(spec, "late", &w->ignores_late, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_count(spec, "window", &w->size, error);
     return status == TARRY_OK ? open_memory(w, problem->horizon)
                               : TARRY_BAD_ARGUMENT;
 }

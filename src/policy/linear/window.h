@@ -18,10 +18,9 @@ typedef struct {
 } tarry__window;
 
 #define TARRY__WINDOW_SETTINGS                                                 \
-    {"window", "500", "rounds m a loss has to come"},                          \
-    {                                                                          \
-        "late", "count", "a loss after them: count or ignore"                  \
-    }
+    TARRY__SPEC_COUNT("window", "500", 1, 1e8, "rounds m a loss has to come"), \
+        TARRY__SPEC_CHOICE("late", "count", "count|ignore",                    \
+                           "a loss after them: count or ignore")
 
 tarry_status tarry__window_init(tarry__window *w,
                                 const tarry__policy_problem *problem,

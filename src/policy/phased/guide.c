@@ -5,21 +5,6 @@
 #include <string.h>
 #include "base/base.h"
 
-static tarry_status open_problem(tarry__guide *g,
-                                 const tarry__policy_problem *problem)
-{
-    g->problem = tarry__base_alloc(1, sizeof *g->problem);
-    g->state = tarry__base_zalloc(1, g->type->state_size);
-    if (g->problem == NULL || g->state == NULL) {
-        tarry__base_free(g->problem);
-        tarry__base_free(g->state);
-        g->type = NULL;
-        return TARRY_NO_MEMORY;
-    }
-    *g->problem = *problem;
-    return TARRY_OK;
-}
-
 /* The first / starts the settings, the others separate them. */
 static void as_spec(const char *text, char *spec, size_t size)
 {
@@ -34,49 +19,49 @@ static void as_spec(const char *text, char *spec, size_t size)
 
 static tarry_status open_by(tarry__guide *g,
                             const tarry__policy_problem *problem,
-                            tarry__spec *spec, tarry_error *error)
+                            const tarry__policy_description *d,
+                            tarry_error *error)
 {
-    const tarry__policy_type *type = tarry__policy_type_find(spec->name);
-    if (type == NULL)
+    if (d->type->plain)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "guide: no policy '%s' (see tarry list)",
-                                spec->name);
-    if (type->plain)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "guide: not a linear policy: '%s'", spec->name);
-    tarry_status status = tarry__spec_check(spec, type->settings, error);
-    if (status != TARRY_OK)
-        return status;
-    g->type = type;
-    status = open_problem(g, problem);
-    return status == TARRY_OK
-               ? type->init(g->state, type, g->problem, spec, error)
-               : status;
+                                "guide: not a linear policy: '%s'",
+                                d->type->name);
+    g->problem = tarry__base_alloc(1, sizeof *g->problem);
+    if (g->problem == NULL)
+        return TARRY_NO_MEMORY;
+    *g->problem = *problem;
+    const tarry_status status =
+        tarry__policy_open(d, g->problem, &g->state, error);
+    if (status == TARRY_OK)
+        g->type = d->type;
+    else
+        tarry__base_free(g->problem);
+    return status;
 }
 
 tarry_status tarry__guide_open(tarry__guide *g,
                                const tarry__policy_problem *problem,
                                const char *text, tarry_error *error)
 {
-    char description[512];
-    tarry__spec spec;
+    char spec[512];
+    tarry__policy_description d;
     if (*text == '\0' || strcmp(text, "none") == 0)
         return TARRY_OK;
-    as_spec(text, description, sizeof description);
-    tarry_status status = tarry__spec_parse(description, &spec, error);
-    if (status == TARRY_OK) {
-        status = open_by(g, problem, &spec, error);
-        tarry__spec_clear(&spec);
-    }
-    return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
+    as_spec(text, spec, sizeof spec);
+    tarry_status status =
+        tarry__policy_read(spec, NULL, TARRY__POLICY_ANY_DELAYS, &d, error);
+    if (status != TARRY_OK)
+        return status;
+    status = open_by(g, problem, &d, error);
+    tarry__policy_description_clear(&d);
+    return status;
 }
 
 void tarry__guide_clear(tarry__guide *g)
 {
     if (g->type == NULL)
         return;
-    g->type->clear(g->state);
-    tarry__base_free(g->state);
+    tarry__policy_close(g->type, g->state);
     tarry__base_free(g->problem);
     g->type = NULL;
 }
@@ -140,6 +125,22 @@ void tarry__guide_observe(tarry__guide *g, uint64_t round, size_t arm,
     g->type->observe(g->state, round, arm, loss);
 }
 
+/* Places for a guide whose state is about to be loaded. */
+static tarry_status make_places(tarry__guide *g,
+                                const tarry__policy_problem *problem)
+{
+    g->problem = tarry__base_alloc(1, sizeof *g->problem);
+    g->state = tarry__base_zalloc(1, g->type->state_size);
+    if (g->problem == NULL || g->state == NULL) {
+        tarry__base_free(g->problem);
+        tarry__base_free(g->state);
+        g->type = NULL;
+        return TARRY_NO_MEMORY;
+    }
+    *g->problem = *problem;
+    return TARRY_OK;
+}
+
 void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
                           const uint32_t *active, size_t n_active,
                           tarry__archive *a)
@@ -153,9 +154,10 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
         return;
     if (a->loading) {
         g->type = tarry__policy_type_find(name);
-        tarry__archive_require(a, g->type != NULL && !g->type->needs_means);
+        tarry__archive_require(a, g->type != NULL && !g->type->needs_means &&
+                                      g->type->stands_for == NULL);
         if (a->status == TARRY_OK)
-            a->status = open_problem(g, problem);
+            a->status = make_places(g, problem);
         else
             g->type = NULL;
         if (a->status != TARRY_OK)

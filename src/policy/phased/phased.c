@@ -779,11 +779,13 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_array(a, &ph->tally, &n_tally, sizeof *ph->tally, K);
     tarry__archive_array(a, &ph->entry_of, &n_entries, sizeof *ph->entry_of, K);
     tarry__archive_array(a, &ph->estimates, &K, sizeof *ph->estimates, K);
-    archive_practice(ph, a);
-    if (a->loading && a->status == TARRY_OK && ph->practice.tight)
-        a->status = open_room(ph, ph->n_plan, ph->n_active, &ph->room);
+    /* checked before the guide, which relies on the active arms */
     tarry__archive_require(a, a->status == TARRY_OK && n_tally == ph->n_plan &&
                                   n_entries == problem->n_arms &&
                                   K == problem->n_arms && is_sound(ph));
+    if (a->status == TARRY_OK)
+        archive_practice(ph, a);
+    if (a->loading && a->status == TARRY_OK && ph->practice.tight)
+        a->status = open_room(ph, ph->n_plan, ph->n_active, &ph->room);
     remake_law(ph, a);
 }

@@ -125,9 +125,8 @@ static inline bool tarry__phased_is_guided(const tarry__phased *ph)
 uint64_t tarry__phased_count(const tarry__phased *phased, size_t i);
 
 /* These fit tarry__policy_type, whose `rule` is a tarry__phased_rule. */
-extern const tarry__spec_setting tarry__phased_settings[];
-extern const tarry__spec_setting
-    tarry__phased_paper_settings[]; /* for baselines */
+extern const tarry_setting tarry__phased_settings[];
+extern const tarry_setting tarry__phased_paper_settings[]; /* for baselines */
 /* Reads either list of settings; opens the guide. */
 tarry_status tarry__phased_read(tarry__phased *phased, const tarry__spec *spec,
                                 tarry_error *error);

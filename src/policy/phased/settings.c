@@ -4,29 +4,37 @@
 #include <string.h>
 #include "base/base.h"
 
-const tarry__spec_setting tarry__phased_settings[] = {
-    {"constants", "paper",
-     "paper: those of the paper's proofs; tight: the same promise, exact "
-     "widths"},
-    {"rank_tolerance", "1e-11",
-     "singular values of the active arms below this share count as 0"},
-    {"guide", "none",
-     "a linear policy that chooses active arms between designated plays; its "
-     "settings follow after /"},
-    {"guide_share", "19", "plays of the guide per designated play"},
-    {"design", "near",
-     "with tight constants: near, or regret: fewer plays of arms that look "
-     "bad"},
-    {"width", "1",
-     "with tight constants: factor of the widths; below 1 the promise is void"},
-    {NULL, NULL, NULL},
+const tarry_setting tarry__phased_settings[] = {
+    TARRY__SPEC_CHOICE(
+        "constants", "paper", "paper|tight",
+        "paper: those of the paper's proofs; tight: the same promise, exact "
+        "widths"),
+    TARRY__SPEC_REAL(
+        "rank_tolerance", "1e-11", 1e-15, 0.1,
+        "singular values of the active arms below this share count as 0"),
+    TARRY__SPEC_TEXT("guide", "none",
+                     "a linear policy that chooses active arms between "
+                     "designated plays; its "
+                     "settings follow after /"),
+    TARRY__SPEC_REAL("guide_share", "19", 0, 1e9,
+                     "plays of the guide per designated play"),
+    TARRY__SPEC_CHOICE(
+        "design", "near", "near|regret",
+        "with tight constants: near, or regret: fewer plays of arms that look "
+        "bad"),
+    TARRY__SPEC_REAL("width", "1", 0, 1e6,
+                     "with tight constants: factor of the widths; below 1 the "
+                     "promise is void"),
+    TARRY__SPEC_END,
 };
 
-const tarry__spec_setting tarry__phased_paper_settings[] = {
-    {"constants", "paper", "paper: the constants of the paper's proofs"},
-    {"rank_tolerance", "1e-11",
-     "singular values of the active arms below this share count as 0"},
-    {NULL, NULL, NULL},
+const tarry_setting tarry__phased_paper_settings[] = {
+    TARRY__SPEC_CHOICE("constants", "paper", "paper|tight",
+                       "paper: the constants of the paper's proofs"),
+    TARRY__SPEC_REAL(
+        "rank_tolerance", "1e-11", 1e-15, 0.1,
+        "singular values of the active arms below this share count as 0"),
+    TARRY__SPEC_END,
 };
 
 static tarry_status read_constants(tarry__phased *ph, const tarry__spec *spec,
@@ -40,8 +48,8 @@ static tarry_status read_constants(tarry__phased *ph, const tarry__spec *spec,
         return tarry__base_fail(
             error, TARRY_BAD_ARGUMENT, "%s: constants must be paper%s: '%s'",
             spec->name, may_be_tight ? " or tight" : "", constants);
-    return tarry__spec_real(spec, "rank_tolerance", 1e-15, 0.1,
-                            &ph->rank_tolerance, error) == TARRY_OK
+    return tarry__spec_real(spec, "rank_tolerance", &ph->rank_tolerance,
+                            error) == TARRY_OK
                ? TARRY_OK
                : TARRY_BAD_ARGUMENT;
 }
@@ -59,9 +67,9 @@ static tarry_status read_practice(tarry__phased *ph, const tarry__spec *spec,
         return tarry__base_fail(
             error, TARRY_BAD_ARGUMENT, "%s: design=regret needs %s", spec->name,
             ph->rule->linear ? "constants=tight" : "features");
-    if (tarry__spec_real(spec, "width", 0, 1e6, &ph->practice.width, error) !=
+    if (tarry__spec_real(spec, "width", &ph->practice.width, error) !=
             TARRY_OK ||
-        tarry__spec_real(spec, "guide_share", 0, 1e9, &ph->pace.share, error) !=
+        tarry__spec_real(spec, "guide_share", &ph->pace.share, error) !=
             TARRY_OK)
         return TARRY_BAD_ARGUMENT;
     return tarry__guide_open(&ph->guide, ph->problem,

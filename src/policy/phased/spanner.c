@@ -290,8 +290,8 @@ static tarry_status init(void *state, const tarry__policy_type *type,
     ph->rule = type->rule;
     ph->phase = 1;
     ph->epsilon = 0.5;
-    if (tarry__spec_real(spec, "rank_tolerance", 1e-15, 0.1,
-                         &ph->rank_tolerance, error) != TARRY_OK)
+    if (tarry__spec_real(spec, "rank_tolerance", &ph->rank_tolerance, error) !=
+        TARRY_OK)
         return TARRY_BAD_ARGUMENT;
     ph->estimates = tarry__base_zalloc(K, sizeof *ph->estimates);
     ph->active = tarry__base_alloc(K, sizeof *ph->active);
@@ -378,10 +378,11 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     return TARRY_OK;
 }
 
-static const tarry__spec_setting settings[] = {
-    {"rank_tolerance", "1e-11",
-     "what is left of arms below this share of the longest counts as 0"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL(
+        "rank_tolerance", "1e-11", 1e-15, 0.1,
+        "what is left of arms below this share of the longest counts as 0"),
+    TARRY__SPEC_END,
 };
 
 const tarry__policy_type tarry__phased_spanner = {

@@ -14,7 +14,7 @@ tarry_status tarry__counts_open(tarry__counts *c,
     c->problem = problem;
     c->rule = type->rule;
     c->log_horizon = log((double)problem->horizon);
-    if (tarry__spec_real(spec, "scale", 0, 1e6, &c->scale, error) != TARRY_OK)
+    if (tarry__spec_real(spec, "scale", &c->scale, error) != TARRY_OK)
         return TARRY_BAD_ARGUMENT;
     c->count = tarry__base_zalloc(K, sizeof *c->count);
     c->active = tarry__base_alloc(K, sizeof *c->active);
@@ -111,11 +111,12 @@ void tarry__counts_cut(tarry__counts *c, tarry__plain_bracket *bracket,
     c->n_active = kept; /* the arm of the least upper end is one of them */
 }
 
-const tarry__spec_setting tarry__plain_elimination_settings[] = {
-    {"scale", "1",
-     "factor of the width sqrt(2 log T / n); 2 would fit losses in\n"
-     "[-1, 1] to the proof for [0, 1]"},
-    {NULL, NULL, NULL},
+const tarry_setting tarry__plain_elimination_settings[] = {
+    TARRY__SPEC_REAL(
+        "scale", "1", 0, 1e6,
+        "factor of the width sqrt(2 log T / n); 2 would fit losses in\n"
+        "[-1, 1] to the proof for [0, 1]"),
+    TARRY__SPEC_END,
 };
 
 tarry_status tarry__plain_elimination_init(void *state,

@@ -71,7 +71,7 @@ typedef struct {
 
 /* Successive elimination.  These fit tarry__policy_type, whose `rule` is a
  * tarry__plain_elimination_rule and whose state is a tarry__counts. */
-extern const tarry__spec_setting tarry__plain_elimination_settings[];
+extern const tarry_setting tarry__plain_elimination_settings[];
 tarry_status tarry__plain_elimination_init(void *state,
                                            const tarry__policy_type *type,
                                            const tarry__policy_problem *problem,

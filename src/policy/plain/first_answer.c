@@ -15,7 +15,7 @@ typedef struct {
     uint64_t settled; /* 1: next is the arm for ever */
 } first_answer;
 
-static const tarry__spec_setting settings[] = {{NULL, NULL, NULL}};
+static const tarry_setting settings[] = {TARRY__SPEC_END};
 
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__policy_problem *problem,

@@ -7,7 +7,7 @@ typedef struct {
     size_t best; /* the first of them */
 } oracle;
 
-static const tarry__spec_setting settings[] = {{NULL, NULL, NULL}};
+static const tarry_setting settings[] = {TARRY__SPEC_END};
 
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__policy_problem *problem,

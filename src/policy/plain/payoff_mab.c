@@ -46,11 +46,13 @@
 
 enum { JUDGED_PER_PLAY = 8 };
 
-static const tarry__spec_setting settings[] = {
-    {"D", "0", "delay of the largest loss, in rounds; 0: learnt"},
-    {"zero", "0", "the loss without delay, of losses in [-1, 1]"},
-    {"scale", "1", "factor of the widths"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("D", "0", 0, 1e12,
+                     "delay of the largest loss, in rounds; 0: learnt"),
+    TARRY__SPEC_REAL("zero", "0", -1, 0.999,
+                     "the loss without delay, of losses in [-1, 1]"),
+    TARRY__SPEC_REAL("scale", "1", 0, 1e6, "factor of the widths"),
+    TARRY__SPEC_END,
 };
 
 typedef struct {
@@ -78,8 +80,8 @@ static tarry_status init(void *state, const tarry__policy_type *type,
         tarry__counts_open(&p->counts, type, problem, spec, error);
     if (status != TARRY_OK)
         return status;
-    if (tarry__spec_real(spec, "D", 0, 1e12, &p->D, error) != TARRY_OK ||
-        tarry__spec_real(spec, "zero", -1, 0.999, &p->zero, error) != TARRY_OK)
+    if (tarry__spec_real(spec, "D", &p->D, error) != TARRY_OK ||
+        tarry__spec_real(spec, "zero", &p->zero, error) != TARRY_OK)
         return TARRY_BAD_ARGUMENT;
     p->open_rounds = tarry__base_zalloc(K, sizeof *p->open_rounds);
     p->standing = tarry__base_alloc(K, sizeof *p->standing);

@@ -24,9 +24,10 @@
 #include <math.h>
 #include "base/base.h"
 
-static const tarry__spec_setting settings[] = {
-    {"scale", "1", "factor of the width sqrt(2 log t / n)"},
-    {NULL, NULL, NULL},
+static const tarry_setting settings[] = {
+    TARRY__SPEC_REAL("scale", "1", 0, 1e6,
+                     "factor of the width sqrt(2 log t / n)"),
+    TARRY__SPEC_END,
 };
 
 enum { BLOCK = 64 };

@@ -10,7 +10,7 @@ typedef struct {
     tarry__coins coins;
 } uniform;
 
-static const tarry__spec_setting settings[] = {{NULL, NULL, NULL}};
+static const tarry_setting settings[] = {TARRY__SPEC_END};
 
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__policy_problem *problem,
