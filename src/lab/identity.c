@@ -69,7 +69,7 @@ json_t *tarry__journal_heading(uint64_t questions, json_t *cases)
 }
 
 /* A setting that names a file says so first. */
-static bool is_file(const tarry__spec_setting *setting)
+static bool is_file(const tarry_setting *setting)
 {
     return strncmp(setting->help, "file ", 5) == 0;
 }
@@ -107,7 +107,7 @@ bool tarry__journal_add_files(json_t *heading, const char *description)
     bool ok = true;
     if (entry != NULL &&
         tarry__spec_check(&spec, entry->settings, NULL) == TARRY_OK)
-        for (const tarry__spec_setting *s = entry->settings; s->key; s++)
+        for (const tarry_setting *s = entry->settings; s->key; s++)
             if (ok && is_file(s))
                 ok = add_file(files, tarry__spec_text(&spec, s->key));
     tarry__spec_clear(&spec);
