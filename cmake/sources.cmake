@@ -142,6 +142,7 @@ set(TARRY_LAB
 
 # Only in the program: the paper, figures, reports, commands.
 set(TARRY_PROGRAM
+    src/paper/audit.c
     src/paper/fit.c
     src/paper/lab.c
     src/paper/lab_design.c
@@ -149,16 +150,19 @@ set(TARRY_PROGRAM
     src/paper/plan.c
     src/paper/rows/adversarial.c
     src/paper/rows/adversarial_by_arm.c
+    src/paper/rows/adversarial_losses.c
     src/paper/rows/bandits.c
     src/paper/rows/best_kept.c
     src/paper/rows/bounds.c
     src/paper/rows/by_arm.c
     src/paper/rows/design.c
+    src/paper/rows/estimates.c
     src/paper/rows/growth.c
     src/paper/rows/loss_dependent.c
     src/paper/rows/lower_loss.c
     src/paper/rows/payoff.c
     src/paper/rows/stochastic.c
+    src/paper/rows/trade_off.c
     src/paper/sheet.c
     src/figure/csv.c
     src/figure/draft.c

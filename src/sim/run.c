@@ -173,6 +173,8 @@ static tarry_status log_phase(game *g, uint64_t round)
         g->ended = g->trial->phase_ended != NULL &&
                    g->trial->phase_ended(g->trial->phase_context, &status);
     }
+    if (g->trial->phase_began != NULL)
+        g->trial->phase_began(g->trial->phase_context, &status);
     g->seen_phase = *g->phase;
     g->phase_start = round;
     g->phase_designated = planned(&status);
