@@ -85,6 +85,7 @@ set(TARRY_LAB
     src/env/adversary/hold_all.c
     src/env/adversary/hold_good.c
     src/env/adversary/hold_in_turn.c
+    src/env/adversary/hold_late.c
     src/env/adversary/hold_newest.c
     src/env/adversary/hold_rarest.c
     src/env/adversary/script.c

@@ -82,7 +82,8 @@ uint64_t tarry__adversary_outstanding(const tarry__adversary *adversary);
 extern const tarry__adversary_type tarry__adversary_hold_rarest,
     tarry__adversary_hold_all, tarry__adversary_hold_newest,
     tarry__adversary_script, tarry__adversary_hold_in_turn,
-    tarry__adversary_hold_staggered, tarry__adversary_hold_good;
+    tarry__adversary_hold_staggered, tarry__adversary_hold_good,
+    tarry__adversary_hold_late;
 
 enum { TARRY__ADVERSARY_MOST_HELD = 100000000 };
 

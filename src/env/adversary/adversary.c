@@ -13,6 +13,7 @@
 const tarry__entry *const tarry__adversary_adversaries[] = {
     &tarry__adversary_hold_rarest.entry,
     &tarry__adversary_hold_all.entry,
+    &tarry__adversary_hold_late.entry,
     &tarry__adversary_hold_in_turn.entry,
     &tarry__adversary_hold_staggered.entry,
     &tarry__adversary_hold_good.entry,
