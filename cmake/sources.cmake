@@ -4,6 +4,9 @@
 # The library, first part: designs and policies.
 set(TARRY_CORE
     src/base/base.c
+    src/base/file.c
+    src/base/json.c
+    src/base/number.c
     src/base/spec.c
     src/base/status.c
     src/base/version.c
@@ -23,7 +26,6 @@ set(TARRY_CORE
     src/arms/arms.c
     src/arms/csv.c
     src/arms/npy.c
-    src/arms/number.c
     src/arms/source.c
     src/design/balance.c
     src/design/bounds.c
@@ -53,6 +55,7 @@ set(TARRY_CORE
     src/policy/description.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
+    src/policy/phased/alone.c
     src/policy/phased/books.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
@@ -60,7 +63,9 @@ set(TARRY_CORE
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/paper.c
     src/policy/phased/phased.c
+    src/policy/phased/plan.c
     src/policy/phased/regret_design.c
     src/policy/phased/settings.c
     src/policy/phased/spanner.c
@@ -121,8 +126,11 @@ set(TARRY_LAB
     src/env/loss/normal.c
     src/env/loss/two_valued.c
     src/env/loss/uniform.c
+    src/env/own.c
+    src/env/recipe.c
     src/env/world.c
     src/sim/grid.c
+    src/sim/own_policy.c
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
@@ -132,8 +140,10 @@ set(TARRY_LAB
     src/bound/tight.c
     src/lab/batch.c
     src/lab/experiment.c
+    src/lab/groups.c
     src/lab/identity.c
     src/lab/journal.c
+    src/lab/public.c
     src/lab/results.c
     src/lab/results_certificate.c
     src/lab/results_json.c
@@ -166,7 +176,6 @@ set(TARRY_PROGRAM
     src/paper/rows/trade_off.c
     src/paper/sheet.c
     src/figure/csv.c
-    src/figure/draft.c
     src/figure/draw.c
     src/figure/finish.c
     src/figure/read.c
@@ -177,8 +186,11 @@ set(TARRY_PROGRAM
     src/cli/bound.c
     src/cli/design.c
     src/cli/journal.c
+    src/cli/early.c
     src/cli/list.c
+    src/cli/load.c
     src/cli/main.c
+    src/cli/manual.c
     src/cli/options.c
     src/cli/paper.c
     src/cli/pipe.c

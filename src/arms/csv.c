@@ -11,7 +11,7 @@
  * A double quote toggles whether commas count, so "" inside quotes passes
  * through; whether the quotes make sense is checked where text is used.
  * Quotes never reach across lines. */
-#include "arms/number.h"
+#include "base/number.h"
 #include "arms/reader.h"
 #include "base/base.h"
 

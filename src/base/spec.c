@@ -2,17 +2,14 @@
 #include "base/spec.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/number.h"
 
 bool tarry__base_parse_real(const char *text, double *value)
 {
-    char *end;
-    if (*text == '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
-        return false;
-    *value = strtod(text, &end);
-    return *end == '\0' && isfinite(*value);
+    const char *end = text + strlen(text);
+    return tarry__number_read(text, end, value) == end && isfinite(*value);
 }
 
 bool tarry__base_parse_count(const char *text, uint64_t *value)

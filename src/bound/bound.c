@@ -26,9 +26,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
-#include "policy/phased/phased.h"
 #include "sim/sim.h"
-#include "tarry/design.h"
 
 static double largest_tail(const tarry__world *w, double d)
 {
@@ -72,16 +70,26 @@ double tarry__bound_largest_quantile(const tarry__world *w, double q)
     return largest;
 }
 
+static tarry__policy_problem problem_of(const tarry__bound_question *s)
+{
+    const tarry__instance *in = &s->world->instance;
+    return (tarry__policy_problem){.n_arms = in->n_arms,
+                                   .dim = in->dim,
+                                   .arms = in->arms,
+                                   .horizon = (uint64_t)s->T};
+}
+
+/* N of a phase whose design has this smallest weight. */
 static double quota(const tarry__bound_question *s, double eps,
                     double min_weight)
 {
-    const double wait = 24 * sqrt(s->n) * log(s->T) / (eps * min_weight);
     if (s->tight)
         return tarry__tight_quota(s, eps);
-    if (s->algorithm == 4)
-        return ceil(24 * s->log_kt / (eps * eps));
-    const double N = 16 * s->n * s->log_kt / (eps * eps);
-    return s->algorithm == 3 ? fmax(N, wait) : N;
+    const tarry__policy_problem problem = problem_of(s);
+    tarry__phased_task task =
+        tarry__phased_first_task(&problem, s->phased, &s->choices);
+    task.epsilon = eps;
+    return s->phased->quota(&task, min_weight);
 }
 
 /* ---- upper bounds ---------------------------------------------------------*/
@@ -187,9 +195,12 @@ static void list_phases(const tarry__bound_question *s, tarry__bound *b)
     double eps = 0.5, start = 0;
     for (b->n_phases = 0; b->n_phases < TARRY__BOUND_PHASES && start < s->T;
          eps /= 2) {
-        const double weight =
-            b->n_phases == 0 ? b->min_weight : s->promised_weight;
-        const double N = quota(s, eps, weight);
+        double N =
+            b->n_phases == 0 && s->tight
+                ? s->first_quota
+                : quota(s, eps,
+                        b->n_phases == 0 ? b->min_weight : s->promised_weight);
+        N = s->phased->per_arm && !s->tight ? ceil(N) : N;
         b->phase[b->n_phases++] = (tarry__bound_phase){eps, N, INFINITY};
         if (s->tight)
             start += N;
@@ -262,55 +273,64 @@ static double useful_from(const tarry__bound_question *s, const tarry__bound *b)
     return ceil(high);
 }
 
-/* ---- the design and the first phase ---------------------------------------*/
+/* ---- the first phase ------------------------------------------------------*/
 
-static double first_phase(const tarry__bound_question *s, const tarry_design *d)
+/* The smallest T whose first phase, which grows with log T, fits into it.  The
+ * plan's arms and weights do not depend on T. */
+static double horizon_needed(const tarry__phased_rule *rule,
+                             const tarry__phased_task *first,
+                             tarry__phased_plan *plan)
 {
-    const double N = quota(s, 0.5, d->min_weight);
-    double sum = 0;
-    for (size_t i = 0; i < d->n_support; i++)
-        sum += ceil(N * d->weight[i]);
-    if (s->algorithm == 4)
-        return s->tight ? s->K * ceil(N / s->K) : s->K * N;
-    return sum;
-}
-
-/* The smallest T whose first phase, which grows with log T, fits into it. */
-static double horizon_needed(tarry__bound_question s, const tarry_design *d)
-{
+    tarry__policy_problem problem = *first->problem;
+    tarry__phased_task task = *first;
     double low = 2, high = 1e15;
+    task.problem = &problem;
     while (high - low > 1) {
-        s.T = floor((low + high) / 2);
-        s.log_kt = log(s.K * s.T);
-        if (first_phase(&s, d) <= s.T)
-            high = s.T;
+        const double T = floor((low + high) / 2);
+        problem.horizon = (uint64_t)T;
+        rule->measure(&task, plan);
+        if ((double)tarry__phased_plan_plays(plan) <= T)
+            high = T;
         else
-            low = s.T;
+            low = T;
     }
     return high;
 }
 
+static void note_plan(const tarry__phased_plan *plan, tarry__bound_question *s,
+                      tarry__bound *b)
+{
+    s->rank = fmax((double)plan->rank, 1);
+    s->first_quota = plan->quota;
+    b->min_weight = 1;
+    b->support = (double)plan->n_entries;
+    b->first_phase = (double)tarry__phased_plan_plays(plan);
+    for (size_t i = 0; i < plan->n_entries; i++)
+        b->min_weight = fmin(b->min_weight, plan->entry[i].weight);
+}
+
+/* The plan with which the policy itself begins. */
 static tarry_status plan_first(tarry__bound_question *s, tarry__bound *b,
                                tarry_error *error)
 {
-    const tarry__instance *in = &s->world->instance;
-    tarry_design_options options = tarry_design_defaults();
-    tarry_design *d;
-    options.rule = s->tight ? TARRY_DESIGN_NEAR : TARRY_DESIGN_PAPER;
-    const tarry_status status =
-        tarry_design_solve(in->arms, in->n_arms, in->dim, &options, &d);
-    if (status != TARRY_OK) {
-        tarry_design_free(d);
-        return tarry__base_fail(error, status, "the design failed: %s",
-                                tarry_status_text(status));
+    const tarry__policy_problem problem = problem_of(s);
+    const tarry__phased_rule *rule =
+        tarry__phased_rule_of(s->phased, &s->choices);
+    const tarry__phased_task task =
+        tarry__phased_first_task(&problem, s->phased, &s->choices);
+    tarry__phased_plan plan;
+    tarry_status status = tarry__phased_plan_begin(&plan, problem.n_arms);
+    if (status == TARRY_OK)
+        status = tarry__phased_plan_make(rule, &task, &plan);
+    if (status == TARRY_OK) {
+        note_plan(&plan, s, b);
+        b->horizon_needed = horizon_needed(rule, &task, &plan);
+    } else {
+        tarry__base_fail(error, status, "the design failed: %s",
+                         tarry_status_text(status));
     }
-    s->rank = (double)d->rank;
-    b->min_weight = d->min_weight;
-    b->support = (double)d->n_support;
-    b->first_phase = first_phase(s, d);
-    b->horizon_needed = horizon_needed(*s, d);
-    tarry_design_free(d);
-    return TARRY_OK;
+    tarry__phased_plan_clear(&plan);
+    return status;
 }
 
 /* ---- lower bounds ---------------------------------------------------------*/
@@ -351,21 +371,23 @@ static tarry_status find_lower(const tarry__bound_question *s, tarry__bound *b,
     return status;
 }
 
-static bool says(const tarry__spec *spec, const char *key, const char *value)
-{
-    return strcmp(tarry__spec_text(spec, key), value) == 0;
-}
-
 static tarry_status read_practice(const tarry__spec *spec,
                                   tarry__bound_question *q, tarry_error *error)
 {
-    q->tight = says(spec, "constants", "tight");
-    q->regret = says(spec, "design", "regret");
-    q->guided = !says(spec, "guide", "none");
-    if (!q->tight && q->guided)
-        return tarry__base_fail(error, TARRY_BAD_INPUT,
-                                "bounds with a guide are for constants=tight");
-    return tarry__spec_real(spec, "guide_share", &q->share, error);
+    const tarry__phased_choices *c = &q->choices;
+    const tarry_status status =
+        q->phased->read(q->phased, spec, &q->choices, error);
+    if (status != TARRY_OK)
+        return status == TARRY_BAD_ARGUMENT ? TARRY_BAD_INPUT : status;
+    q->tight = c->tight;
+    q->regret = c->regret;
+    q->guided = c->guided;
+    q->share = c->share;
+    return q->tight || !q->guided
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "bounds with a guide are for "
+                                  "constants=tight");
 }
 
 /* Which of the paper's four a description names, and how; its settings must be
@@ -384,11 +406,14 @@ static tarry_status read_policy(const char *policy, tarry__bound_question *q,
     for (int i = 0; i < 4; i++)
         if (d.type == types[i])
             q->algorithm = i + 1;
-    status = q->algorithm > 0
-                 ? read_practice(&d.spec, q, error)
-                 : tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                    "no bound is known for policy '%s'",
-                                    d.type->name);
+    if (q->algorithm > 0) {
+        q->phased = d.type->rule;
+        status = read_practice(&d.spec, q, error);
+    } else {
+        status =
+            tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                             "no bound is known for policy '%s'", d.type->name);
+    }
     tarry__policy_description_clear(&d);
     return status;
 }

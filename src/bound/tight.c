@@ -18,13 +18,13 @@
 #include "bound/tight.h"
 
 #include <math.h>
-#include "policy/phased/phased.h"
 
 double tarry__tight_quota(const tarry__bound_question *q, double eps)
 {
     const double g = q->algorithm == 4 ? q->K : 1.001 * q->rank;
     const double drawn = q->algorithm == 1 && !q->guided ? 1.25 : 1;
-    return 2 * drawn * g * tarry__phased_tight_log(q->K, q->T) / (eps * eps);
+    return tarry__phased_tight_quota(drawn * g,
+                                     tarry__phased_tight_log(q->K, q->T), eps);
 }
 
 /* Plays that a phase plans: one more per arm of the design at most. */
@@ -77,8 +77,8 @@ static double longest_alone(const tarry__bound_question *q,
                    : plays + tarry__bound_sweeps(tarry__bound_sigma(q));
     if (q->world->adversary != NULL)
         return INFINITY;
-    const double late = q->algorithm == 3 ? 68 * sqrt(1.001 * q->rank) : 48;
-    return plays + tarry__bound_largest_quantile(q->world, 1 - eps / late);
+    const double rare = q->algorithm == 3 ? 68 * sqrt(1.001 * q->rank) : 48;
+    return plays + tarry__bound_largest_quantile(q->world, 1 - eps / rare);
 }
 
 /* The largest gap of an arm that is active in a phase. */

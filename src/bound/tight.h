@@ -3,15 +3,19 @@
 #define TARRY_BOUND_TIGHT_H
 
 #include "bound/bound.h"
+#include "policy/phased/phased.h"
 
 /* A bound's question. */
 typedef struct {
     const tarry__world *world;
     double n, K, T, log_kt, promised_weight;
-    int algorithm; /* 1 to 4 */
+    int algorithm;                         /* 1 to 4 */
+    const tarry__phased_algorithm *phased; /* the same, as phases know it */
+    tarry__phased_choices choices;         /* what the policy was told */
     bool tight, regret, guided;
-    double share; /* c */
-    double rank;  /* of the arms; set once the design is there */
+    double share;       /* c */
+    double rank;        /* of the arms; set once the plan is there */
+    double first_quota; /* N of the first plan */
 } tarry__bound_question;
 
 /* max_a Q(q; a), infinite where feedback may never come; sigma of an adversary,

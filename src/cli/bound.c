@@ -1,9 +1,13 @@
 /* bound.c - `tarry bound`: what the paper promises, in numbers. */
 #include <math.h>
 #include <stdio.h>
+#include "base/json.h"
 #include "cli/cli.h"
 #include "bound/bound.h"
 #include "bound/limit.h"
+
+static const char summary[] =
+    "the paper's bounds in numbers, for a world and a policy";
 
 static struct {
     const char *instance, *loss, *delay, *policy;
@@ -27,6 +31,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "bound",
+        .summary = summary,
         .usage = "[options]",
         .about =
             "Evaluates the paper's bounds on the regret for a world and a\n"
@@ -57,11 +62,11 @@ static int print_json(const tarry__bound *b, const tarry__bound_limit *l)
 {
     json_t *phases = json_array();
     for (size_t m = 0; m < b->n_phases; m++)
-        json_array_append_new(phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
-                                                (json_int_t)(m + 1), "epsilon",
-                                                b->phase[m].epsilon, "quota",
-                                                b->phase[m].quota, "longest",
-                                                number(b->phase[m].longest)));
+        phases = tarry__json_add(
+            phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
+                              (json_int_t)(m + 1), "epsilon",
+                              b->phase[m].epsilon, "quota", b->phase[m].quota,
+                              "longest", number(b->phase[m].longest)));
     return cli_print_json(json_pack(
         "{s:s, s:s, s:I, s:{s:s?, s:o, s:o, s:f, s:o, s:f}, s:{s:s?, s:o}, "
         "s:o, s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
@@ -178,5 +183,4 @@ static int run(int argc, char **argv)
     return a.json ? print_json(&bound, &limit) : print_text(&bound, &limit);
 }
 
-const cli_command cli_bound = {
-    "bound", "the paper's bounds in numbers, for a world and a policy", run};
+const cli_command cli_bound = {"bound", summary, run};

@@ -23,6 +23,10 @@ typedef struct {
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,
     cli_bound, cli_paper;
 
+/* The first call of the program: descriptors 0 to 2 are open, signals that
+ * would end it are errors, JSON takes its memory in src/base. */
+void cli_start(void);
+
 /* ---- options --------------------------------------------------------------*/
 
 typedef enum {
@@ -30,20 +34,27 @@ typedef enum {
     CLI_TEXT,  /* const char * */
     CLI_REAL,  /* double, finite */
     CLI_COUNT, /* uint64_t; 1e6 is fine */
-    CLI_ACTION /* bool (*)(const char *value): may be given many times; answers
-                  false after it has printed why */
+    CLI_ACTION /* cli_action: may be given many times */
 } cli_kind;
+
+/* Takes one value of an option that may be given many times; answers false
+ * after it has printed why not. */
+typedef struct {
+    bool (*take)(void *context, const char *value);
+    void *context;
+} cli_action;
 
 typedef struct {
     const char *name; /* without the dashes */
     cli_kind kind;
-    void *value;          /* where the answer goes, or the action itself */
+    void *value;          /* where the answer goes, or the action */
     const char *argument; /* in the help: "N", "FILE"; NULL for a flag */
     const char *help;     /* default included */
 } cli_option;
 
 typedef struct {
     const char *command;       /* "design" */
+    const char *summary;       /* one line, as in the list of commands */
     const char *usage;         /* "ARMS [options]" */
     const char *about;         /* paragraphs before the options */
     const char *examples;      /* after them */
@@ -69,6 +80,10 @@ int cli_code(tarry_status status);
 
 /* Prints and frees a JSON value on stdout, numbers with 17 digits. */
 int cli_print_json(json_t *json);
+
+/* Reads a JSON file, "-" for standard input; `flags` as for jansson.  NULL
+ * after an error has been printed, with its code in *code. */
+json_t *cli_load_json(const char *path, size_t flags, int *code);
 
 /* Flushes stdout; a full disk is an error. */
 int cli_flush(void);

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "cli/cli.h"
+
+static const char summary[] = "optimal design: which arms to play how often";
 
 typedef struct {
     const char *path, *rule;
@@ -33,6 +36,7 @@ static int parse(int argc, char **argv, arguments *a)
     };
     const cli_syntax syntax = {
         .command = "design",
+        .summary = summary,
         .usage = "ARMS [options]",
         .about = "Finds weights for the arms of a file such that the largest\n"
                  "variance g = max a' V^+ a, V = sum of weight(a) a a', is as "
@@ -91,9 +95,9 @@ static json_t *to_json(const tarry_arms *arms, const tarry_design *d, bool met)
         json_t *entry = json_pack("{s:I, s:f}", "arm", (json_int_t)d->arm[i],
                                   "weight", d->weight[i]);
         if (arms->names != NULL)
-            json_object_set_new(entry, "name",
-                                name_to_json(arms->names[d->arm[i]]));
-        json_array_append_new(support, entry);
+            entry = tarry__json_set(entry, "name",
+                                    name_to_json(arms->names[d->arm[i]]));
+        support = tarry__json_add(support, entry);
     }
     return json_pack("{s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:b}", "arms",
                      (json_int_t)arms->n_arms, "dim", (json_int_t)arms->dim,
@@ -228,5 +232,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_design = {
-    "design", "optimal design: which arms to play how often", run};
+const cli_command cli_design = {"design", summary, run};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/cli.h"
+#include "cli/manual.h"
 #include "lab/workers.h"
 
 static const cli_command *const commands[] = {
@@ -20,6 +21,14 @@ static int print_help(void)
     return cli_flush();
 }
 
+/* The commands, one per line, for the shell's completion. */
+static int print_words(void)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        puts(commands[i]->name);
+    return cli_flush();
+}
+
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
@@ -27,6 +36,10 @@ static int dispatch(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0)
         return print_help();
+    if (strcmp(argv[1], "--help=man") == 0)
+        return cli_print_main_man(commands, N_COMMANDS);
+    if (strcmp(argv[1], "--help=words") == 0)
+        return print_words();
     if (strcmp(argv[1], "--version") == 0) {
         printf("tarry %s\n", tarry_version());
         return cli_flush();
@@ -40,6 +53,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_start();
     tarry__workers_open(&argc, &argv);
     if (tarry__workers_rank() != 0 && freopen("/dev/null", "w", stdout) == NULL)
         return EXIT_FAILED;

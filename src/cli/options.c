@@ -3,6 +3,7 @@
  * --name VALUE and --name=VALUE are the same; "--" ends the options; a lone
  * "-" is a positional argument. */
 #include "cli/cli.h"
+#include "cli/manual.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,8 +67,10 @@ static bool store(const cli_option *o, const char *value)
         cli_error(EXIT_USAGE, "--%s: not a whole number from 0 to 2^53: '%s'",
                   o->name, value);
         return false;
-    case CLI_ACTION:
-        return ((bool (*)(const char *))o->value)(value);
+    case CLI_ACTION: {
+        const cli_action *action = o->value;
+        return action->take(action->context, value);
+    }
     }
     return false;
 }
@@ -106,6 +109,10 @@ int cli_parse(const cli_syntax *s, int argc, char **argv)
         if (options &&
             (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0))
             return print_help(s);
+        if (options && strcmp(argv[i], "--help=man") == 0)
+            return cli_print_man(s);
+        if (options && strcmp(argv[i], "--help=words") == 0)
+            return cli_print_words(s);
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
         } else if (options && argv[i][0] == '-' && argv[i][1] != '\0') {

@@ -8,11 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "cli/journal.h"
 #include "paper/paper.h"
 #include "figure/figure.h"
 #include "report/report.h"
 #include "lab/workers.h"
+
+static const char summary[] =
+    "test the paper's claims one by one and write a page";
 
 enum { MAX_ROWS = 32 };
 
@@ -43,6 +47,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "paper",
+        .summary = summary,
         .usage = "[--quick|--full] --out DIR [options]",
         .about =
             "Tests the claims of \"Near-Optimal Stochastic Linear Bandits "
@@ -249,7 +254,7 @@ static json_t *config_of(session *s)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < a.n_rows; i++)
-        json_array_append_new(rows, json_string(a.row[i]->id));
+        rows = tarry__json_add(rows, json_string(a.row[i]->id));
     return json_pack("{s:s, s:s, s:I, s:s, s:o}", "version", tarry_version(),
                      "scale", a.full ? "full" : "quick", "seed",
                      (json_int_t)a.seed, "command", command_of(s->lab, a.rows),
@@ -329,5 +334,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_paper = {
-    "paper", "test the paper's claims one by one and write a page", run};
+const cli_command cli_paper = {"paper", summary, run};

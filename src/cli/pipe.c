@@ -12,6 +12,9 @@
 #include "base/spec.h"
 #include "cli/cli.h"
 
+static const char summary[] =
+    "a policy as a co-process: choose, observe, status, save";
+
 typedef struct {
     const char *policy, *arms, *range, *restore, *state;
     char settings[2000];
@@ -29,23 +32,23 @@ typedef struct {
 /* ---- arguments ------------------------------------------------------------*/
 
 static const uint64_t NO_SEED = UINT64_MAX; /* more than can be typed */
-static arguments given;                     /* here for the action below */
 
-static bool add_setting(const char *pair)
+static bool add_setting(void *context, const char *pair)
 {
-    const size_t used = strlen(given.settings);
-    const size_t left = sizeof given.settings - used;
-    const int length = snprintf(given.settings + used, left, "%s%s",
-                                used > 0 ? "," : "", pair);
+    arguments *a = context;
+    const size_t used = strlen(a->settings);
+    const size_t left = sizeof a->settings - used;
+    const int length =
+        snprintf(a->settings + used, left, "%s%s", used > 0 ? "," : "", pair);
     if (length >= 0 && (size_t)length < left)
         return true;
     cli_error(EXIT_USAGE, "--set: too many settings: '%s'", pair);
     return false;
 }
 
-static int parse(int argc, char **argv)
+static int parse(arguments *a, int argc, char **argv)
 {
-    arguments *a = &given;
+    cli_action setting = {add_setting, a};
     const cli_option options[] = {
         {"policy", CLI_TEXT, &a->policy, "NAME",
          "which policy, NAME or NAME:key=value,...; see tarry list"},
@@ -55,7 +58,7 @@ static int parse(int argc, char **argv)
          "how many choices to plan for"},
         {"seed", CLI_COUNT, &a->seed, "N",
          "of the policy's own coins (default 0)"},
-        {"set", CLI_ACTION, (void *)add_setting, "KEY=VALUE",
+        {"set", CLI_ACTION, &setting, "KEY=VALUE",
          "a setting of the policy; may be repeated"},
         {"range", CLI_TEXT, &a->range, "LOW,HIGH",
          "losses are reported in this range (default -1,1) and mapped to\n"
@@ -82,6 +85,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "pipe",
+        .summary = summary,
         .usage = "--policy NAME --arms FILE --horizon T [options]",
         .about =
             "Runs a policy as a co-process.  Each line of standard input is\n"
@@ -460,10 +464,10 @@ static int serve(session *s)
 
 static int run(int argc, char **argv)
 {
-    given =
-        (arguments){.low = -1, .high = 1, .seed = NO_SEED, .save_every = 1000};
+    arguments given = {
+        .low = -1, .high = 1, .seed = NO_SEED, .save_every = 1000};
     session s = {.arguments = &given};
-    int code = parse(argc, argv);
+    int code = parse(&given, argc, argv);
     if (code >= 0)
         return code;
     if ((code = parse_range(&given)) != EXIT_DONE)
@@ -480,5 +484,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_pipe = {
-    "pipe", "a policy as a co-process: choose, observe, status, save", run};
+const cli_command cli_pipe = {"pipe", summary, run};

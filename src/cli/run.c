@@ -1,15 +1,18 @@
 /* run.c - `tarry run`: policies side by side in a world. */
 #include "cli/run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/file.h"
 #include "cli/journal.h"
 #include "env/world.h"
 #include "lab/workers.h"
+
+static const char summary[] =
+    "simulate policies in a world and compare their regret";
 
 typedef struct {
     tarry__batch_plan plan;
@@ -19,16 +22,15 @@ typedef struct {
     bool policies_given; /* --policy replaces those of the file */
 } arguments;
 
-static arguments given; /* here for the action below */
-
 /* ---- arguments ------------------------------------------------------------*/
 
-static bool add_policy(const char *text)
+static bool add_policy(void *context, const char *text)
 {
-    tarry__experiment *e = &given.plan.experiment;
-    if (!given.policies_given)
+    arguments *a = context;
+    tarry__experiment *e = &a->plan.experiment;
+    if (!a->policies_given)
         e->n_policies = 0;
-    given.policies_given = true;
+    a->policies_given = true;
     if (e->n_policies == TARRY__EXPERIMENT_MAX_POLICIES) {
         cli_error(EXIT_USAGE, "--policy: more than %d",
                   TARRY__EXPERIMENT_MAX_POLICIES);
@@ -38,12 +40,12 @@ static bool add_policy(const char *text)
     return true;
 }
 
-static int parse(int argc, char **argv)
+static int parse(arguments *a, int argc, char **argv)
 {
-    arguments *a = &given;
     tarry__experiment *e = &a->plan.experiment;
+    cli_action policy = {add_policy, a};
     const cli_option options[] = {
-        {"policy", CLI_ACTION, (void *)add_policy, "SPEC",
+        {"policy", CLI_ACTION, &policy, "SPEC",
          "a policy, or all, linear or mab, or recommended: the best certified\n"
          "one for the world's delays; may be repeated (default: the paper's\n"
          "four)"},
@@ -74,6 +76,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "run",
+        .summary = summary,
         .usage = "[EXPERIMENT.json] [options]",
         .about =
             "Simulates policies in a world and compares their regret.\n"
@@ -216,12 +219,10 @@ static int export_instance(const arguments *a)
 /* Whether a file can be written, known before hours of work. */
 static int check_writable(const char *path)
 {
-    FILE *file = path != NULL ? fopen(path, "a") : NULL;
-    if (path != NULL && file == NULL)
-        return cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
-    if (file != NULL)
-        fclose(file);
-    return EXIT_DONE;
+    tarry_error error;
+    return path == NULL || tarry__file_check(path, &error) == TARRY_OK
+               ? EXIT_DONE
+               : cli_error(EXIT_USAGE, "%s", error.text);
 }
 
 /* Rank 0 opens the files; what comes of it is for all ranks. */
@@ -290,33 +291,32 @@ static void settle_worlds(tarry__batch_plan *plan)
 }
 
 /* The file first, then the options over it. */
-static int read_file(int argc, char **argv, json_t *texts)
+static int read_file(arguments *a, int argc, char **argv, json_t *texts)
 {
-    const char *file = given.file;
-    given = defaults;
-    int code = run_read_config(file, texts, &given.plan);
+    const char *file = a->file;
+    *a = defaults;
+    int code = run_read_config(file, texts, &a->plan);
     if (code != EXIT_DONE)
         return code;
-    complete_worlds(&given.plan);
-    code = parse(argc, argv);
-    settle_worlds(&given.plan);
+    complete_worlds(&a->plan);
+    code = parse(a, argc, argv);
+    settle_worlds(&a->plan);
     return code;
 }
 
 static int run(int argc, char **argv)
 {
-    given = defaults;
-    int code = parse(argc, argv);
+    arguments a = defaults;
+    int code = parse(&a, argc, argv);
     if (code >= 0)
         return code;
     json_t *texts = json_array();
-    if (given.file != NULL)
-        code = read_file(argc, argv, texts);
-    if (code < 0 && (code = check(&given)) == EXIT_DONE)
-        code = start(&given);
+    if (a.file != NULL)
+        code = read_file(&a, argc, argv, texts);
+    if (code < 0 && (code = check(&a)) == EXIT_DONE)
+        code = start(&a);
     json_decref(texts);
     return code;
 }
 
-const cli_command cli_run = {
-    "run", "simulate policies in a world and compare their regret", run};
+const cli_command cli_run = {"run", summary, run};

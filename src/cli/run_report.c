@@ -1,9 +1,9 @@
 /* run_report.c - what an experiment showed: table, JSON, CSV, curves. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/file.h"
 #include "cli/run.h"
 
 /* Room for a number per run; ends the program's command when there is none. */
@@ -86,23 +86,6 @@ int run_print_json(const tarry__batch *b, bool partial)
 
 /* ---- files ----------------------------------------------------------------*/
 
-static FILE *create(const char *path)
-{
-    FILE *file = fopen(path, "w");
-    if (file == NULL)
-        cli_error(EXIT_FAILED, "%s: %s", path, strerror(errno));
-    return file;
-}
-
-static int finish(FILE *file, const char *path)
-{
-    const bool ok = !ferror(file);
-    if (fclose(file) == 0 && ok)
-        return EXIT_DONE;
-    return cli_error(EXIT_FAILED, "%s: cannot write: %s", path,
-                     strerror(errno));
-}
-
 /* A field of CSV: descriptions contain commas. */
 static void put_text(FILE *file, const char *text)
 {
@@ -144,18 +127,27 @@ static void put_runs(FILE *file, const tarry__batch *b, size_t w)
     }
 }
 
+static int finish(tarry_status status, const tarry_error *error)
+{
+    return status == TARRY_OK ? EXIT_DONE
+                              : cli_error(EXIT_FAILED, "%s", error->text);
+}
+
 int run_write_csv(const tarry__batch *b, const char *path)
 {
-    FILE *file = create(path);
-    if (file == NULL)
-        return EXIT_FAILED;
-    fprintf(file,
-            "%spolicy,run,regret,phases,active,best_kept,sigma_mean,sigma_max,"
-            "sigma_final,used,late,ignored,lost,seconds\n",
-            b->plan->n_worlds > 0 ? "world," : "");
-    for (size_t w = 0; w < b->count; w++)
-        put_runs(file, b, w);
-    return finish(file, path);
+    tarry__file file;
+    tarry_error error;
+    tarry_status status = tarry__file_begin(&file, path, &error);
+    if (status == TARRY_OK) {
+        fprintf(file.stream,
+                "%spolicy,run,regret,phases,active,best_kept,sigma_mean,"
+                "sigma_max,sigma_final,used,late,ignored,lost,seconds\n",
+                b->plan->n_worlds > 0 ? "world," : "");
+        for (size_t w = 0; w < b->count; w++)
+            put_runs(file.stream, b, w);
+        status = tarry__file_end(&file, TARRY_OK, &error);
+    }
+    return finish(status, &error);
 }
 
 static void put_curves(FILE *file, const tarry__batch *b, size_t w,
@@ -177,16 +169,19 @@ static void put_curves(FILE *file, const tarry__batch *b, size_t w,
 
 int run_write_curves(const tarry__batch *b, const char *path)
 {
+    tarry__file file;
+    tarry_error error;
     double *values = room(b->results);
-    FILE *file = values != NULL ? create(path) : NULL;
-    if (file == NULL) {
-        free(values);
+    if (values == NULL)
         return EXIT_FAILED;
+    tarry_status status = tarry__file_begin(&file, path, &error);
+    if (status == TARRY_OK) {
+        fprintf(file.stream, "%sround,policy,mean,low,high\n",
+                b->plan->n_worlds > 0 ? "world," : "");
+        for (size_t w = 0; w < b->count; w++)
+            put_curves(file.stream, b, w, values);
+        status = tarry__file_end(&file, TARRY_OK, &error);
     }
-    fprintf(file, "%sround,policy,mean,low,high\n",
-            b->plan->n_worlds > 0 ? "world," : "");
-    for (size_t w = 0; w < b->count; w++)
-        put_curves(file, b, w, values);
     free(values);
-    return finish(file, path);
+    return finish(status, &error);
 }

@@ -67,6 +67,10 @@ typedef struct {
     double (*mean)(const void *state, size_t arm, double scale);
     /* Draws the loss too, from u and x; NULL: the loss law does. */
     double (*joint_loss)(const void *state, size_t arm, double u, double x);
+    /* Told the rounds from at->round on, and their u for the loss, before they
+     * are played; NULL: need not know. */
+    void (*draw_rounds)(void *state, const tarry_random *at, size_t count,
+                        const double *u);
 } tarry__delay_type;
 
 typedef struct {

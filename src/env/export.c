@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/base.h"
+#include "base/file.h"
 
 static void write_arms(const tarry__world *world, FILE *file)
 {
@@ -67,16 +68,12 @@ static tarry_status write_file(const tarry__world *world, const char *folder,
     if (length < 0 || (size_t)length >= sizeof path)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: name too long",
                                 folder);
-    FILE *file = fopen(path, "w");
-    if (file == NULL)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
-                                strerror(errno));
-    write(world, file);
-    const int failed = ferror(file);
-    if (fclose(file) != 0 || failed)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot be written",
-                                path);
-    return TARRY_OK;
+    tarry__file file;
+    const tarry_status status = tarry__file_begin(&file, path, error);
+    if (status != TARRY_OK)
+        return status;
+    write(world, file.stream);
+    return tarry__file_end(&file, TARRY_OK, error);
 }
 
 tarry_status tarry__world_export(const tarry__world *world, const char *folder,

@@ -45,26 +45,56 @@ static tarry_status make_delay(tarry__world *world, const char *text,
     return status;
 }
 
-static tarry_status fill(tarry__world *world, const char *instance,
-                         const char *loss, const char *delay,
-                         tarry_error *error)
+static bool has_own_delay(const tarry__own_world *own)
+{
+    return own != NULL && (own->law != NULL || own->n_rows > 0);
+}
+
+static tarry_status make_own_delay(tarry__world *world,
+                                   const tarry__own_world *own,
+                                   tarry_error *error)
+{
+    const tarry_problem problem = {.n_arms = world->instance.n_arms,
+                                   .dim = world->instance.dim,
+                                   .arms = world->instance.arms,
+                                   .seed = world->seed,
+                                   .run = world->run};
+    return tarry__own_delay(own, &problem, &world->delay, &world->loss, error);
+}
+
+static tarry_status fill(tarry__world *world, const tarry__own_world *own,
+                         const char *instance, const char *loss,
+                         const char *delay, tarry_error *error)
 {
     const tarry__instance_place place = {world->seed, world->run};
     tarry_status status;
     if ((status = keep_text(instance, &world->instance_text, error)) ||
         (status = keep_text(loss, &world->loss_text, error)) ||
         (status = keep_text(delay, &world->delay_text, error)) ||
-        (status =
-             tarry__instance_init(&world->instance, instance, place, error)) ||
-        (status =
-             tarry__loss_init(&world->loss, loss, &world->instance, error)))
+        (status = own != NULL && own->n_arms > 0
+                      ? tarry__own_instance(own, &world->instance, error)
+                      : tarry__instance_init(&world->instance, instance, place,
+                                             error)) ||
+        (status = tarry__loss_init(
+             &world->loss, own != NULL && own->n_rows > 0 ? "none" : loss,
+             &world->instance, error)))
         return status;
-    return make_delay(world, delay, error);
+    return has_own_delay(own) ? make_own_delay(world, own, error)
+                              : make_delay(world, delay, error);
 }
 
 tarry_status tarry__world_create(const char *instance, const char *loss,
                                  const char *delay, uint64_t seed, uint32_t run,
                                  tarry__world **out, tarry_error *error)
+{
+    return tarry__world_make(NULL, instance, loss, delay, seed, run, out,
+                             error);
+}
+
+tarry_status tarry__world_make(const tarry__own_world *own,
+                               const char *instance, const char *loss,
+                               const char *delay, uint64_t seed, uint32_t run,
+                               tarry__world **out, tarry_error *error)
 {
     tarry__world *world = tarry__base_zalloc(1, sizeof *world);
     *out = NULL;
@@ -72,7 +102,7 @@ tarry_status tarry__world_create(const char *instance, const char *loss,
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     world->seed = seed;
     world->run = run;
-    const tarry_status status = fill(world, instance, loss, delay, error);
+    const tarry_status status = fill(world, own, instance, loss, delay, error);
     if (status == TARRY_OK)
         *out = world;
     else
@@ -92,6 +122,11 @@ void tarry__world_free(tarry__world *world)
     tarry__base_free(world->loss_text);
     tarry__base_free(world->delay_text);
     tarry__base_free(world);
+}
+
+tarry_status tarry__world_failure(const tarry__world *world)
+{
+    return tarry__own_failure(&world->delay);
 }
 
 tarry__env_delay_model tarry__world_model(const tarry__world *world)
@@ -128,8 +163,11 @@ void tarry__world_prepare(const tarry__world *world, uint64_t first,
 {
     const tarry_random at = address(world, first);
     tarry__random_uniform_rounds(&at, count, u, x);
-    if (world->adversary == NULL)
-        tarry__delay_prepare(&world->delay, x, count);
+    if (world->adversary != NULL)
+        return;
+    if (world->delay.type->draw_rounds != NULL)
+        world->delay.type->draw_rounds(world->delay.state, &at, count, u);
+    tarry__delay_prepare(&world->delay, x, count);
 }
 
 double tarry__world_loss(const tarry__world *world, size_t arm, double u,

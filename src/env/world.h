@@ -13,6 +13,7 @@
 #include "env/delay.h"
 #include "env/instance.h"
 #include "env/loss.h"
+#include "env/own.h"
 #include "env/streams.h"
 
 /* The delay models of the paper. */
@@ -34,6 +35,13 @@ typedef struct {
     tarry__adversary *adversary; /* NULL with a delay */
 } tarry__world;
 
+/* Makes a world; where `own` (NULL: nowhere) has arrays, a table or a law, the
+ * description is only a name.  Otherwise as tarry__world_create. */
+tarry_status tarry__world_make(const tarry__own_world *own,
+                               const char *instance, const char *loss,
+                               const char *delay, uint64_t seed, uint32_t run,
+                               tarry__world **out, tarry_error *error);
+
 /* Makes a world of three descriptions; `delay` names a delay or an adversary.
  * The caller ends *out with tarry__world_free.  On failure *out is NULL and
  * `error` names the setting, arm, value or inequality at fault:
@@ -43,6 +51,9 @@ tarry_status tarry__world_create(const char *instance, const char *loss,
                                  const char *delay, uint64_t seed, uint32_t run,
                                  tarry__world **out, tarry_error *error);
 void tarry__world_free(tarry__world *world);
+
+/* What a law of one's own has answered that was not TARRY_OK. */
+tarry_status tarry__world_failure(const tarry__world *world);
 
 tarry__env_delay_model tarry__world_model(const tarry__world *world);
 

@@ -2,7 +2,7 @@
 #include "figure/figure.h"
 
 #include <math.h>
-#include "figure/draft.h"
+#include "base/file.h"
 
 /* Names may hold commas and quotes. */
 static void put_name(FILE *out, const char *name)
@@ -33,15 +33,15 @@ tarry_status tarry__figure_csv(const json_t *figure, const char *path,
                                tarry_error *error)
 {
     tarry__figure f;
-    tarry__draft draft;
+    tarry__file file;
     tarry_status status = tarry__figure_read(figure, &f, error);
     if (status == TARRY_OK)
-        status = tarry__draft_begin(&draft, path, error);
+        status = tarry__file_begin(&file, path, error);
     if (status == TARRY_OK) {
-        fputs("series,x,y,lo,hi\n", draft.file);
+        fputs("series,x,y,lo,hi\n", file.stream);
         for (size_t i = 0; i < f.n_series; i++)
-            put_series(draft.file, &f.series[i]);
-        status = tarry__draft_end(&draft, TARRY_OK, error);
+            put_series(file.stream, &f.series[i]);
+        status = tarry__file_end(&file, TARRY_OK, error);
     }
     tarry__figure_clear(&f);
     return status;

@@ -19,6 +19,7 @@ tarry_status tarry__batch_create(tarry__batch *b, const tarry__batch_plan *plan)
             e->instance = plan->world[w].instance;
             e->loss = plan->world[w].loss;
             e->delay = plan->world[w].delay;
+            e->own_world = plan->world[w].own;
         }
         if (tarry__experiment_results_create(&b->results[w], e) != TARRY_OK)
             return TARRY_NO_MEMORY;
@@ -139,9 +140,14 @@ static uint64_t digest_of(const tarry__batch *b)
         h = add_text(h, b->experiment[w].instance);
         h = add_text(h, b->experiment[w].loss);
         h = add_text(h, b->experiment[w].delay);
+        const uint64_t own = b->experiment[w].own_world != NULL
+                                 ? tarry__own_digest(b->experiment[w].own_world)
+                                 : 0;
+        h = tarry__base_digest(h, &own, sizeof own);
     }
     for (size_t p = 0; p < e->n_policies; p++)
-        h = add_text(h, e->policy[p]);
+        h = add_text(add_text(h, e->own_policy[p] != NULL ? "own" : ""),
+                     e->policy[p]);
     return h;
 }
 

@@ -34,6 +34,8 @@ static tarry__sim_trial trial_of(const tarry__experiment *e, size_t i)
                               .loss = e->loss,
                               .delay = e->delay,
                               .policy = e->policy[i / e->runs],
+                              .own_world = e->own_world,
+                              .own_policy = e->own_policy[i / e->runs],
                               .horizon = e->horizon,
                               .seed = e->seed,
                               .run = (uint32_t)(i % e->runs),
@@ -46,8 +48,9 @@ tarry_status tarry__experiment_check(const tarry__experiment *e,
                                      tarry_error *error)
 {
     tarry__world *world;
-    tarry_status status = tarry__world_create(e->instance, e->loss, e->delay,
-                                              e->seed, 0, &world, error);
+    tarry_status status =
+        tarry__world_make(e->own_world, e->instance, e->loss, e->delay, e->seed,
+                          0, &world, error);
     tarry__world_free(world);
     for (size_t p = 0; status == TARRY_OK && p < e->n_policies; p++) {
         const tarry__sim_trial trial = trial_of(e, p * e->runs);
@@ -86,7 +89,8 @@ static tarry_status check_policies(const tarry__experiment *e,
 {
     tarry_status status = TARRY_OK;
     for (size_t p = 0; p < e->n_policies && status == TARRY_OK; p++)
-        status = tarry__sim_policy_check(e->policy[p], error);
+        if (e->own_policy[p] == NULL)
+            status = tarry__sim_policy_check(e->policy[p], error);
     return status;
 }
 

@@ -14,6 +14,9 @@ typedef struct {
     const char *instance, *loss, *delay;
     size_t n_policies;
     const char *policy[TARRY__EXPERIMENT_MAX_POLICIES]; /* descriptions */
+    /* Where not NULL, in place of a description, which is then a name: */
+    const tarry_own_policy *own_policy[TARRY__EXPERIMENT_MAX_POLICIES];
+    const tarry__own_world *own_world;
     uint64_t horizon, runs, seed;
     int threads;
     uint64_t points; /* wanted on the curves; the grid has them */
@@ -34,6 +37,12 @@ tarry_status
 tarry__experiment_results_create(tarry__experiment_results *results,
                                  const tarry__experiment *experiment);
 void tarry__experiment_results_clear(tarry__experiment_results *results);
+
+/* Adds a policy by description, or all members of the group all, linear or mab
+ * that are not there yet, in the order of the list.  The text is not copied.
+ * TARRY_BAD_ARGUMENT: there are too many. */
+tarry_status tarry__experiment_add(tarry__experiment *experiment,
+                                   const char *policy, tarry_error *error);
 
 /* Finds the policies that cannot run in this world: fills `refused`, so that
  * they are left out.  Fails if the world itself cannot be made. */

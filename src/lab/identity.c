@@ -25,37 +25,6 @@ static bool digest_file(const char *path, uint64_t *digest)
     return ok;
 }
 
-/* The file this code was loaded from, program or shared library: the line of
- * the memory map that holds an address of it. */
-static bool find_binary(char *path, size_t size)
-{
-    FILE *map = fopen("/proc/self/maps", "r");
-    const uintptr_t here = (uintptr_t)(const void *)tarry__instances;
-    char line[4096];
-    bool found = false;
-    while (map != NULL && !found && fgets(line, sizeof line, map) != NULL) {
-        uintptr_t low, high;
-        const char *name = strchr(line, '/');
-        found = sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &low, &high) == 2 &&
-                low <= here && here < high && name != NULL;
-        if (found)
-            snprintf(path, size, "%.*s", (int)strcspn(name, "\n"), name);
-    }
-    if (map != NULL)
-        fclose(map);
-    return found;
-}
-
-/* Another build may play otherwise. */
-static uint64_t digest_build(void)
-{
-    char path[4096];
-    uint64_t digest = TARRY__BASE_DIGEST;
-    if (find_binary(path, sizeof path))
-        digest_file(path, &digest);
-    return digest;
-}
-
 static json_t *hex(uint64_t digest)
 {
     return json_sprintf("%016" PRIx64, digest);
@@ -63,15 +32,15 @@ static json_t *hex(uint64_t digest)
 
 json_t *tarry__journal_heading(uint64_t questions, json_t *cases)
 {
-    return json_pack("{s:s, s:o, s:o, s:{}, s:o}", "tarry", tarry_version(),
-                     "build", hex(digest_build()), "questions", hex(questions),
+    return json_pack("{s:s, s:s, s:o, s:{}, s:o}", "tarry", tarry_version(),
+                     "build", tarry__journal_build, "questions", hex(questions),
                      "files", "cases", cases);
 }
 
-/* A setting that names a file says so first. */
+/* Of a world's settings those that are texts name files. */
 static bool is_file(const tarry_setting *setting)
 {
-    return strncmp(setting->help, "file ", 5) == 0;
+    return setting->kind == TARRY_SETTING_TEXT;
 }
 
 static const tarry__entry *find(const tarry__entry *const *list,

@@ -51,6 +51,10 @@ typedef struct {
     bool failed;      /* a trial could not be added */
 } tarry__journal;
 
+/* A digest of the sources and flags that the program or library is made of, as
+ * hexadecimal digits: another build may play otherwise. */
+extern const char tarry__journal_build[];
+
 /* Begins the heading of a job: `questions` is a digest of all that decides an
  * answer save the run; `cases` says them in words and is taken over.  NULL: out
  * of memory. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "policy/policy_type.h"
 
 /* ---- quantities -----------------------------------------------------------*/
 
@@ -90,11 +91,20 @@ void tarry__plan_add(tarry__plan *plan, const tarry__plan_point *point)
     tarry__lab_ask(plan->lab, &point->c);
 }
 
+/* Names that stand for the description of another would only repeat it. */
+static bool is_one_of_all(const char *policy)
+{
+    tarry_policy_info info;
+    return strcmp(policy, "oracle") != 0 &&
+           tarry_policy_describe(policy, &info) == TARRY_OK &&
+           info.stands_for == NULL;
+}
+
 void tarry__plan_add_all(tarry__plan *plan, int series, double x,
                          tarry__lab_case c)
 {
     for (size_t i = 0; (c.policy = tarry_policy_name(i)) != NULL; i++)
-        if (strcmp(c.policy, "oracle") != 0)
+        if (is_one_of_all(c.policy))
             tarry__plan_add(plan,
                             &(tarry__plan_point){.series = series,
                                                  .x = x,

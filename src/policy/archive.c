@@ -9,13 +9,12 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/base.h"
+#include "base/file.h"
 
 static const char MAGIC[8] = "tarrysav";
-enum { VERSION = 2 };
+enum { OLDEST = 2, VERSION = 3 };
 
 typedef struct {
     char magic[8];
@@ -90,45 +89,28 @@ void tarry__archive_require(tarry__archive *a, bool sound)
 
 /* ---- files ----------------------------------------------------------------*/
 
-static bool write_all(FILE *file, const tarry__archive *a)
+/* From version 3 on the checksum covers the version number too. */
+static uint64_t checksum(uint64_t version, const tarry__archive *a)
 {
-    header h = {.version = VERSION,
-                .size = a->size,
-                .checksum =
-                    tarry__base_digest(TARRY__BASE_DIGEST, a->bytes, a->size)};
-    memcpy(h.magic, MAGIC, sizeof MAGIC);
-    return fwrite(&h, sizeof h, 1, file) == 1 &&
-           fwrite(a->bytes, 1, a->size, file) == a->size && fflush(file) == 0 &&
-           fsync(fileno(file)) == 0;
+    uint64_t start = TARRY__BASE_DIGEST;
+    if (version > 2)
+        start = tarry__base_digest(start, &version, sizeof version);
+    return tarry__base_digest(start, a->bytes, a->size);
 }
 
 tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
                                   tarry_error *error)
 {
-    const size_t length = strlen(path);
-    char *beside = tarry__base_alloc(length + 5, 1);
-    if (beside == NULL)
-        return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
-                                path);
-    memcpy(beside, path, length);
-    memcpy(beside + length, ".new", 5);
-    FILE *file = fopen(beside, "wb");
-    bool ok = file != NULL && write_all(file, a);
-    int code = errno;
-    if (file != NULL && fclose(file) != 0 && ok) {
-        ok = false;
-        code = errno;
-    }
-    if (ok && rename(beside, path) != 0) {
-        ok = false;
-        code = errno;
-    }
-    if (!ok && file != NULL)
-        remove(beside);
-    tarry__base_free(beside);
-    return ok ? TARRY_OK
-              : tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot write: %s",
-                                 path, strerror(code));
+    header h = {
+        .version = VERSION, .size = a->size, .checksum = checksum(VERSION, a)};
+    tarry__file file;
+    memcpy(h.magic, MAGIC, sizeof MAGIC);
+    const tarry_status status = tarry__file_begin(&file, path, error);
+    if (status != TARRY_OK)
+        return status;
+    fwrite(&h, sizeof h, 1, file.stream);
+    fwrite(a->bytes, 1, a->size, file.stream);
+    return tarry__file_end(&file, TARRY_OK, error);
 }
 
 static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
@@ -139,10 +121,10 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
         memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
         return tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a saved state",
                                 path);
-    if (h.version != VERSION)
+    if (h.version < OLDEST || h.version > VERSION)
         return tarry__base_fail(error, TARRY_BAD_STATE,
-                                "%s: version %ju of the format, not %d", path,
-                                (uintmax_t)h.version, VERSION);
+                                "%s: version %ju of the format, not %d to %d",
+                                path, (uintmax_t)h.version, OLDEST, VERSION);
     const long start = ftell(file);
     if (fseek(file, 0, SEEK_END) != 0 ||
         (uint64_t)(ftell(file) - start) != h.size)
@@ -156,8 +138,9 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
         return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
                                 path);
     a->size = h.size;
+    a->version = h.version;
     if (fread(a->bytes, 1, a->size, file) != a->size ||
-        tarry__base_digest(TARRY__BASE_DIGEST, a->bytes, a->size) != h.checksum)
+        checksum(h.version, a) != h.checksum)
         return tarry__base_fail(error, TARRY_BAD_STATE,
                                 "%s: the checksum is wrong", path);
     return TARRY_OK;
@@ -168,7 +151,7 @@ tarry_status tarry__archive_read(tarry__archive *a, const char *path,
 {
     memset(a, 0, sizeof *a);
     a->loading = true;
-    FILE *file = fopen(path, "rb");
+    FILE *file = tarry__file_open(path);
     if (file == NULL)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
                                 strerror(errno));

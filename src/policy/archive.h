@@ -11,11 +11,15 @@
 #include <stdint.h>
 #include "tarry/status.h"
 
+enum { TARRY__ARCHIVE_MOST_GUIDES = 4 }; /* one inside another */
+
 typedef struct {
     bool loading;
+    uint64_t version; /* loading: of the format that the bytes are in */
     unsigned char *bytes;
     size_t size, room; /* saving: bytes so far and room for; loading: in all */
     size_t at;         /* loading: bytes read */
+    unsigned depth;    /* guides of guides */
     tarry_status status; /* the first failure; then nothing more happens */
 } tarry__archive;
 

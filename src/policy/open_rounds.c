@@ -106,6 +106,15 @@ bool tarry__open_find(const tarry__open_rounds *open, uint64_t round,
     return entry != 0;
 }
 
+bool tarry__open_is_sound(const tarry__open_rounds *open)
+{
+    for (size_t i = 0; i < open->room; i++)
+        if (open->slot[i] != 0 && (round_of(open->slot[i]) == 0 ||
+                                   locate(open, round_of(open->slot[i])) != i))
+            return false;
+    return true;
+}
+
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round)
 {
     size_t hole = locate(open, round);

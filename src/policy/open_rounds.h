@@ -32,6 +32,10 @@ void tarry__open_add(tarry__open_rounds *open, uint64_t round, uint32_t value);
 bool tarry__open_find(const tarry__open_rounds *open, uint64_t round,
                       uint32_t *value);
 
+/* Whether every entry is where a search for it ends; for tables that were
+ * read.  At least one slot must be empty. */
+bool tarry__open_is_sound(const tarry__open_rounds *open);
+
 /* Removes a round that is in the table. */
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round);
 

@@ -7,19 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/base.h"
-#include "figure/draft.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "figure/figure.h"
 #include "report/html.h"
 #include "report/page.h"
 
 /* ---- checks ---------------------------------------------------------------*/
 
-/* Adds an id to those seen; false if it is there already. */
+/* Adds an id to those seen; false if it is there already, or cannot be. */
 static bool is_new(json_t *seen, const char *id)
 {
-    const bool known = json_object_get(seen, id) != NULL;
-    json_object_set_new(seen, id, json_true());
-    return !known;
+    return json_object_get(seen, id) == NULL &&
+           json_object_set_new(seen, id, json_true()) == 0;
 }
 
 static tarry_status check_figures(const json_t *row, json_t *seen,
@@ -145,7 +145,7 @@ static tarry_status save_results(const json_t *results, const char *dir,
     char *text = json_dumps(results, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
     const tarry_status status =
         path != NULL && text != NULL
-            ? tarry__draft_save(path, text, strlen(text), error)
+            ? tarry__file_save(path, text, strlen(text), error)
             : out_of_memory(error);
     free(path);
     free(text);
@@ -165,7 +165,7 @@ static tarry_status put_figure(FILE *out, const json_t *json,
         size_t size;
         status = tarry__figure_draw(&f, (figure_format)i, &bytes, &size, error);
         if (status == TARRY_OK)
-            status = path != NULL ? tarry__draft_save(path, bytes, size, error)
+            status = path != NULL ? tarry__file_save(path, bytes, size, error)
                                   : out_of_memory(error);
         if (status == TARRY_OK && i == FIGURE_SVG)
             tarry__page_figure(out, json, bytes, config);
@@ -214,13 +214,14 @@ static tarry_status put_page(FILE *out, const json_t *results, const char *dir,
     }
     tarry__page_end(out, results);
     free(figures);
-    return status;
+    return status == TARRY_OK && tarry__json_has_failed() ? out_of_memory(error)
+                                                          : status;
 }
 
 tarry_status tarry__report_write(const json_t *results, const char *dir,
                                  tarry_error *error)
 {
-    tarry__draft page;
+    tarry__file page;
     char *path = NULL;
     tarry_status status = check(results, error);
     if (status == TARRY_OK)
@@ -229,12 +230,12 @@ tarry_status tarry__report_write(const json_t *results, const char *dir,
         status = save_results(results, dir, error);
     if (status == TARRY_OK) {
         path = join(dir, "/index.html", "");
-        status = path != NULL ? tarry__draft_begin(&page, path, error)
+        status = path != NULL ? tarry__file_begin(&page, path, error)
                               : out_of_memory(error);
     }
     if (status == TARRY_OK)
-        status = tarry__draft_end(
-            &page, put_page(page.file, results, dir, error), error);
+        status = tarry__file_end(
+            &page, put_page(page.stream, results, dir, error), error);
     free(path);
     return status;
 }

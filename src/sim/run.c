@@ -13,6 +13,7 @@
 #include "env/world.h"
 #include "policy/open_rounds.h"
 #include "policy/policy_type.h"
+#include "sim/own_policy.h"
 #include "sim/wheel.h"
 
 enum { BLOCK = 256, PAST = 32, ROUND_BITS = 40 };
@@ -72,20 +73,12 @@ tarry__policy_delays tarry__sim_delays(const tarry__world *world)
 
 static tarry_status open_policy(game *g, tarry_error *error)
 {
-    const tarry__instance *instance = &g->world->instance;
     tarry__policy_description d;
     tarry_status status = tarry__policy_read(
         g->trial->policy, NULL, tarry__sim_delays(g->world), &d, error);
     if (status != TARRY_OK)
         return status;
     g->type = d.type;
-    g->problem = (tarry__policy_problem){.n_arms = instance->n_arms,
-                                         .dim = instance->dim,
-                                         .arms = instance->arms,
-                                         .horizon = g->trial->horizon,
-                                         .seed = g->trial->seed,
-                                         .run = g->trial->run,
-                                         .means = instance->mean};
     status = tarry__policy_open(&d, &g->problem, &g->state, error);
     tarry__policy_description_clear(&d);
     return status;
@@ -94,8 +87,9 @@ static tarry_status open_policy(game *g, tarry_error *error)
 static tarry_status open_game(game *g, tarry_error *error)
 {
     const tarry__sim_trial *t = g->trial;
-    tarry_status status = tarry__world_create(
-        t->instance, t->loss, t->delay, t->seed, t->run, &g->world, error);
+    tarry_status status =
+        tarry__world_make(t->own_world, t->instance, t->loss, t->delay, t->seed,
+                          t->run, &g->world, error);
     if (status != TARRY_OK)
         return status;
     const tarry__instance *instance = &g->world->instance;
@@ -104,9 +98,19 @@ static tarry_status open_game(game *g, tarry_error *error)
         return TARRY_NO_MEMORY;
     for (size_t k = 0; k < instance->n_arms; k++)
         g->gap[k] = instance->mean[k] - instance->best_mean;
+    g->problem = (tarry__policy_problem){.n_arms = instance->n_arms,
+                                         .dim = instance->dim,
+                                         .arms = instance->arms,
+                                         .horizon = t->horizon,
+                                         .seed = t->seed,
+                                         .run = t->run,
+                                         .means = instance->mean};
     status = tarry__wheel_create(&g->wheel);
     if (status == TARRY_OK)
-        status = open_policy(g, error);
+        status = t->own_policy != NULL
+                     ? tarry__own_policy_open(t->own_policy, &g->problem,
+                                              &g->type, &g->state, error)
+                     : open_policy(g, error);
     if (status == TARRY_OK && g->type->phase != NULL)
         g->phase = g->type->phase(g->state);
     return status;
@@ -344,6 +348,8 @@ static tarry_status play_all(game *g)
         if (mark < trial->n_grid)
             last = least(last, trial->grid[mark]);
         status = play_rounds(g, t, last);
+        if (status == TARRY_OK)
+            status = tarry__world_failure(g->world);
         if (mark < trial->n_grid && last == trial->grid[mark] && !g->ended)
             mark_curve(g, mark++);
         if (status == TARRY_OK && trial->tick != NULL &&
@@ -382,6 +388,19 @@ static void conclude(game *g)
     o->best_kept = keeps_best(g, &status);
 }
 
+/* Whose fault it is. */
+static void explain(const game *g, tarry_status status, tarry_error *error)
+{
+    const tarry__sim_trial *t = g->trial;
+    if (t->own_policy != NULL &&
+        tarry__own_policy_failure(g->state, error) != TARRY_OK)
+        return;
+    tarry__base_fail(error, status, "%s: %s",
+                     tarry__world_failure(g->world) != TARRY_OK ? t->delay
+                                                                : t->policy,
+                     tarry_status_text(status));
+}
+
 tarry_status tarry__sim_run(const tarry__sim_trial *trial,
                             tarry__sim_outcome *outcome, tarry_error *error)
 {
@@ -397,11 +416,12 @@ tarry_status tarry__sim_run(const tarry__sim_trial *trial,
         tarry__base_fail(error, status, "out of memory");
     if (status == TARRY_OK) {
         status = play_all(g);
+        if (status == TARRY_OK && trial->own_policy != NULL)
+            status = tarry__own_policy_failure(g->state, error);
         if (status == TARRY_OK)
             conclude(g);
         else
-            tarry__base_fail(error, status, "%s: %s", trial->policy,
-                             tarry_status_text(status));
+            explain(g, status, error);
     }
     close_game(g);
     tarry__base_free(g);

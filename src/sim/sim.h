@@ -16,12 +16,16 @@
 #include <stdint.h>
 #include "env/world.h"
 #include "policy/policy_type.h"
+#include "tarry/experiment.h"
 
 enum { TARRY__SIM_MAX_PHASES = 48, TARRY__SIM_MAX_GRID = 256 };
 
-/* What to simulate.  Texts are descriptions name:key=value,... */
+/* What to simulate.  Texts are descriptions name:key=value,..., or names of
+ * what is not described. */
 typedef struct {
     const char *instance, *loss, *delay, *policy;
+    const tarry__own_world *own_world;  /* NULL: as described */
+    const tarry_own_policy *own_policy; /* NULL: as described */
     uint64_t horizon, seed;
     uint32_t run;
     size_t n_grid;        /* rounds at which the regret is recorded: */

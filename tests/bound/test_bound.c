@@ -3,6 +3,7 @@
 #include <string.h>
 #include "bound/bound.h"
 #include "sim/sim.h"
+#include "tarry/policy.h"
 
 typedef struct {
     const char *instance, *loss, *delay, *policy;
@@ -226,7 +227,7 @@ static void phases_grow_and_fill_the_horizon(void **state)
 static void tight_constants_by_hand(void **state)
 {
     (void)state;
-    const double L = log(4 * 17 * 1e5), N = 2 * 4.004 * L * 4;
+    const double L = log(4 * 17 * 1e5), N = 2 * 4 * L * 4;
     question q = {"basis:arms=4", "rademacher", "hold-all:sigma=50",
                   "phased-adversarial:constants=tight", 100000};
     tarry__bound b = ask(&q);
@@ -235,13 +236,54 @@ static void tight_constants_by_hand(void **state)
     CHECK_NEAR(b.first_phase, 4 * ceil(8 * L), 4);
     CHECK_NEAR(b.phase[0].longest, N + 4 + held, 1e-6);
     q.horizon = 1000; /* phase 1, and 64 rounds of phase 2 */
-    const double first = 2 * 4.004 * log(4 * 10 * 1e3) * 4 + 4 + held;
+    const double first = 2 * 4 * log(4 * 10 * 1e3) * 4 + 4 + held;
     CHECK_NEAR(ask(&q).upper, 2 + 2 * first + 8 * 0.25 * (1000 - first), 1e-6);
     q.policy = "phased-adversarial:constants=tight,guide=lints,guide_share=9";
     q.horizon = 100000;
     b = ask(&q);
     CHECK_NEAR(b.phase[0].longest, 2 * 10 * (N + 4) + 10 * held, 1e-6);
     CHECK_NEAR(b.alpha, 10, 0);
+}
+
+/* The first phase of a bound is the one that the policy begins with. */
+static void bounds_describe_the_plan_that_is_played(void **state)
+{
+    static const char *const policies[] = {
+        "phased-stochastic",
+        "phased-stochastic:constants=tight",
+        "phased-adversarial:constants=tight",
+        "phased-loss-dependent",
+        "phased-loss-dependent:constants=tight,guide=lints,design=regret",
+        "phased-mab",
+        "phased-mab:constants=tight"};
+    (void)state;
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        const question q = {"sphere:dim=3,arms=1000", "rademacher",
+                            "exponential:mean=50", policies[i], 100000};
+        tarry__world *world;
+        assert_int_equal(tarry__world_create(q.instance, q.loss, q.delay, 2385,
+                                             0, &world, NULL),
+                         TARRY_OK);
+        tarry_policy_params params = tarry_policy_defaults();
+        params.n_arms = world->instance.n_arms;
+        params.dim = world->instance.dim;
+        params.arms = world->instance.arms;
+        params.horizon = q.horizon;
+        tarry_policy *policy;
+        tarry_policy_status s;
+        assert_int_equal(tarry_policy_create(q.policy, &params, &policy, NULL),
+                         TARRY_OK);
+        tarry_policy_get_status(policy, &s);
+        const tarry__bound b = ask(&q);
+        double least = 1;
+        for (size_t k = 0; k < s.n_plan; k++)
+            least = fmin(least, s.plan[k].weight);
+        CHECK_NEAR(b.support, (double)s.n_plan, 0);
+        CHECK_NEAR(b.min_weight, least, 0);
+        CHECK_NEAR(b.first_phase, (double)s.first_phase_rounds, 0);
+        tarry_policy_free(policy);
+        tarry__world_free(world);
+    }
 }
 
 /* ---- runs keep to them ----------------------------------------------------*/
@@ -324,6 +366,7 @@ int main(void)
         cmocka_unit_test(longer_horizons_raise_them),
         cmocka_unit_test(phases_grow_and_fill_the_horizon),
         cmocka_unit_test(tight_constants_by_hand),
+        cmocka_unit_test(bounds_describe_the_plan_that_is_played),
         cmocka_unit_test(measured_regret_and_phases_lie_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* follower.h - the four algorithms once more, plainly, from section 3 of the
- * specification, to walk beside the real ones.
+/* follower.h - the four algorithms once more, plainly, from the paper with its
+ * slips mended (docs/algorithms.md), to walk beside the real ones.
  *
  * Per arm it keeps the target N(a), what was counted, its sum, and the plays
  * that are due.  Of the real policy it takes only the plan's weights (there are

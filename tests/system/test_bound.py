@@ -21,7 +21,7 @@ def exponential_quantile(mean, q):
 
 
 class World:
-    """Numbers of section 5 for n, K and T."""
+    """The numbers that bounds are made of, for n, K and T."""
 
     def __init__(self, n, K, T):
         self.n, self.K, self.T = n, K, T

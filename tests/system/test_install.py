@@ -75,6 +75,22 @@ class Install(unittest.TestCase):
     def find(cls, name):
         return glob.glob(cls.prefix + "/**/" + name, recursive=True)[0]
 
+    def test_each_command_has_a_man_page_and_is_completed(self):
+        program = self.prefix + "/bin/tarry"
+        commands = run(program, "--help=words",
+                       env=self.environment).split()
+        self.assertIn("design", commands)
+        for command in commands:
+            with open(self.find("tarry-%s.1" % command)) as f:
+                page = f.read()
+            for word in run(program, command, "--help=words",
+                            env=self.environment).split():
+                self.assertIn(word.strip("-=").replace("-", "\\-"), page)
+        script = ("source '%s'; COMP_WORDS=(tarry design --ru); COMP_CWORD=2;"
+                  "_tarry; echo ${COMPREPLY[@]}"
+                  % self.find("bash-completion/completions/tarry"))
+        self.assertEqual(run("bash", "-c", script).split(), ["--rule"])
+
     def headers(self):
         names = sorted(os.listdir(self.prefix + "/include/tarry"))
         self.assertIn("tarry.h", names)

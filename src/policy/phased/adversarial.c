@@ -9,51 +9,58 @@
  * Theorem (loss-independent adversarial): regret O(sqrt(n T log(KT)) +
  * sigma_max log sigma_max): sweep i has at most sigma_max / i plays.
  *
- * Departures from the printed text: as in phased_stochastic.c. */
+ * Departures from the printed text: as in stochastic.c. */
 #include "policy/phased/phased.h"
 
-static const tarry__phased_rule rule = {
-    .linear = true, .cut = 2, .quota = tarry__phased_quota};
-
-static void start_sweep(tarry__phased *ph)
+/* A sweep: what is short now. */
+static void start_sweep(tarry__phased_plan *p)
 {
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        const tarry_plan_entry *e = &ph->plan[i];
-        ph->tally[i].left =
+    for (size_t i = 0; i < p->n_entries; i++) {
+        const tarry_plan_entry *e = &p->entry[i];
+        p->tally[i].left =
             e->observed < e->target ? e->target - e->observed : 0;
     }
-    ph->cursor = 0;
+    p->cursor = 0;
 }
 
-static tarry_status choose(void *state, uint64_t round, size_t *arm)
+static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
 {
-    tarry__phased *ph = state;
-    if (tarry__phased_is_guided(ph))
-        return tarry__phased_guided_choose(ph, round, arm);
-    while (ph->n_active > 1) {
-        if (tarry__phased_sweep(ph, arm))
-            return tarry__phased_note(ph, *arm);
-        if (ph->n_short > 0) {
-            start_sweep(ph);
+    while (ph->plan.n_active > 1) {
+        if (tarry__phased_plan_next(&ph->plan, arm))
+            return TARRY_OK;
+        if (ph->plan.n_short > 0) {
+            start_sweep(&ph->plan);
             continue;
         }
         const tarry_status status = tarry__phased_advance(ph, round);
         if (status != TARRY_OK)
             return status;
     }
-    *arm = ph->active[0];
-    return tarry__phased_note(ph, *arm);
+    *arm = ph->plan.active[0];
+    return TARRY_OK;
 }
+
+static const tarry__phased_algorithm algorithm = {
+    .linear = true,
+    .cut = 2,
+    .lay = tarry__phased_lay_balanced,
+    .quota = tarry__phased_quota,
+    .share = tarry__phased_share_all,
+    .choose = choose,
+    .rule = {{&tarry__phased_paper, &tarry__phased_paper},
+             {&tarry__phased_tight_full, &tarry__phased_tight_guided}},
+    .read = tarry__phased_read_practical,
+};
 
 const tarry__policy_type tarry__phased_adversarial = {
     .name = "phased-adversarial",
     .source = "Algorithm 2",
     .summary = "delays by an adversary who picks arms but sees no losses",
     .settings = tarry__phased_settings,
-    .rule = &rule,
+    .rule = &algorithm,
     .state_size = sizeof(tarry__phased),
     .init = tarry__phased_init,
-    .choose = choose,
+    .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,

@@ -29,8 +29,9 @@ static tarry_status open_coordinates(tarry__books *b)
     b->Z = tarry__base_alloc(K * b->rank, sizeof *b->Z);
     b->means = tarry__base_zalloc(K, sizeof *b->means);
     b->work = tarry__base_alloc(b->rank * (b->rank + 3), sizeof *b->work);
-    b->late = tarry__base_alloc(K, sizeof *b->late);
-    if (b->Z == NULL || b->means == NULL || b->work == NULL || b->late == NULL)
+    b->lacking = tarry__base_alloc(K, sizeof *b->lacking);
+    if (b->Z == NULL || b->means == NULL || b->work == NULL ||
+        b->lacking == NULL)
         return TARRY_NO_MEMORY;
     if (b->rank == 0)
         return TARRY_OK;
@@ -67,7 +68,7 @@ void tarry__books_clear(tarry__books *b)
     tarry__base_free(b->Z);
     tarry__base_free(b->means);
     tarry__base_free(b->work);
-    tarry__base_free(b->late);
+    tarry__base_free(b->lacking);
 }
 
 void tarry__books_archive(tarry__books *b, const tarry__policy_problem *problem,
@@ -99,7 +100,7 @@ void tarry__books_archive(tarry__books *b, const tarry__policy_problem *problem,
 typedef struct {
     double *L, *theta, *u, *v;
     double log_det;
-    size_t n_late; /* arms that miss losses, in books->late */
+    size_t n_lacking; /* arms that miss losses, in books->lacking */
 } fit;
 
 static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
@@ -123,10 +124,10 @@ static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
     }
     if (!tarry__linalg_cholesky(f->L, r))
         return TARRY_TARGET_NOT_MET;
-    f->n_late = 0;
+    f->n_lacking = 0;
     for (size_t k = 0; k < K; k++)
         if (b->plays[k] > b->arrivals[k])
-            b->late[f->n_late++] = (uint32_t)k;
+            b->lacking[f->n_lacking++] = (uint32_t)k;
     f->log_det = 0;
     for (size_t i = 0; i < r; i++)
         f->log_det += 2 * log(f->L[i + i * r]);
@@ -157,8 +158,8 @@ tarry_status tarry__books_fit(const tarry__books *b)
 static double shift(const tarry__books *b, const fit *f)
 {
     double sum = 0;
-    for (size_t i = 0; i < f->n_late; i++) {
-        const size_t k = b->late[i];
+    for (size_t i = 0; i < f->n_lacking; i++) {
+        const size_t k = b->lacking[i];
         sum += (double)(b->plays[k] - b->arrivals[k]) *
                fabs(tarry__linalg_dot(b->Z + k * b->rank, f->v, b->rank));
     }

@@ -10,15 +10,17 @@
 
 typedef struct {
     const tarry__policy_problem *problem;
-    uint64_t *plays, *arrivals; /* per arm; NULL: no books */
-    double *sums;
-    uint64_t learned; /* arrivals in all */
-    size_t rank;      /* 0: arms without features */
-    double *W;        /* rank by n: the arms' coordinates are W a, and there */
-    double *Z;        /* the first design's V is 1; rank per arm */
-    double *means;    /* per arm: the estimates of tarry__books_fit */
-    double *work;     /* rank * (rank + 3) */
-    uint32_t *late;   /* room for all arms: those that miss losses */
+    uint64_t *plays;    /* per arm: plays so far */
+    uint64_t *arrivals; /* per arm: losses that have arrived */
+    double *sums;       /* per arm: the sum of those losses */
+    uint64_t learned;   /* losses that have arrived, of all arms */
+    size_t rank;   /* of the first design, and of all arms; 0: no features */
+    double *W;     /* rank by n: W a are coordinates of arm a in which the first
+                      design has V = 1 */
+    double *Z;     /* rank per arm: these coordinates of all arms */
+    double *means; /* per arm: estimated loss, by tarry__books_fit */
+    double *work;  /* scratch, rank * (rank + 3) */
+    uint32_t *lacking; /* scratch, one per arm: arms that miss losses */
 } tarry__books;
 
 /* Opens empty books; W (rank by n) is copied; rank 0 for none. */

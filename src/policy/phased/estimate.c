@@ -11,7 +11,7 @@
  * V^+ = W'W in the span of the design: with the singular values s and right
  * vectors v of the rows sqrt(N(b)) b, the rows of W are v_i / s_i.  This never
  * forms V, whose condition is the square of that of the arms. */
-#include "policy/phased/phased.h"
+#include "policy/phased/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,35 +19,35 @@
 #include "linalg/linalg.h"
 
 /* The rows sqrt(mass(b)) b as columns-major m by n, zeros below. */
-static void fill_rows(const tarry__phased *ph, double scale,
-                      double (*mass)(const tarry__phased *, size_t),
+static void fill_rows(const tarry__policy_problem *problem,
+                      const tarry__phased_plan *p, double scale,
+                      double (*mass)(const tarry__phased_plan *, size_t),
                       double *rows, size_t m)
 {
-    const size_t n = ph->problem->dim;
+    const size_t n = problem->dim;
     memset(rows, 0, m * n * sizeof *rows);
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        const double *b = ph->problem->arms + ph->plan[i].arm * n;
-        const double root = scale * sqrt(mass(ph, i));
+    for (size_t i = 0; i < p->n_entries; i++) {
+        const double *b = problem->arms + p->entry[i].arm * n;
+        const double root = scale * sqrt(mass(p, i));
         for (size_t j = 0; j < n; j++)
             rows[i + j * m] = root * b[j];
     }
 }
 
-static double by_count(const tarry__phased *ph, size_t i)
+static double by_count(const tarry__phased_plan *p, size_t i)
 {
-    return (double)tarry__phased_count(ph, i);
+    return (double)tarry__phased_count(p, i);
 }
 
-static double by_weight(const tarry__phased *ph, size_t i)
+static double by_weight(const tarry__phased_plan *p, size_t i)
 {
-    return ph->plan[i].weight;
+    return p->entry[i].weight;
 }
 
 /* W, rank by n; `rows` and `work` are scratch. */
-static bool fill_W(const tarry__phased *ph, double *rows, size_t m, double *W,
+static bool fill_W(size_t n, size_t rank, double *rows, size_t m, double *W,
                    double *work, size_t work_size)
 {
-    const size_t n = ph->problem->dim;
     double *R = work, *Vt = R + n * n, *values = Vt + n * n;
     if (!tarry__linalg_qr(rows, m, n, values + n, work_size))
         return false;
@@ -56,52 +56,56 @@ static bool fill_W(const tarry__phased *ph, double *rows, size_t m, double *W,
         memcpy(R + j * n, rows + j * m, (j + 1) * sizeof *R);
     if (!tarry__linalg_svd(R, n, values, Vt, values + n, work_size))
         return false;
-    for (size_t i = 0; i < ph->rank; i++)
+    for (size_t i = 0; i < rank; i++)
         for (size_t j = 0; j < n; j++)
-            W[i + j * ph->rank] = Vt[i + j * n] / values[i];
+            W[i + j * rank] = Vt[i + j * n] / values[i];
     return true;
 }
 
 /* V^+ x into `out`; `t` holds rank doubles. */
-static void times_inverse(const tarry__phased *ph, const double *W,
+static void times_inverse(const double *W, size_t rank, size_t n,
                           const double *x, double *t, double *out)
 {
-    tarry__linalg_times(W, ph->rank, ph->problem->dim, x, t);
-    tarry__linalg_transposed_times(W, ph->rank, ph->problem->dim, t, out);
+    tarry__linalg_times(W, rank, n, x, t);
+    tarry__linalg_transposed_times(W, rank, n, t, out);
 }
 
 /* theta (n), and the columns sigma(b) V^+ b of those b that miss losses. */
-static void fill_solution(const tarry__phased *ph, tarry__phased_solution *s)
+static void fill_solution(const tarry__policy_problem *problem,
+                          const tarry__phased_plan *p,
+                          tarry__phased_solution *s)
 {
-    const size_t n = ph->problem->dim;
-    double *y = s->t + ph->rank;
+    const size_t n = problem->dim;
+    double *y = s->t + p->rank;
     memset(y, 0, n * sizeof *y);
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+    for (size_t i = 0; i < p->n_entries; i++) {
+        const double *b = problem->arms + p->entry[i].arm * n;
         for (size_t j = 0; j < n; j++)
-            y[j] += s->scale * b[j] * ph->tally[i].sum;
+            y[j] += s->scale * b[j] * p->tally[i].sum;
     }
-    times_inverse(ph, s->W, y, s->t, s->theta);
+    times_inverse(s->W, p->rank, n, y, s->t, s->theta);
     s->n_missing = 0;
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        const double *b = ph->problem->arms + ph->plan[i].arm * n;
+    for (size_t i = 0; i < p->n_entries; i++) {
+        const double *b = problem->arms + p->entry[i].arm * n;
         const double sigma =
-            (double)(tarry__phased_count(ph, i) - ph->plan[i].observed);
+            (double)(tarry__phased_count(p, i) - p->entry[i].observed);
         if (sigma == 0)
             continue;
         for (size_t j = 0; j < n; j++)
             y[j] = sigma * s->scale * b[j];
-        times_inverse(ph, s->W, y, s->t, s->missing + n * s->n_missing++);
+        times_inverse(s->W, p->rank, n, y, s->t,
+                      s->missing + n * s->n_missing++);
     }
 }
 
-void tarry__phased_bracket_all(const tarry__phased *ph,
+void tarry__phased_bracket_all(const tarry__policy_problem *problem,
+                               const tarry__phased_plan *p,
                                const tarry__phased_solution *s,
                                tarry_estimate *estimates)
 {
-    const size_t n = ph->problem->dim;
-    for (size_t i = 0; i < ph->n_active; i++) {
-        const double *a = ph->problem->arms + ph->active[i] * n;
+    const size_t n = problem->dim;
+    for (size_t i = 0; i < p->n_active; i++) {
+        const double *a = problem->arms + p->active[i] * n;
         const double middle = s->scale * tarry__linalg_dot(a, s->theta, n);
         double width = 0;
         if (s->n_missing > 0)
@@ -109,20 +113,21 @@ void tarry__phased_bracket_all(const tarry__phased *ph,
                                            s->t);
         for (size_t j = 0; j < s->n_missing; j++)
             width += s->scale * fabs(s->t[j]);
-        estimates[ph->active[i]] =
+        estimates[p->active[i]] =
             (tarry_estimate){middle - width, middle + width};
     }
 }
 
 /* A power of two that brings the plan's arms to about 1. */
-static double scale_of_plan(const tarry__phased *ph)
+static double scale_of_plan(const tarry__policy_problem *problem,
+                            const tarry__phased_plan *p)
 {
-    const size_t n = ph->problem->dim;
+    const size_t n = problem->dim;
     double largest = 0;
-    for (size_t i = 0; i < ph->n_plan; i++)
+    for (size_t i = 0; i < p->n_entries; i++)
         for (size_t j = 0; j < n; j++)
             largest =
-                fmax(largest, fabs(ph->problem->arms[ph->plan[i].arm * n + j]));
+                fmax(largest, fabs(problem->arms[p->entry[i].arm * n + j]));
     return largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
 }
 
@@ -133,10 +138,11 @@ size_t tarry__phased_solution_size(size_t n, size_t psi)
            n * psi + 2 * n + psi;
 }
 
-bool tarry__phased_solution_find(const tarry__phased *ph, double *memory,
+bool tarry__phased_solution_find(const tarry__policy_problem *problem,
+                                 const tarry__phased_plan *p, double *memory,
                                  tarry__phased_solution *s)
 {
-    const size_t n = ph->problem->dim, psi = ph->n_plan;
+    const size_t n = problem->dim, psi = p->n_entries;
     const size_t m = psi > n ? psi : n;
     const size_t work_size = tarry__linalg_factor_work(m, n);
     double *rows = memory, *work = rows + m * n;
@@ -144,49 +150,51 @@ bool tarry__phased_solution_find(const tarry__phased *ph, double *memory,
     s->theta = s->W + n * n;
     s->missing = s->theta + n;
     s->t = s->missing + n * psi;
-    s->scale = scale_of_plan(ph);
+    s->scale = scale_of_plan(problem, p);
     tarry__linalg_blas_quiet_begin();
-    fill_rows(ph, s->scale, by_count, rows, m);
-    const bool ok = fill_W(ph, rows, m, s->W, work, work_size);
+    fill_rows(problem, p, s->scale, by_count, rows, m);
+    const bool ok = fill_W(n, p->rank, rows, m, s->W, work, work_size);
     if (ok)
-        fill_solution(ph, s);
+        fill_solution(problem, p, s);
     tarry__linalg_blas_quiet_end();
     return ok;
 }
 
-tarry_status tarry__phased_whitening(const tarry__phased *ph, double *W)
+tarry_status tarry__phased_whitening(const tarry__policy_problem *problem,
+                                     const tarry__phased_plan *p, double *W)
 {
-    const size_t n = ph->problem->dim, psi = ph->n_plan;
+    const size_t n = problem->dim, psi = p->n_entries;
     const size_t m = psi > n ? psi : n;
     const size_t work_size = tarry__linalg_factor_work(m, n);
     double *rows =
         tarry__base_alloc(m * n + 2 * n * n + n + work_size, sizeof *rows);
     if (rows == NULL)
         return TARRY_NO_MEMORY;
-    const double scale = scale_of_plan(ph);
+    const double scale = scale_of_plan(problem, p);
     tarry__linalg_blas_quiet_begin();
-    fill_rows(ph, scale, by_weight, rows, m);
-    const bool ok = fill_W(ph, rows, m, W, rows + m * n, work_size);
+    fill_rows(problem, p, scale, by_weight, rows, m);
+    const bool ok = fill_W(n, p->rank, rows, m, W, rows + m * n, work_size);
     tarry__linalg_blas_quiet_end();
-    for (size_t i = 0; ok && i < ph->rank * n; i++)
+    for (size_t i = 0; ok && i < p->rank * n; i++)
         W[i] *= scale;
     tarry__base_free(rows);
     return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 
-tarry_status tarry__phased_estimate_linear(const tarry__phased *ph,
+tarry_status tarry__phased_estimate_linear(const tarry__policy_problem *problem,
+                                           const tarry__phased_plan *p,
                                            tarry_estimate *estimates)
 {
     tarry__phased_solution s;
     double *memory = tarry__base_alloc(
-        tarry__phased_solution_size(ph->problem->dim, ph->n_plan),
+        tarry__phased_solution_size(problem->dim, p->n_entries),
         sizeof *memory);
     if (memory == NULL)
         return TARRY_NO_MEMORY;
-    const bool ok = tarry__phased_solution_find(ph, memory, &s);
+    const bool ok = tarry__phased_solution_find(problem, p, memory, &s);
     if (ok) {
         tarry__linalg_blas_quiet_begin();
-        tarry__phased_bracket_all(ph, &s, estimates);
+        tarry__phased_bracket_all(problem, p, &s, estimates);
         tarry__linalg_blas_quiet_end();
     }
     tarry__base_free(memory);
@@ -194,13 +202,13 @@ tarry_status tarry__phased_estimate_linear(const tarry__phased *ph,
 }
 
 /* Without features: mu -/+ = (sum -/+ sigma) / N. */
-void tarry__phased_estimate_mab(const tarry__phased *ph,
+void tarry__phased_estimate_mab(const tarry__phased_plan *p,
                                 tarry_estimate *estimates)
 {
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        const tarry_plan_entry *e = &ph->plan[i];
+    for (size_t i = 0; i < p->n_entries; i++) {
+        const tarry_plan_entry *e = &p->entry[i];
         const double sigma = (double)(e->target - e->observed);
-        const double N = (double)e->target, sum = ph->tally[i].sum;
+        const double N = (double)e->target, sum = p->tally[i].sum;
         estimates[e->arm] =
             (tarry_estimate){(sum - sigma) / N, (sum + sigma) / N};
     }

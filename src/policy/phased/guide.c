@@ -39,14 +39,22 @@ static tarry_status open_by(tarry__guide *g,
     return status;
 }
 
+bool tarry__guide_is_named(const char *text)
+{
+    return *text != '\0' && strcmp(text, "none") != 0;
+}
+
+bool tarry__guide_is_open(const tarry__guide *g)
+{
+    return g->type != NULL;
+}
+
 tarry_status tarry__guide_open(tarry__guide *g,
                                const tarry__policy_problem *problem,
                                const char *text, tarry_error *error)
 {
     char spec[512];
     tarry__policy_description d;
-    if (*text == '\0' || strcmp(text, "none") == 0)
-        return TARRY_OK;
     as_spec(text, spec, sizeof spec);
     tarry_status status =
         tarry__policy_read(spec, NULL, TARRY__POLICY_ANY_DELAYS, &d, error);
@@ -155,7 +163,9 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
     if (a->loading) {
         g->type = tarry__policy_type_find(name);
         tarry__archive_require(a, g->type != NULL && !g->type->needs_means &&
-                                      g->type->stands_for == NULL);
+                                      !g->type->plain &&
+                                      g->type->stands_for == NULL &&
+                                      a->depth < TARRY__ARCHIVE_MOST_GUIDES);
         if (a->status == TARRY_OK)
             a->status = make_places(g, problem);
         else
@@ -165,5 +175,7 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
         g->problem->active = active;
         g->problem->n_active = n_active;
     }
+    a->depth++;
     g->type->archive(g->state, g->type, g->problem, a);
+    a->depth--;
 }

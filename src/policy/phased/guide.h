@@ -7,23 +7,26 @@
 
 typedef struct {
     const tarry__policy_type *type; /* NULL: there is none */
-    tarry__policy_problem
-        *problem; /* with the active arms; of its own so that the */
-    void *state;  /*   guide may keep a pointer */
+    tarry__policy_problem *problem; /* as the guide sees it: the arms that may
+                                       be chosen are the active ones */
+    void *state;                    /* the guide's own */
 } tarry__guide;
 
 /* When plays are forced, see guided.c. */
 typedef struct {
-    double share;   /* c: at most so many plays of the guide per forced one */
-    uint32_t idle;  /* the phase would end too late to be of use */
-    uint32_t warm;  /* the plan is still to come, at round `start` */
-    uint64_t start; /* first round of this sweep */
-    uint64_t made;  /* plays of this sweep that had a quota */
-    uint64_t left;  /* quotas still open in it */
+    uint32_t idle;    /* 1: nothing is forced, the phase would end too late */
+    uint32_t prelude; /* 1: the guide plays alone until there is a plan */
+    uint64_t start;   /* round from which plays of the plan are counted */
+    uint64_t made;    /* plays since `start` that the plan had asked for */
+    uint64_t left;    /* plays that the plan still asks for */
 } tarry__phased_pace;
 
-/* Opens the guide of a description in which / stands for : and , ("lints/v=2");
- * "none" and "" open none. */
+/* Whether a description names a guide: "none" and "" do not. */
+bool tarry__guide_is_named(const char *text);
+bool tarry__guide_is_open(const tarry__guide *guide);
+
+/* Opens the guide of a description in which / stands for : and , ("lints/v=2").
+ */
 tarry_status tarry__guide_open(tarry__guide *guide,
                                const tarry__policy_problem *problem,
                                const char *text, tarry_error *error);

@@ -10,7 +10,7 @@
  * forced when less than one in 1 + c had an open quota, and then it is of the
  * arm that looks best among those with one.  If delays do not look at losses
  * (Algorithms 1 and 2), the first N(b) losses of b to arrive count, and once
- * all quotas are played a sweep asks again for what is missing.  Where they may
+ * all quotas are played what is missing is asked for again.  Where they may
  * (3 and 4), the losses of the designated plays count, and the guide plays
  * while they are waited for.
  *
@@ -26,7 +26,7 @@
 
 /* ---- a new phase ----------------------------------------------------------*/
 
-static void open_sweep(tarry__phased *ph, uint64_t round, uint64_t left)
+static void ask_for(tarry__phased *ph, uint64_t round, uint64_t left)
 {
     ph->pace.start = round;
     ph->pace.made = 0;
@@ -38,22 +38,21 @@ static void price(tarry__phased *ph)
 {
     if (tarry__books_fit(&ph->books) != TARRY_OK)
         return; /* the order is then that of the plan, or the old one */
-    for (size_t i = 0; i < ph->n_plan; i++)
-        ph->tally[i].mean = ph->books.means[ph->plan[i].arm];
+    for (size_t i = 0; i < ph->plan.n_entries; i++)
+        ph->plan.tally[i].mean = ph->books.means[ph->plan.entry[i].arm];
 }
 
-void tarry__phased_guided_start(tarry__phased *ph, uint64_t round)
+/* In the prelude no play is designated. */
+static void start(tarry__phased *ph, uint64_t round)
 {
-    if (!tarry__phased_is_guided(ph))
-        return;
-    tarry__guide_narrow(&ph->guide, ph->active, ph->n_active);
-    open_sweep(ph, round, ph->missing);
-    const double needed = (1 + ph->pace.share) * (double)ph->missing;
-    ph->pace.idle =
-        (double)round + 2 * needed > (double)ph->problem->horizon + 1;
-    ph->pace.warm = ph->practice.regret && ph->phase == 1 && round == 1;
-    if (ph->books.plays != NULL)
-        price(ph);
+    tarry__phased_pace *pace = &ph->pace;
+    tarry__guide_narrow(&ph->guide, ph->plan.active, ph->plan.n_active);
+    ask_for(ph, round, ph->plan.missing);
+    const double needed = (1 + ph->choices.share) * (double)ph->plan.missing;
+    pace->idle = (double)round + 2 * needed > (double)ph->problem->horizon + 1;
+    pace->prelude = ph->choices.regret && ph->phase == 1 && round == 1;
+    ph->plan.designated_end = pace->prelude ? 0 : UINT64_MAX;
+    price(ph);
 }
 
 /* ---- within a phase -------------------------------------------------------*/
@@ -61,54 +60,56 @@ void tarry__phased_guided_start(tarry__phased *ph, uint64_t round)
 /* Algorithms 1 and 2: what has not arrived is asked for again. */
 static void ask_again(tarry__phased *ph, uint64_t round)
 {
+    tarry__phased_plan *p = &ph->plan;
     uint64_t left = 0;
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        ph->tally[i].left = ph->plan[i].target - ph->plan[i].observed;
-        left += ph->tally[i].left;
+    for (size_t i = 0; i < p->n_entries; i++) {
+        p->tally[i].left = p->entry[i].target - p->entry[i].observed;
+        left += p->tally[i].left;
     }
-    open_sweep(ph, round, left);
+    ask_for(ph, round, left);
     price(ph);
 }
 
 static bool is_due(const tarry__phased *ph, uint64_t round)
 {
     const tarry__phased_pace *p = &ph->pace;
-    return p->left > 0 && !p->idle && !p->warm &&
-           (1 + p->share) * (double)(p->made + 1) <=
+    return p->left > 0 && !p->idle && !p->prelude &&
+           (1 + ph->choices.share) * (double)(p->made + 1) <=
                (double)(round - p->start + 1);
 }
 
 /* Among the arms with an open quota the one that looks best. */
-static size_t cheapest(const tarry__phased *ph)
+static size_t cheapest(const tarry__phased_plan *p)
 {
     size_t best = 0;
     double least = INFINITY;
-    for (size_t i = 0; i < ph->n_plan; i++)
-        if (ph->tally[i].left > 0 && ph->tally[i].mean < least) {
-            least = ph->tally[i].mean;
+    for (size_t i = 0; i < p->n_entries; i++)
+        if (p->tally[i].left > 0 && p->tally[i].mean < least) {
+            least = p->tally[i].mean;
             best = i;
         }
-    return ph->plan[best].arm;
+    return p->entry[best].arm;
 }
 
+/* The play is one that the plan asks for, if its arm has a quota open. */
 static void use_quota(tarry__phased *ph, uint64_t round, size_t arm)
 {
-    const uint32_t i = ph->entry_of[arm];
-    if (i == TARRY__PHASED_NO_ENTRY || ph->tally[i].left == 0)
+    const uint32_t i = ph->plan.entry_of[arm];
+    if (i == TARRY__PHASED_NO_ENTRY || ph->plan.tally[i].left == 0)
         return;
     ph->pace.made++;
     ph->pace.left--;
-    if (--ph->tally[i].left == 0 && ph->tally[i].last == UINT64_MAX)
-        ph->tally[i].last = round;
+    if (--ph->plan.tally[i].left == 0 && ph->algorithm->designated_only)
+        ph->plan.tally[i].last = round;
 }
 
 /* After as many rounds as the near design has plays, if half as many losses are
  * there; or when as many rounds are over as the phase may last. */
-static bool is_warm_enough(const tarry__phased *ph, uint64_t round)
+static bool ends_prelude(const tarry__phased *ph, uint64_t round)
 {
     const tarry__phased_pace *p = &ph->pace;
     return (round > p->left && ph->books.learned >= p->left / 2) ||
-           (double)round > (1 + p->share) * (double)p->left;
+           (double)round > (1 + ph->choices.share) * (double)p->left;
 }
 
 /* Whether the plan's plays have been made, though some may be asked for
@@ -118,44 +119,72 @@ static bool all_played(const tarry__phased *ph)
     return ph->pace.left == 0 || ph->pace.start != ph->phase_start;
 }
 
-/* Ends phases that can end; opens sweeps. */
+/* Ends phases that can end; asks again. */
 static tarry_status move_on(tarry__phased *ph, uint64_t round)
 {
     tarry_status status = TARRY_OK;
-    if (ph->pace.warm && is_warm_enough(ph, round))
+    if (ph->pace.prelude && ends_prelude(ph, round))
         status = tarry__phased_replan(ph, round);
-    while (status == TARRY_OK && ph->n_active > 1) {
+    while (status == TARRY_OK && ph->plan.n_active > 1) {
         bool enough = false;
         if (all_played(ph))
-            status = tarry__phased_has_enough(ph, &enough);
+            status = ph->rule->has_enough(ph, &enough);
         if (status != TARRY_OK || !enough)
             break;
         status = tarry__phased_advance(ph, round);
     }
-    if (status == TARRY_OK && ph->n_active > 1 && ph->pace.left == 0 &&
-        !ph->rule->designated_only)
+    if (status == TARRY_OK && ph->plan.n_active > 1 && ph->pace.left == 0 &&
+        !ph->algorithm->designated_only)
         ask_again(ph, round);
     return status;
 }
 
-tarry_status tarry__phased_guided_choose(tarry__phased *ph, uint64_t round,
-                                         size_t *arm)
+static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
 {
     tarry_status status = move_on(ph, round);
     if (status != TARRY_OK)
         return status;
-    const bool forced = ph->n_active == 1 || is_due(ph, round);
-    if (ph->n_active == 1)
-        *arm = ph->active[0];
+    const bool forced = ph->plan.n_active == 1 || is_due(ph, round);
+    if (ph->plan.n_active == 1)
+        *arm = ph->plan.active[0];
     else if (forced)
-        *arm = cheapest(ph);
+        *arm = cheapest(&ph->plan);
     else
         status = tarry__guide_choose(&ph->guide, round, ph->best, arm);
     if (status != TARRY_OK)
         return status;
     if (forced)
         tarry__guide_played(&ph->guide, round, *arm);
-    if (!ph->pace.warm)
+    if (!ph->pace.prelude)
         use_quota(ph, round, *arm);
-    return tarry__phased_note(ph, *arm);
+    return TARRY_OK;
 }
+
+/* ---- the guide learns from everything -------------------------------------*/
+
+static tarry__policy_use observe(tarry__phased *ph, uint64_t round, size_t arm,
+                                 double loss, tarry__policy_use use)
+{
+    tarry__guide_observe(&ph->guide, round, arm, loss);
+    return use == TARRY__POLICY_IGNORED ? TARRY__POLICY_USED : use;
+}
+
+static void played(tarry__phased *ph, uint64_t round, size_t arm)
+{
+    tarry__guide_played(&ph->guide, round, arm);
+}
+
+static size_t best(const tarry__phased *ph)
+{
+    return ph->plan.n_active > 1 ? tarry__guide_best(&ph->guide, ph->best)
+                                 : ph->best;
+}
+
+const tarry__phased_company tarry__phased_guided = {
+    .draws = false,
+    .start = start,
+    .choose = choose,
+    .observe = observe,
+    .played = played,
+    .best = best,
+};

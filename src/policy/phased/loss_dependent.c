@@ -22,34 +22,41 @@
 
 #include <math.h>
 
-static double quota(const tarry__phased *ph, double min_weight)
+static double quota(const tarry__phased_task *task, double min_weight)
 {
-    const double wait = 24 * sqrt((double)ph->problem->dim) *
-                        log((double)ph->problem->horizon) /
-                        (ph->epsilon * min_weight);
-    return fmax(tarry__phased_quota(ph, min_weight), wait);
+    const double wait = 24 * sqrt((double)task->problem->dim) *
+                        log((double)task->problem->horizon) /
+                        (task->epsilon * min_weight);
+    return fmax(tarry__phased_quota(task, min_weight), wait);
 }
 
-static double share(const tarry__phased *ph)
+static double share(const tarry__phased_task *task)
 {
-    return 1 - ph->epsilon / sqrt((double)ph->problem->dim);
+    return 1 - task->epsilon / sqrt((double)task->problem->dim);
 }
 
-static const tarry__phased_rule rule = {.linear = true,
-                                        .designated_only = true,
-                                        .cut = 6,
-                                        .quota = quota,
-                                        .share = share};
+static const tarry__phased_algorithm algorithm = {
+    .linear = true,
+    .designated_only = true,
+    .cut = 6,
+    .lay = tarry__phased_lay_balanced,
+    .quota = quota,
+    .share = share,
+    .choose = tarry__phased_choose_designated,
+    .rule = {{&tarry__phased_paper, &tarry__phased_paper},
+             {&tarry__phased_tight_bracketed, &tarry__phased_tight_guided}},
+    .read = tarry__phased_read_practical,
+};
 
 const tarry__policy_type tarry__phased_loss_dependent = {
     .name = "phased-loss-dependent",
     .source = "Algorithm 3",
     .summary = "delays that may depend on the loss, delay as payoff included",
     .settings = tarry__phased_settings,
-    .rule = &rule,
+    .rule = &algorithm,
     .state_size = sizeof(tarry__phased),
     .init = tarry__phased_init,
-    .choose = tarry__phased_choose_designated,
+    .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,

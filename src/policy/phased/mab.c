@@ -12,19 +12,29 @@
 
 #include <math.h>
 
-static double quota(const tarry__phased *ph, double min_weight)
+static double quota(const tarry__phased_task *task, double min_weight)
 {
     (void)min_weight;
-    return 24 * tarry__phased_log_kt(ph) / (ph->epsilon * ph->epsilon);
+    return 24 * tarry__phased_log_kt(task) / (task->epsilon * task->epsilon);
 }
 
-static double share(const tarry__phased *ph)
+static double share(const tarry__phased_task *task)
 {
-    return 1 - ph->epsilon;
+    return 1 - task->epsilon;
 }
 
-static const tarry__phased_rule rule = {
-    .designated_only = true, .cut = 4, .quota = quota, .share = share};
+static const tarry__phased_algorithm algorithm = {
+    .per_arm = true,
+    .designated_only = true,
+    .cut = 4,
+    .lay = tarry__phased_lay_all,
+    .quota = quota,
+    .share = share,
+    .choose = tarry__phased_choose_designated,
+    .rule = {{&tarry__phased_paper, &tarry__phased_paper},
+             {&tarry__phased_tight_bracketed, &tarry__phased_tight_guided}},
+    .read = tarry__phased_read_practical,
+};
 
 const tarry__policy_type tarry__phased_mab = {
     .name = "phased-mab",
@@ -32,10 +42,10 @@ const tarry__policy_type tarry__phased_mab = {
     .summary = "as phased-loss-dependent, for arms whose features mean nothing",
     .plain = true,
     .settings = tarry__phased_settings,
-    .rule = &rule,
+    .rule = &algorithm,
     .state_size = sizeof(tarry__phased),
     .init = tarry__phased_init,
-    .choose = tarry__phased_choose_designated,
+    .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,

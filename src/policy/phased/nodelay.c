@@ -17,77 +17,77 @@
 #include <math.h>
 #include "policy/phased/phased.h"
 
-static double quota(const tarry__phased *ph, double min_weight)
+static double quota(const tarry__phased_task *task, double min_weight)
 {
-    const double m = (double)ph->phase;
+    const double m = (double)task->phase;
     (void)min_weight;
-    return 2 * (double)ph->problem->dim *
-           (tarry__phased_log_kt(ph) + log(m * (m + 1))) /
-           (ph->epsilon * ph->epsilon);
+    return 2 * (double)task->problem->dim *
+           (tarry__phased_log_kt(task) + log(m * (m + 1))) /
+           (task->epsilon * task->epsilon);
 }
 
 /* One loss: its ceiling. */
-static double share(const tarry__phased *ph)
+static double share(const tarry__phased_task *task)
 {
-    (void)ph;
+    (void)task;
     return 1e-300;
 }
 
+/* V from what was seen: as if no more had been planned. */
 static const tarry__phased_rule rule = {
-    .linear = true, .cut = 2, .quota = quota, .share = share};
+    .counting = TARRY__PHASED_COUNT_SEEN,
+    .plan = tarry__phased_paper_plan,
+    .measure = tarry__phased_paper_measure,
+    .judge = tarry__phased_paper_judge,
+    .has_enough = tarry__phased_is_full,
+};
 
 /* The first arm of the plan of which no loss has come. */
-static size_t unseen_arm(const tarry__phased *ph)
+static size_t unseen_arm(const tarry__phased_plan *p)
 {
     size_t i = 0;
-    while (i + 1 < ph->n_plan && ph->plan[i].observed > 0)
+    while (i + 1 < p->n_entries && p->entry[i].observed > 0)
         i++;
-    return ph->plan[i].arm;
+    return p->entry[i].arm;
 }
 
-/* V from what was seen: the phase ends as if no more had been planned.  The
- * plan is put back should the phase not end for want of memory. */
-static tarry_status advance(tarry__phased *ph, uint64_t round)
+static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
 {
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        ph->tally[i].left = ph->plan[i].target;
-        ph->plan[i].target = ph->plan[i].observed;
-    }
-    const tarry_status status = tarry__phased_advance(ph, round);
-    for (size_t i = 0; status != TARRY_OK && i < ph->n_plan; i++) {
-        ph->plan[i].target = ph->tally[i].left;
-        ph->tally[i].left = 0;
-    }
-    return status;
-}
-
-static tarry_status choose(void *state, uint64_t round, size_t *arm)
-{
-    tarry__phased *ph = state;
-    while (ph->n_active > 1) {
-        if (tarry__phased_sweep(ph, arm))
+    while (ph->plan.n_active > 1) {
+        if (tarry__phased_plan_next(&ph->plan, arm))
             return TARRY_OK;
-        if (ph->n_short > 0) {
-            *arm = unseen_arm(ph);
+        if (ph->plan.n_short > 0) {
+            *arm = unseen_arm(&ph->plan);
             return TARRY_OK;
         }
-        const tarry_status status = advance(ph, round);
+        const tarry_status status = tarry__phased_advance(ph, round);
         if (status != TARRY_OK)
             return status;
     }
-    *arm = ph->active[0];
+    *arm = ph->plan.active[0];
     return TARRY_OK;
 }
+
+static const tarry__phased_algorithm algorithm = {
+    .linear = true,
+    .cut = 2,
+    .lay = tarry__phased_lay_balanced,
+    .quota = quota,
+    .share = share,
+    .choose = choose,
+    .rule = {{&rule, NULL}, {NULL, NULL}},
+    .read = tarry__phased_read_paper,
+};
 
 const tarry__policy_type tarry__phased_nodelay = {
     .name = "phased-nodelay",
     .source = "Lattimore and Szepesvari 2020, ch. 22",
     .summary = "phased elimination that waits for nothing",
     .settings = tarry__phased_paper_settings,
-    .rule = &rule,
+    .rule = &algorithm,
     .state_size = sizeof(tarry__phased),
     .init = tarry__phased_init,
-    .choose = choose,
+    .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,

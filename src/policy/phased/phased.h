@@ -3,21 +3,26 @@
  * Phase m keeps a set of active arms, of which the best is one, and works for
  * accuracy eps = 2^-m.  It plans a number of losses N(b) to be counted for each
  * arm b of a design, plays until enough of them have arrived, estimates, and
- * cuts the arms that cannot be best.  Phases differ between algorithms in the
- * size of N, in how missing losses are played for, in how many must arrive and
- * in the width of the cut; these are the fields of a rule.
+ * cuts the arms that cannot be best.
+ *
+ * An algorithm is a record: the size of N, how plays are made, which of them
+ * count.  How a phase is planned and judged is another, a rule, by the paper's
+ * constants (paper.c) or by tight ones (tight.c).  Who plays is a third: the
+ * algorithm alone (alone.c), or a guide beside it (guided.c).  The settings
+ * choose the rule and the company when the policy is made, and nothing asks for
+ * the settings afterwards.
  *
  * A phase ends when the next arm is asked for, not while losses are still being
  * reported, just as the paper's loops look at all that has arrived in a round.
- * All four record what they count in the same way, so `observe` is shared. */
+ * All record what they count in the same way, so `observe` is shared. */
 #ifndef TARRY_POLICY_PHASED_PHASED_H
 #define TARRY_POLICY_PHASED_PHASED_H
 
 #include <stdbool.h>
 #include "policy/phased/books.h"
 #include "policy/phased/guide.h"
+#include "policy/phased/plan.h"
 #include "policy/policy_type.h"
-#include "tarry/random.h"
 
 extern const tarry__policy_type tarry__phased_stochastic,
     tarry__phased_adversarial, tarry__phased_loss_dependent, tarry__phased_mab,
@@ -25,116 +30,204 @@ extern const tarry__policy_type tarry__phased_stochastic,
 
 typedef struct tarry__phased tarry__phased;
 
+/* What a phase says of its arms. */
 typedef struct {
-    bool linear; /* arms have features: design; else each arm for itself */
-    bool drawn;  /* plays are drawn from the design: no weight may be tiny */
-    bool designated_only; /* only the first N(b) plays of b count */
-    double cut;           /* keep a iff lower(a) - min upper <= cut * eps */
-    /* N of this phase, the design's smallest weight being given. */
-    double (*quota)(const tarry__phased *phased, double min_weight);
-    /* The share of N(b) that must have arrived; NULL for all. */
-    double (*share)(const tarry__phased *phased);
+    size_t n_kept;      /* arms that stay */
+    uint32_t *kept;     /* their numbers; room for all active arms */
+    size_t exploit;     /* the arm with the smallest estimate */
+    double certificate; /* bound on the gap of `exploit` */
+    bool settled;       /* no missing loss could still make a difference */
+} tarry__phased_verdict;
+
+/* How a phase is planned and judged. */
+typedef struct {
+    bool certifies; /* verdicts have a certificate, and `certify` answers */
+    tarry__phased_counting counting;
+    double patience; /* brackets up to this share of eps are not waited for */
+    /* Arms, weights and N(b) of a plan that has its active arms. */
+    tarry_status (*plan)(const tarry__phased_task *task,
+                         tarry__phased_plan *plan);
+    /* N and all N(b) once more, for the task's accuracy and horizon. */
+    void (*measure)(const tarry__phased_task *task, tarry__phased_plan *plan);
+    /* Which active arms are kept; fills their estimates unless NULL. */
+    tarry_status (*judge)(const tarry__phased *phased,
+                          tarry_estimate *estimates,
+                          tarry__phased_verdict *verdict);
+    /* Whether enough losses are there for the phase to end. */
+    tarry_status (*has_enough)(tarry__phased *phased, bool *enough);
 } tarry__phased_rule;
 
-/* Beside each plan entry. */
-typedef struct {
-    double sum;      /* of the losses counted */
-    uint64_t needed; /* how many must have been counted */
-    uint64_t left;   /* plays left in this sweep */
-    uint64_t last;   /* with a guide: the round of the last play of N(b) */
-    double mean;     /* with a guide: its loss, as far as is known */
-} tarry__phased_tally;
+extern const tarry__phased_rule tarry__phased_paper, tarry__phased_tight_full,
+    tarry__phased_tight_bracketed, tarry__phased_tight_guided;
 
-/* The practical settings, see tight.c and guided.c. */
+/* What users can say about the phases. */
+typedef struct tarry__phased_choices {
+    uint32_t tight;   /* 1: constants=tight, 0: constants=paper */
+    uint32_t regret;  /* 1: design=regret, 0: design=near */
+    uint32_t guided;  /* 1: a guide is named, 0: none */
+    double width;     /* factor of the widths; the promise needs 1 */
+    double tolerance; /* singular values below this share count as 0 */
+    double share;     /* most plays of the guide per planned play */
+} tarry__phased_choices;
+
+/* What sets an algorithm apart; tarry__policy_type's `rule` points to it. */
+struct tarry__phased_algorithm {
+    bool linear;  /* arms have features; else each is learned for itself */
+    bool per_arm; /* the quota is that of each arm, not of all together */
+    bool drawn;   /* by itself it draws its plays from the plan's weights */
+    bool designated_only; /* only the first N(b) plays of arm b count */
+    double cut;           /* keep a iff lower(a) - min upper <= cut * eps */
+    tarry_status (*lay)(const tarry__phased_task *task,
+                        tarry__phased_plan *plan);
+    /* N by the paper, the smallest weight of the plan being given. */
+    double (*quota)(const tarry__phased_task *task, double min_weight);
+    /* The share of N(b) that must have arrived, by the paper. */
+    double (*share)(const tarry__phased_task *task);
+    /* The arm of a round, by the algorithm alone. */
+    tarry_status (*choose)(tarry__phased *phased, uint64_t round, size_t *arm);
+    /* By constants (0: the paper's, 1: tight) and guide (0: none, 1: one). */
+    const tarry__phased_rule *rule[2][2];
+    /* Reads its settings: one of the functions tarry__phased_read_... */
+    tarry_status (*read)(const tarry__phased_algorithm *algorithm,
+                         const tarry__spec *spec,
+                         struct tarry__phased_choices *choices,
+                         tarry_error *error);
+};
+
+/* Who plays: see alone.c and guided.c. */
 typedef struct {
-    uint32_t tight;  /* constants=tight */
-    uint32_t regret; /* design=regret */
-    double width;    /* factor of the widths; 1 for the promise */
-} tarry__phased_practice;
+    bool draws; /* plays may be drawn from the plan's weights */
+    /* A new plan is in place and its first round is `round`. */
+    void (*start)(tarry__phased *phased, uint64_t round);
+    tarry_status (*choose)(tarry__phased *phased, uint64_t round, size_t *arm);
+    /* A loss has been booked; answers what became of it in all. */
+    tarry__policy_use (*observe)(tarry__phased *phased, uint64_t round,
+                                 size_t arm, double loss,
+                                 tarry__policy_use use);
+    /* Somebody outside has chosen the arm of this round. */
+    void (*played)(tarry__phased *phased, uint64_t round, size_t arm);
+    /* The arm to stay with. */
+    size_t (*best)(const tarry__phased *phased);
+} tarry__phased_company;
+
+extern const tarry__phased_company tarry__phased_alone, tarry__phased_guided;
 
 struct tarry__phased {
     const tarry__policy_problem *problem;
+    const tarry__phased_algorithm *algorithm;
     const tarry__phased_rule *rule;
-    double rank_tolerance;
-    tarry__phased_practice practice;
-    uint64_t phase;
-    double epsilon;
-    uint64_t phase_start;    /* its first round */
-    uint64_t designated_end; /* one past the last designated round */
-    size_t n_active;
-    uint32_t *active;    /* increasing */
-    size_t n_plan, rank; /* rank of the design */
-    tarry_plan_entry *plan;
-    tarry__phased_tally *tally;
-    uint32_t *entry_of; /* per arm: its plan entry, or TARRY__PHASED_NO_ENTRY */
-    size_t n_short;     /* plan entries that need more */
-    size_t cursor;      /* the plan entry of this sweep */
-    size_t turn;        /* of plays that only wait */
-    size_t best;        /* active arm of smallest estimate */
-    size_t n_estimates;
-    tarry_estimate *estimates; /* per arm */
-    uint64_t first_phase_rounds;
-    tarry_discrete *law; /* the design, to draw from; only where needed */
-    /* tight constants only: */
-    double *room; /* working memory of a phase */
-    tarry__books books;
-    size_t exploit;     /* the arm of the certificate: */
-    double certificate; /*   its gap is at most this */
-    uint64_t missing;   /* losses of the plan that have not been counted */
-    uint64_t look_at;   /* of them, when brackets are looked at next */
-    tarry__guide guide; /* guide.type is NULL without one */
-    tarry__phased_pace pace;
+    const tarry__phased_company *company;
+    tarry__phased_choices choices; /* what it was made with */
+    uint64_t phase;                /* from 1 */
+    double epsilon;                /* accuracy this phase works for */
+    uint64_t phase_start;          /* first round of this phase */
+    tarry__phased_plan plan;       /* of this phase */
+    size_t best; /* active arm with the smallest estimate of the last phase */
+    size_t n_estimates;          /* n_arms once a phase has ended, else 0 */
+    tarry_estimate *estimates;   /* per arm, of the last phase it was in */
+    uint64_t first_phase_rounds; /* plays that phase 1 planned */
+    bool keeps_books;   /* `books` are kept: they cost time in every round */
+    tarry__books books; /* all plays and losses of all phases */
+    size_t exploit;     /* the arm with the best certificate of a phase */
+    double certificate; /* bound on the gap of `exploit` */
+    tarry__guide guide; /* only in the company tarry__phased_guided */
+    tarry__phased_pace pace; /* likewise */
 };
 
-#define TARRY__PHASED_NO_ENTRY UINT32_MAX
+/* ---- making plans ---------------------------------------------------------*/
+
+/* Reads the settings of a description: those of the paper's algorithms, of
+ * baselines with the paper's constants, the tolerance alone.
+ * TARRY_BAD_ARGUMENT. */
+tarry_status tarry__phased_read_practical(
+    const tarry__phased_algorithm *algorithm, const tarry__spec *spec,
+    tarry__phased_choices *choices, tarry_error *error);
+tarry_status tarry__phased_read_paper(const tarry__phased_algorithm *algorithm,
+                                      const tarry__spec *spec,
+                                      tarry__phased_choices *choices,
+                                      tarry_error *error);
+tarry_status tarry__phased_read_tolerance(
+    const tarry__phased_algorithm *algorithm, const tarry__spec *spec,
+    tarry__phased_choices *choices, tarry_error *error);
+
+/* The rule and the company that these settings ask for. */
+const tarry__phased_rule *
+tarry__phased_rule_of(const tarry__phased_algorithm *algorithm,
+                      const tarry__phased_choices *choices);
+const tarry__phased_company *
+tarry__phased_company_of(const tarry__phased_choices *choices);
+
+/* The task of phase 1. */
+tarry__phased_task
+tarry__phased_first_task(const tarry__policy_problem *problem,
+                         const tarry__phased_algorithm *algorithm,
+                         const tarry__phased_choices *choices);
+
+/* Makes the plan of a task, for its active arms; one arm needs none.  After a
+ * failure the plan is still to be cleared. */
+tarry_status tarry__phased_plan_make(const tarry__phased_rule *rule,
+                                     const tarry__phased_task *task,
+                                     tarry__phased_plan *plan);
+
+/* All arms as the active ones of an empty plan. */
+tarry_status tarry__phased_plan_begin(tarry__phased_plan *plan, size_t n_arms);
+
+/* log(K T), which all quotas of the paper contain. */
+double tarry__phased_log_kt(const tarry__phased_task *task);
+
+/* The quota of Algorithms 1 and 2, 16 n log(KT) / eps^2, and a share of 1. */
+double tarry__phased_quota(const tarry__phased_task *task, double min_weight);
+double tarry__phased_share_all(const tarry__phased_task *task);
+
+/* Tight constants: L = log(K M T), M = ceil(log2 T), and N = 2 g L / eps^2. */
+double tarry__phased_tight_log(double n_arms, double horizon);
+double tarry__phased_tight_quota(double g, double L, double epsilon);
+
+/* Doubles of scratch in which tight constants judge a phase. */
+size_t tarry__phased_scratch_size(size_t dim, size_t n_entries,
+                                  size_t n_active);
+
+/* design=regret: N(b) of the active arms, in their order, given the near design
+ * as plan, with no more than r(r+1)/2 of them above 0.  Not better: nothing is
+ * known yet, or it needs more than `most` plays. */
+tarry_status tarry__phased_regret_plan(const tarry__phased_task *task,
+                                       const tarry__phased_plan *near,
+                                       double most, double *N, bool *better);
+
+/* ---- phases ---------------------------------------------------------------*/
 
 /* Estimates, cuts, and starts the next phase, whose first round is `round`.
  * On failure nothing has changed. */
 tarry_status tarry__phased_advance(tarry__phased *phased, uint64_t round);
 
-/* The next arm of the sweep, if there is one left: each plan entry `left`
- * times, one after the other. */
-bool tarry__phased_sweep(tarry__phased *phased, size_t *arm);
-
 /* Plans the same phase anew from `round` on, with what is known by now. */
 tarry_status tarry__phased_replan(tarry__phased *phased, uint64_t round);
 
-/* Whether enough losses are there for the phase to end. */
-tarry_status tarry__phased_has_enough(tarry__phased *phased, bool *enough);
+/* Whether every entry of the plan has what it needs. */
+tarry_status tarry__phased_is_full(tarry__phased *phased, bool *enough);
 
-/* Books a play; answers TARRY_OK. */
-static inline tarry_status tarry__phased_note(tarry__phased *ph, size_t arm)
-{
-    if (ph->books.plays != NULL)
-        ph->books.plays[arm]++;
-    return TARRY_OK;
-}
+/* The plays of Algorithms 3 and 4. */
+tarry_status tarry__phased_choose_designated(tarry__phased *phased,
+                                             uint64_t round, size_t *arm);
 
-/* A new plan is in place: its pace, and the guide's arms. */
-void tarry__phased_guided_start(tarry__phased *phased, uint64_t round);
+/* By the paper: lower(a) - min_b upper(b) <= cut eps. */
+tarry_status tarry__phased_paper_plan(const tarry__phased_task *task,
+                                      tarry__phased_plan *plan);
+void tarry__phased_paper_measure(const tarry__phased_task *task,
+                                 tarry__phased_plan *plan);
+tarry_status tarry__phased_paper_judge(const tarry__phased *phased,
+                                       tarry_estimate *estimates,
+                                       tarry__phased_verdict *verdict);
 
-/* With a guide the plays are chosen here instead. */
-tarry_status tarry__phased_guided_choose(tarry__phased *phased, uint64_t round,
-                                         size_t *arm);
-static inline bool tarry__phased_is_guided(const tarry__phased *ph)
-{
-    return ph->guide.type != NULL;
-}
+/* ---- for tarry__policy_type -----------------------------------------------*/
 
-/* Losses of plan entry i that the estimate stands on. */
-uint64_t tarry__phased_count(const tarry__phased *phased, size_t i);
-
-/* These fit tarry__policy_type, whose `rule` is a tarry__phased_rule. */
 extern const tarry_setting tarry__phased_settings[];
 extern const tarry_setting tarry__phased_paper_settings[]; /* for baselines */
-/* Reads either list of settings; opens the guide. */
-tarry_status tarry__phased_read(tarry__phased *phased, const tarry__spec *spec,
-                                tarry_error *error);
+
 tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
                                 const tarry__policy_problem *problem,
                                 const tarry__spec *spec, tarry_error *error);
-tarry_status tarry__phased_choose_designated(void *state, uint64_t round,
-                                             size_t *arm);
+tarry_status tarry__phased_choose(void *state, uint64_t round, size_t *arm);
 tarry__policy_use tarry__phased_observe(void *state, uint64_t round, size_t arm,
                                         double loss);
 void tarry__phased_played(void *state, uint64_t round, size_t arm);
@@ -145,71 +238,5 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
                            const tarry__policy_problem *problem,
                            tarry__archive *a);
 void tarry__phased_clear(void *state);
-
-/* The quota of Algorithms 1 and 2: 16 n log(KT) / eps^2. */
-double tarry__phased_quota(const tarry__phased *phased, double min_weight);
-
-/* What the counted losses say: theta, W with V^+ = W'W, and the columns
- * sigma(b) V^+ b of those b that miss losses; arms are scaled by `scale`. */
-typedef struct {
-    double *W, *theta, *missing, *t;
-    double scale;
-    size_t n_missing;
-} tarry__phased_solution;
-
-/* Doubles it needs for a plan of so many arms, and the solution in such a
- * memory; false: a factorisation failed. */
-size_t tarry__phased_solution_size(size_t dim, size_t n_plan);
-bool tarry__phased_solution_find(const tarry__phased *phased, double *memory,
-                                 tarry__phased_solution *solution);
-
-/* W, rank by n, with (sum w(b) b b')^+ = W'W for the plan's weights. */
-tarry_status tarry__phased_whitening(const tarry__phased *phased, double *W);
-
-/* Lower and upper estimates of the active arms from what was counted. */
-tarry_status tarry__phased_estimate_linear(const tarry__phased *phased,
-                                           tarry_estimate *estimates);
-void tarry__phased_bracket_all(const tarry__phased *phased,
-                               const tarry__phased_solution *solution,
-                               tarry_estimate *estimates);
-void tarry__phased_estimate_mab(const tarry__phased *phased,
-                                tarry_estimate *estimates);
-
-/* log(K T), which all quotas contain. */
-double tarry__phased_log_kt(const tarry__phased *phased);
-
-/* ---- constants=tight ------------------------------------------------------*/
-
-/* L = log(K M T), M = ceil(log2 T). */
-double tarry__phased_tight_log(double n_arms, double horizon);
-
-/* What a phase says of its arms. */
-typedef struct {
-    size_t n_kept;
-    uint32_t *kept;     /* in the working memory */
-    size_t exploit;     /* the empirically best, and */
-    double certificate; /*   a bound on its gap */
-    bool settled;       /* no bracket that matters exceeds eps */
-} tarry__phased_verdict;
-
-/* Judges the active arms, in the phase's working memory, and fills their
- * estimates (NULL: none wanted).  TARRY_TARGET_NOT_MET: a factorisation
- * failed. */
-tarry_status tarry__phased_tight_judge(const tarry__phased *phased,
-                                       tarry_estimate *estimates,
-                                       tarry__phased_verdict *verdict);
-
-/* Doubles of working memory that it needs. */
-size_t tarry__phased_tight_room(size_t dim, size_t n_plan, size_t n_active);
-
-/* Whether the missing losses of designated plays no longer matter.  Looks only
- * now and then: when their number has fallen by a tenth. */
-tarry_status tarry__phased_tight_is_settled(tarry__phased *phased,
-                                            bool *settled);
-
-/* design=regret: N(b) of the active arms, in their order, given the near design
- * as plan.  Not better: nothing is known yet, or it needs more than `most`. */
-tarry_status tarry__phased_regret_plan(const tarry__phased *phased, double most,
-                                       double *N, bool *better);
 
 #endif

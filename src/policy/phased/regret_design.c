@@ -13,12 +13,14 @@
  * factors: l(y) <- l(y) times y' V^-1 y, for the largest; p(x) <- p(x) times
  * the root of x' V^-1 A V^-1 x with A = sum l(y) y y', which for fixed l lowers
  * the trace of A V^-1 in every step (Yu 2010).  The result is then scaled so
- * that all constraints hold, exactly, whatever the steps have reached. */
+ * that all constraints hold, exactly, whatever the steps have reached.  V of
+ * any plan is that of one on at most r(r+1)/2 arms, which costs no more. */
 #include "policy/phased/phased.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "design/core.h"
 #include "linalg/linalg.h"
 
 static const double FLOOR = 1.0 / 32, SHARE = 0.75, LEAST = 2, MOST = 4;
@@ -56,30 +58,30 @@ static tarry_status open_problem(problem *o, size_t r, size_t m, size_t n)
 }
 
 /* Coordinates in which the near design has V = 1. */
-static tarry_status fill_arms(const tarry__phased *ph, problem *o)
+static tarry_status fill_arms(const tarry__policy_problem *q,
+                              const tarry__phased_plan *near, problem *o)
 {
-    const size_t n = ph->problem->dim;
+    const size_t n = q->dim;
     double *rows = o->q + o->m, *W = rows + n * o->m;
     for (size_t i = 0; i < o->m; i++)
-        memcpy(rows + i * n, ph->problem->arms + ph->active[i] * n,
-               n * sizeof *rows);
-    const tarry_status status = tarry__phased_whitening(ph, W);
+        memcpy(rows + i * n, q->arms + near->active[i] * n, n * sizeof *rows);
+    const tarry_status status = tarry__phased_whitening(q, near, W);
     if (status == TARRY_OK)
         tarry__linalg_multiply(W, rows, o->r, n, o->m, o->Z);
     return status;
 }
 
-static void fill_limits(const tarry__phased *ph, const double *means,
+static void fill_limits(const tarry__phased_task *task, const uint32_t *active,
                         double floor, problem *o)
 {
-    const double L = tarry__phased_tight_log((double)ph->problem->n_arms,
-                                             (double)ph->problem->horizon);
-    const double eps = ph->epsilon;
+    const double L = tarry__phased_tight_log((double)task->problem->n_arms,
+                                             (double)task->problem->horizon);
+    const double eps = task->epsilon, *means = task->books->means;
     for (size_t i = 1; i < o->m; i++)
-        if (means[ph->active[i]] < means[ph->active[o->best]])
+        if (means[active[i]] < means[active[o->best]])
             o->best = i;
     for (size_t i = 0; i < o->m; i++) {
-        const double gap = means[ph->active[i]] - means[ph->active[o->best]];
+        const double gap = means[active[i]] - means[active[o->best]];
         const double u = fmin(fmax(SHARE * gap, LEAST * eps), MOST * eps);
         o->cost[i] = gap + floor * eps;
         o->limit[i] = u / sqrt(2 * L);
@@ -90,12 +92,12 @@ static void fill_limits(const tarry__phased *ph, const double *means,
 }
 
 /* The near design, and a little of everything. */
-static void fill_start(const tarry__phased *ph, problem *o)
+static void fill_start(const tarry__phased_plan *near, problem *o)
 {
     for (size_t i = 0, j = 0; i < o->m; i++) {
         o->l[i] = o->p[i] = 0.5 / (double)o->m;
-        if (j < ph->n_plan && ph->plan[j].arm == ph->active[i])
-            o->p[i] += 0.5 * ph->plan[j++].weight;
+        if (j < near->n_entries && near->entry[j].arm == near->active[i])
+            o->p[i] += 0.5 * near->entry[j++].weight;
         o->p[i] *= o->cost[i];
     }
 }
@@ -155,58 +157,94 @@ static void step(problem *o, double largest)
     normalise(o->p, m);
 }
 
+/* Moves p to at most r(r+1)/2 points with the same V (see design/core.h), so
+ * that the cost, the sum of p, does not grow. */
+static tarry_status thin(problem *o)
+{
+    const size_t r = o->r;
+    tarry__core core;
+    tarry_status status = tarry__core_create(&core, r, o->m);
+    for (size_t i = 0; status == TARRY_OK && i < o->m; i++)
+        if (o->p[i] > 0) {
+            for (size_t j = 0; j < r; j++)
+                core.x[core.count * r + j] = o->Z[i * r + j] / sqrt(o->cost[i]);
+            core.weight[core.count] = o->p[i];
+            core.arm[core.count++] = i;
+        }
+    if (status == TARRY_OK && core.count > r * (r + 1) / 2)
+        status = tarry__core_thin(&core);
+    for (size_t i = 0; status == TARRY_OK && i < core.count; i++)
+        o->p[core.arm[i]] = core.weight[i];
+    tarry__core_clear(&core);
+    return status;
+}
+
 /* N from p, without the arms of which less than half a play is wanted. */
-static bool finish(problem *o, double *N)
+static tarry_status finish(problem *o, double *N, double *sum)
 {
     double largest = evaluate(o);
     for (size_t i = 0; i < o->m; i++)
         if (!(largest * o->p[i] / o->cost[i] >= 0.5))
             o->p[i] = 0;
+    *sum = 0;
+    if (!isfinite(evaluate(o)))
+        return TARRY_OK;
+    const tarry_status status = thin(o);
     largest = evaluate(o);
-    for (size_t i = 0; i < o->m; i++)
+    for (size_t i = 0; i < o->m; i++) {
         N[i] = largest * o->p[i] / o->cost[i];
-    return isfinite(largest);
+        *sum += N[i];
+    }
+    *sum = isfinite(*sum) ? *sum : 0;
+    return status == TARRY_TARGET_NOT_MET ? TARRY_OK : status;
 }
 
 /* The N of the problem as it stands, and their sum; 0 if there are none. */
-static double solve(const tarry__phased *ph, problem *o, double *N)
+static tarry_status solve(const tarry__phased_plan *near, problem *o, double *N,
+                          double *sum)
 {
-    double sum = 0;
-    fill_start(ph, o);
+    fill_start(near, o);
     double largest = evaluate(o);
     for (int i = 0; i < STEPS && isfinite(largest) && largest > 0; i++) {
         step(o, largest);
         largest = evaluate(o);
     }
-    if (finish(o, N))
-        for (size_t i = 0; i < o->m; i++)
-            sum += N[i];
-    return sum;
+    return finish(o, N, sum);
 }
 
 /* Where good arms are many and close the cheapest plan may be long: then plays
  * are made dearer. */
-tarry_status tarry__phased_regret_plan(const tarry__phased *ph, double most,
-                                       double *N, bool *better)
+static tarry_status find_plan(const tarry__phased_task *task,
+                              const tarry__phased_plan *near, double most,
+                              problem *o, double *N, bool *better)
+{
+    double sum = 0;
+    tarry_status status = fill_arms(task->problem, near, o);
+    if (status == TARRY_OK)
+        status = tarry__books_fit(task->books);
+    for (double floor = FLOOR; status == TARRY_OK && !*better && floor <= 2;
+         floor *= 4) {
+        fill_limits(task, near->active, floor, o);
+        status = solve(near, o, N, &sum);
+        *better = status == TARRY_OK && sum > 0 && sum <= most;
+    }
+    return status;
+}
+
+tarry_status tarry__phased_regret_plan(const tarry__phased_task *task,
+                                       const tarry__phased_plan *near,
+                                       double most, double *N, bool *better)
 {
     problem o;
     *better = false;
-    if (ph->books.learned == 0 || ph->rank == 0)
+    if (task->books->learned == 0 || near->rank == 0)
         return TARRY_OK;
     tarry_status status =
-        open_problem(&o, ph->rank, ph->n_active, ph->problem->dim);
+        open_problem(&o, near->rank, near->n_active, task->problem->dim);
     if (status != TARRY_OK)
         return status;
     tarry__linalg_blas_quiet_begin();
-    status = fill_arms(ph, &o);
-    if (status == TARRY_OK)
-        status = tarry__books_fit(&ph->books);
-    for (double floor = FLOOR; status == TARRY_OK && !*better && floor <= 2;
-         floor *= 4) {
-        fill_limits(ph, ph->books.means, floor, &o);
-        const double sum = solve(ph, &o, N);
-        *better = sum > 0 && sum <= most;
-    }
+    status = find_plan(task, near, most, &o, N, better);
     tarry__linalg_blas_quiet_end();
     tarry__base_free(o.memory);
     return status;

@@ -1,7 +1,7 @@
-/* settings.c - what users can say about the phases. */
+/* settings.c - what users can say about the phases, and the rule and company
+ * that follow from it. */
 #include "policy/phased/phased.h"
 
-#include <string.h>
 #include "base/base.h"
 
 const tarry_setting tarry__phased_settings[] = {
@@ -29,7 +29,7 @@ const tarry_setting tarry__phased_settings[] = {
 };
 
 const tarry_setting tarry__phased_paper_settings[] = {
-    TARRY__SPEC_CHOICE("constants", "paper", "paper|tight",
+    TARRY__SPEC_CHOICE("constants", "paper", "paper",
                        "paper: the constants of the paper's proofs"),
     TARRY__SPEC_REAL(
         "rank_tolerance", "1e-11", 1e-15, 0.1,
@@ -37,50 +37,67 @@ const tarry_setting tarry__phased_paper_settings[] = {
     TARRY__SPEC_END,
 };
 
-static tarry_status read_constants(tarry__phased *ph, const tarry__spec *spec,
-                                   tarry_error *error)
+static tarry_status as_argument(tarry_status status)
 {
-    const char *constants = tarry__spec_text(spec, "constants");
-    const bool may_be_tight = spec->settings == tarry__phased_settings;
-    ph->practice.tight = may_be_tight && strcmp(constants, "tight") == 0;
-    ph->practice.width = 1;
-    if (!ph->practice.tight && strcmp(constants, "paper") != 0)
-        return tarry__base_fail(
-            error, TARRY_BAD_ARGUMENT, "%s: constants must be paper%s: '%s'",
-            spec->name, may_be_tight ? " or tight" : "", constants);
-    return tarry__spec_real(spec, "rank_tolerance", &ph->rank_tolerance,
-                            error) == TARRY_OK
-               ? TARRY_OK
-               : TARRY_BAD_ARGUMENT;
+    return status == TARRY_BAD_INPUT ? TARRY_BAD_ARGUMENT : status;
 }
 
-static tarry_status read_practice(tarry__phased *ph, const tarry__spec *spec,
-                                  tarry_error *error)
+tarry_status
+tarry__phased_read_tolerance(const tarry__phased_algorithm *algorithm,
+                             const tarry__spec *spec, tarry__phased_choices *c,
+                             tarry_error *error)
 {
-    const char *design = tarry__spec_text(spec, "design");
-    ph->practice.regret = strcmp(design, "regret") == 0;
-    if (!ph->practice.regret && strcmp(design, "near") != 0)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "%s: design must be near or regret: '%s'",
-                                spec->name, design);
-    if (ph->practice.regret && (!ph->practice.tight || !ph->rule->linear))
-        return tarry__base_fail(
+    (void)algorithm;
+    *c = (tarry__phased_choices){.width = 1};
+    return as_argument(
+        tarry__spec_real(spec, "rank_tolerance", &c->tolerance, error));
+}
+
+tarry_status tarry__phased_read_paper(const tarry__phased_algorithm *algorithm,
+                                      const tarry__spec *spec,
+                                      tarry__phased_choices *c,
+                                      tarry_error *error)
+{
+    unsigned paper;
+    const tarry_status status =
+        tarry__spec_choice(spec, "constants", &paper, error);
+    return status == TARRY_OK
+               ? tarry__phased_read_tolerance(algorithm, spec, c, error)
+               : as_argument(status);
+}
+
+tarry_status
+tarry__phased_read_practical(const tarry__phased_algorithm *algorithm,
+                             const tarry__spec *spec, tarry__phased_choices *c,
+                             tarry_error *error)
+{
+    tarry_status status =
+        tarry__phased_read_tolerance(algorithm, spec, c, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_choice(spec, "constants", &c->tight, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_choice(spec, "design", &c->regret, error);
+    if (status == TARRY_OK && c->regret && !(c->tight && algorithm->linear))
+        status = tarry__base_fail(
             error, TARRY_BAD_ARGUMENT, "%s: design=regret needs %s", spec->name,
-            ph->rule->linear ? "constants=tight" : "features");
-    if (tarry__spec_real(spec, "width", &ph->practice.width, error) !=
-            TARRY_OK ||
-        tarry__spec_real(spec, "guide_share", &ph->pace.share, error) !=
-            TARRY_OK)
-        return TARRY_BAD_ARGUMENT;
-    return tarry__guide_open(&ph->guide, ph->problem,
-                             tarry__spec_text(spec, "guide"), error);
+            algorithm->linear ? "constants=tight" : "features");
+    if (status == TARRY_OK)
+        status = tarry__spec_real(spec, "width", &c->width, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_real(spec, "guide_share", &c->share, error);
+    c->guided = tarry__guide_is_named(tarry__spec_text(spec, "guide"));
+    return as_argument(status);
 }
 
-tarry_status tarry__phased_read(tarry__phased *ph, const tarry__spec *spec,
-                                tarry_error *error)
+const tarry__phased_rule *
+tarry__phased_rule_of(const tarry__phased_algorithm *algorithm,
+                      const tarry__phased_choices *c)
 {
-    const tarry_status status = read_constants(ph, spec, error);
-    return status == TARRY_OK && spec->settings == tarry__phased_settings
-               ? read_practice(ph, spec, error)
-               : status;
+    return algorithm->rule[c->tight][c->guided];
+}
+
+const tarry__phased_company *
+tarry__phased_company_of(const tarry__phased_choices *c)
+{
+    return c->guided ? &tarry__phased_guided : &tarry__phased_alone;
 }

@@ -29,16 +29,13 @@
 #include "linalg/linalg.h"
 #include "policy/phased/phased.h"
 
-static double quota(const tarry__phased *ph, double min_weight)
+static double quota(const tarry__phased_task *task, double min_weight)
 {
-    const double m = (double)ph->phase;
+    const double m = (double)task->phase;
     (void)min_weight;
-    return 2 * (tarry__phased_log_kt(ph) + log(m * (m + 1))) /
-           (ph->epsilon * ph->epsilon);
+    return 2 * (tarry__phased_log_kt(task) + log(m * (m + 1))) /
+           (task->epsilon * task->epsilon);
 }
-
-static const tarry__phased_rule rule = {
-    .linear = true, .designated_only = true, .cut = 2, .quota = quota};
 
 /* ---- the spanner ----------------------------------------------------------*/
 
@@ -196,187 +193,70 @@ static void find_spanner(span *s, double tolerance)
 
 /* ---- phases ---------------------------------------------------------------*/
 
-static void clear_plan(tarry__phased *ph)
-{
-    tarry__base_free(ph->plan);
-    tarry__base_free(ph->tally);
-    tarry__base_free(ph->entry_of);
-    ph->plan = NULL;
-    ph->tally = NULL;
-    ph->entry_of = NULL;
-}
-
-static tarry_status open_plan(tarry__phased *ph, size_t n_plan)
-{
-    const size_t K = ph->problem->n_arms;
-    ph->n_plan = n_plan;
-    ph->plan = tarry__base_zalloc(n_plan, sizeof *ph->plan);
-    ph->tally = tarry__base_zalloc(n_plan, sizeof *ph->tally);
-    ph->entry_of = tarry__base_alloc(K, sizeof *ph->entry_of);
-    if (ph->plan == NULL || ph->tally == NULL || ph->entry_of == NULL) {
-        clear_plan(ph);
-        return TARRY_NO_MEMORY;
-    }
-    memset(ph->entry_of, 0xff, K * sizeof *ph->entry_of);
-    return TARRY_OK;
-}
-
-static void fill_plan(tarry__phased *ph, const span *s, uint64_t round)
-{
-    const double N = ceil(ph->rule->quota(ph, 0));
-    const uint64_t target = N < 0x1p60 ? (uint64_t)N : 1ull << 60;
-    for (size_t i = 0; i < ph->n_plan; i++) {
-        const size_t arm = ph->active[s->taken[i]];
-        ph->plan[i] = (tarry_plan_entry){
-            .arm = arm, .weight = 1 / (double)ph->n_plan, .target = target};
-        ph->tally[i] = (tarry__phased_tally){
-            .needed = target, .left = target, .last = UINT64_MAX};
-        ph->entry_of[arm] = (uint32_t)i;
-    }
-    ph->rank = s->rank;
-    ph->phase_start = round;
-    const double plays = (double)target * (double)ph->n_plan;
-    ph->designated_end =
-        plays < 0x1p60 ? round + target * ph->n_plan : UINT64_MAX;
-    if (ph->phase == 1)
-        ph->first_phase_rounds = ph->designated_end - round;
-}
-
 /* The active arms, brought to about 1 by a power of two. */
-static void fill_rows(const tarry__phased *ph, double *rows)
+static void fill_rows(const tarry__policy_problem *problem,
+                      const tarry__phased_plan *p, double *rows)
 {
-    const size_t n = ph->problem->dim;
+    const size_t n = problem->dim;
     double largest_entry = 0;
-    for (size_t i = 0; i < ph->n_active; i++)
-        memcpy(rows + i * n, ph->problem->arms + ph->active[i] * n,
+    for (size_t i = 0; i < p->n_active; i++)
+        memcpy(rows + i * n, problem->arms + p->active[i] * n,
                n * sizeof *rows);
-    for (size_t i = 0; i < ph->n_active * n; i++)
+    for (size_t i = 0; i < p->n_active * n; i++)
         largest_entry = fmax(largest_entry, fabs(rows[i]));
     if (largest_entry == 0)
         return;
     const int exponent = -ilogb(largest_entry);
-    for (size_t i = 0; i < ph->n_active * n; i++)
+    for (size_t i = 0; i < p->n_active * n; i++)
         rows[i] = scalbn(rows[i], exponent);
 }
 
-/* Fills plan, tally and entry_of for the active arms. */
-static tarry_status plan_phase(tarry__phased *ph, uint64_t round)
+/* The spanner's arms, all alike. */
+static tarry_status lay(const tarry__phased_task *task, tarry__phased_plan *p)
 {
-    span s = {0};
-    tarry_status status = TARRY_OK;
-    ph->turn = ph->cursor = 0;
-    if (ph->n_active > 1)
-        status = open_span(&s, ph->n_active, ph->problem->dim);
-    if (ph->n_active > 1 && status == TARRY_OK) {
-        fill_rows(ph, s.rest);
-        find_spanner(&s, ph->rank_tolerance);
+    span s;
+    tarry_status status = open_span(&s, p->n_active, task->problem->dim);
+    if (status == TARRY_OK) {
+        fill_rows(task->problem, p, s.rest);
+        find_spanner(&s, task->rank_tolerance);
+        status = tarry__phased_plan_open(p, s.n_taken);
+        p->rank = s.rank;
     }
-    if (status == TARRY_OK)
-        status = open_plan(ph, s.n_taken);
-    if (status == TARRY_OK)
-        fill_plan(ph, &s, round);
-    ph->n_short = ph->n_plan;
+    for (size_t i = 0; status == TARRY_OK && i < p->n_entries; i++)
+        p->entry[i] = (tarry_plan_entry){.arm = p->active[s.taken[i]],
+                                         .weight = 1 / (double)s.n_taken};
     close_span(&s);
     return status;
 }
 
-static tarry_status init(void *state, const tarry__policy_type *type,
-                         const tarry__policy_problem *problem,
-                         const tarry__spec *spec, tarry_error *error)
+static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
 {
-    tarry__phased *ph = state;
-    const size_t K = problem->n_arms;
-    ph->problem = problem;
-    ph->rule = type->rule;
-    ph->phase = 1;
-    ph->epsilon = 0.5;
-    if (tarry__spec_real(spec, "rank_tolerance", &ph->rank_tolerance, error) !=
-        TARRY_OK)
-        return TARRY_BAD_ARGUMENT;
-    ph->estimates = tarry__base_zalloc(K, sizeof *ph->estimates);
-    ph->active = tarry__base_alloc(K, sizeof *ph->active);
-    if (ph->estimates == NULL || ph->active == NULL)
-        return TARRY_NO_MEMORY;
-    ph->n_active = K;
-    for (size_t k = 0; k < K; k++)
-        ph->active[k] = (uint32_t)k;
-    return plan_phase(ph, 1);
-}
-
-/* Keeps a iff <theta, a> - min_b <theta, b> <= 2 eps; notes the best. */
-static void cut_arms(tarry__phased *ph, const tarry__phased *old)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < old->n_active; i++) {
-        const double value = ph->estimates[old->active[i]].lower;
-        if (value < least) {
-            least = value;
-            ph->best = old->active[i];
-        }
-    }
-    ph->n_active = 0;
-    for (size_t i = 0; i < old->n_active; i++)
-        if (ph->estimates[old->active[i]].lower - least <=
-            ph->rule->cut * old->epsilon)
-            ph->active[ph->n_active++] = old->active[i];
-}
-
-/* The next phase is made beside this one and then takes its place. */
-static tarry_status advance(tarry__phased *ph, uint64_t round)
-{
-    const size_t K = ph->problem->n_arms;
-    tarry__phased next = *ph;
-    next.estimates = tarry__base_alloc(K, sizeof *next.estimates);
-    next.active = tarry__base_alloc(ph->n_active, sizeof *next.active);
-    tarry_status status = next.estimates != NULL && next.active != NULL
-                              ? TARRY_OK
-                              : TARRY_NO_MEMORY;
-    if (status == TARRY_OK) {
-        memcpy(next.estimates, ph->estimates, K * sizeof *next.estimates);
-        status = tarry__phased_estimate_linear(ph, next.estimates);
-    }
-    if (status == TARRY_OK) {
-        cut_arms(&next, ph);
-        next.n_estimates = K;
-        next.phase++;
-        next.epsilon /= 2;
-        status = plan_phase(&next, round);
-    }
-    tarry__phased *loser = status == TARRY_OK ? ph : &next;
-    tarry__base_free(loser->estimates);
-    tarry__base_free(loser->active);
-    if (status != TARRY_OK)
-        return status;
-    clear_plan(ph);
-    *ph = next;
-    return TARRY_OK;
-}
-
-/* ---- within a phase -------------------------------------------------------*/
-
-static size_t next_in_turn(tarry__phased *ph)
-{
-    const size_t i = ph->turn;
-    ph->turn = i + 1 < ph->n_plan ? i + 1 : 0;
-    return ph->plan[i].arm;
-}
-
-static tarry_status choose(void *state, uint64_t round, size_t *arm)
-{
-    tarry__phased *ph = state;
-    if (ph->n_active > 1 && ph->n_short == 0) {
-        const tarry_status status = advance(ph, round);
+    if (ph->plan.n_active > 1 && ph->plan.n_short == 0) {
+        const tarry_status status = tarry__phased_advance(ph, round);
         if (status != TARRY_OK)
             return status;
     }
-    if (ph->n_active == 1)
-        *arm = ph->active[0];
-    else if (round < ph->designated_end || ph->n_estimates == 0)
-        *arm = next_in_turn(ph);
+    if (ph->plan.n_active == 1)
+        *arm = ph->plan.active[0];
+    else if (round < ph->plan.designated_end || ph->n_estimates == 0)
+        *arm = tarry__phased_plan_turn(&ph->plan);
     else
         *arm = ph->best;
     return TARRY_OK;
 }
+
+static const tarry__phased_algorithm algorithm = {
+    .linear = true,
+    .per_arm = true,
+    .designated_only = true,
+    .cut = 2,
+    .lay = lay,
+    .quota = quota,
+    .share = tarry__phased_share_all,
+    .choose = choose,
+    .rule = {{&tarry__phased_paper, NULL}, {NULL, NULL}},
+    .read = tarry__phased_read_tolerance,
+};
 
 static const tarry_setting settings[] = {
     TARRY__SPEC_REAL(
@@ -390,10 +270,10 @@ const tarry__policy_type tarry__phased_spanner = {
     .source = "Zhang et al. 2025",
     .summary = "phased elimination on a spanner, for delay as payoff",
     .settings = settings,
-    .rule = &rule,
+    .rule = &algorithm,
     .state_size = sizeof(tarry__phased),
-    .init = init,
-    .choose = choose,
+    .init = tarry__phased_init,
+    .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,

@@ -17,59 +17,68 @@
 
 #include "random/rounds.h"
 
-static const tarry__phased_rule rule = {
-    .linear = true, .drawn = true, .cut = 2, .quota = tarry__phased_quota};
-
 /* The coins of some rounds, drawn together for speed; each is a function of
  * (seed, run, round), so they need not be saved. */
 enum { COINS = 256 };
 typedef struct {
     tarry__phased phased; /* first, so that shared functions see it */
-    uint64_t from;        /* coins are those of rounds from.. */
-    bool drawn;
+    bool has_coins;       /* u and v are filled */
+    uint64_t from;        /* the round of the first coins */
     double u[COINS], v[COINS];
 } stochastic;
 
 static size_t draw_entry(stochastic *s, uint64_t round)
 {
     const uint64_t from = round / COINS * COINS;
-    if (!s->drawn || s->from != from) {
+    if (!s->has_coins || s->from != from) {
         const tarry_random coins = {.seed = s->phased.problem->seed,
                                     .run = s->phased.problem->run,
                                     .round = from,
                                     .stream = TARRY__POLICY_STREAM_COINS};
         tarry__random_uniform_rounds(&coins, COINS, s->u, s->v);
         s->from = from;
-        s->drawn = true;
+        s->has_coins = true;
     }
-    return tarry__random_discrete_pick(s->phased.law, s->u[round - from],
+    return tarry__random_discrete_pick(s->phased.plan.law, s->u[round - from],
                                        s->v[round - from]);
 }
 
-static tarry_status choose(void *state, uint64_t round, size_t *arm)
+static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
 {
-    tarry__phased *ph = state;
-    if (tarry__phased_is_guided(ph))
-        return tarry__phased_guided_choose(ph, round, arm);
-    if (ph->n_short == 0 && ph->n_active > 1) {
+    if (ph->plan.n_short == 0 && ph->plan.n_active > 1) {
         const tarry_status status = tarry__phased_advance(ph, round);
         if (status != TARRY_OK)
             return status;
     }
-    *arm = ph->n_active == 1 ? ph->active[0]
-                             : ph->plan[draw_entry(state, round)].arm;
-    return tarry__phased_note(ph, *arm);
+    if (ph->plan.n_active == 1)
+        *arm = ph->plan.active[0];
+    else if (!tarry__phased_plan_next(&ph->plan, arm))
+        *arm = ph->plan.entry[draw_entry((stochastic *)ph, round)].arm;
+    return TARRY_OK;
 }
+
+static const tarry__phased_algorithm algorithm = {
+    .linear = true,
+    .drawn = true,
+    .cut = 2,
+    .lay = tarry__phased_lay_balanced,
+    .quota = tarry__phased_quota,
+    .share = tarry__phased_share_all,
+    .choose = choose,
+    .rule = {{&tarry__phased_paper, &tarry__phased_paper},
+             {&tarry__phased_tight_full, &tarry__phased_tight_guided}},
+    .read = tarry__phased_read_practical,
+};
 
 const tarry__policy_type tarry__phased_stochastic = {
     .name = "phased-stochastic",
     .source = "Algorithm 1",
     .summary = "delays by chance, or by an adversary but equal for all arms",
     .settings = tarry__phased_settings,
-    .rule = &rule,
+    .rule = &algorithm,
     .state_size = sizeof(stochastic),
     .init = tarry__phased_init,
-    .choose = choose,
+    .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,

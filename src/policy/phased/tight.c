@@ -19,30 +19,154 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
+/* ---- the plan -------------------------------------------------------------*/
+
 double tarry__phased_tight_log(double n_arms, double horizon)
 {
     return log(n_arms * ceil(log2(horizon)) * horizon);
 }
+
+double tarry__phased_tight_quota(double g, double L, double epsilon)
+{
+    return 2 * g * L / (epsilon * epsilon);
+}
+
+static double log_of(const tarry__policy_problem *problem)
+{
+    return tarry__phased_tight_log((double)problem->n_arms,
+                                   (double)problem->horizon);
+}
+
+/* The promise counts on M / 2 phases, M = ceil(log2 T): more do not fit into
+ * the horizon, unless design=regret plans very few plays. */
+static bool is_beyond(const tarry__phased_task *task)
+{
+    return (double)task->phase > ceil(log2((double)task->problem->horizon)) / 2;
+}
+
+/* N(b) = ceil(N w(b)); beyond the phases that the promise counts on, longer
+ * than any game. */
+static void set_targets(const tarry__phased_task *task, tarry__phased_plan *p)
+{
+    const bool beyond = is_beyond(task);
+    for (size_t i = 0; i < p->n_entries; i++)
+        tarry__phased_plan_target(
+            p, i, beyond ? 0x1p40 : p->quota * p->entry[i].weight, 1);
+}
+
+static void measure(const tarry__phased_task *task, tarry__phased_plan *p)
+{
+    p->quota =
+        tarry__phased_tight_quota(p->g, log_of(task->problem), task->epsilon) *
+        p->stretch;
+    set_targets(task, p);
+}
+
+/* The arms with N > 0 become the plan. */
+static tarry_status take_plays(tarry__phased_plan *p, const double *N)
+{
+    size_t count = 0;
+    double sum = 0;
+    for (size_t i = 0; i < p->n_active; i++) {
+        count += N[i] > 0;
+        sum += N[i];
+    }
+    const tarry_status status = tarry__phased_plan_open(p, count);
+    if (status != TARRY_OK)
+        return status;
+    p->quota = sum;
+    count = 0;
+    for (size_t i = 0; i < p->n_active; i++)
+        if (N[i] > 0)
+            p->entry[count++] =
+                (tarry_plan_entry){.arm = p->active[i], .weight = N[i] / sum};
+    return TARRY_OK;
+}
+
+/* design=regret; the near design stays if the other needs more than twice as
+ * much. */
+static tarry_status plan_by_gaps(const tarry__phased_task *task,
+                                 tarry__phased_plan *p)
+{
+    bool better;
+    double *N = tarry__base_alloc(p->n_active, sizeof *N);
+    if (N == NULL)
+        return TARRY_NO_MEMORY;
+    tarry_status status =
+        tarry__phased_regret_plan(task, p, 2 * p->quota, N, &better);
+    if (status == TARRY_OK && better)
+        status = take_plays(p, N);
+    tarry__base_free(N);
+    return status;
+}
+
+/* Raises weights to 1/(4 psi), so that all arms are drawn soon.  What is added,
+ * at most 1/4, takes as large a share from the others; N grows as much. */
+static void balance(tarry__phased_plan *p)
+{
+    const double floor = 0.25 / (double)p->n_entries;
+    double sum = 0;
+    for (size_t i = 0; i < p->n_entries; i++)
+        sum += fmax(p->entry[i].weight, floor);
+    for (size_t i = 0; i < p->n_entries; i++)
+        p->entry[i].weight = fmax(p->entry[i].weight, floor) / sum;
+    p->stretch = sum;
+    p->quota *= sum;
+}
+
+/* Plays of the arms whose weights were raised, before any are drawn: they are
+ * few, and one would draw for long. */
+static void play_rare(tarry__phased_plan *p)
+{
+    const double floor = 0.25 / (double)p->n_entries / p->stretch;
+    for (size_t i = 0; i < p->n_entries; i++)
+        if (p->entry[i].weight <= (1 + 1e-9) * floor)
+            p->tally[i].left = p->entry[i].target;
+}
+
+static tarry_status plan(const tarry__phased_task *task, tarry__phased_plan *p)
+{
+    tarry_status status = task->algorithm->linear
+                              ? tarry__phased_lay_near(task, p)
+                              : tarry__phased_lay_all(task, p);
+    p->stretch = 1;
+    p->quota =
+        tarry__phased_tight_quota(p->g, log_of(task->problem), task->epsilon);
+    if (status == TARRY_OK && task->by_regret)
+        status = plan_by_gaps(task, p);
+    if (status != TARRY_OK)
+        return status;
+    if (task->drawn)
+        balance(p);
+    set_targets(task, p);
+    if (task->drawn)
+        tarry__phased_plan_draw(p);
+    if (task->drawn && task->by_regret)
+        play_rare(p);
+    return TARRY_OK;
+}
+
+/* ---- the judgement --------------------------------------------------------*/
 
 /* What is known of <theta, a - b>. */
 typedef struct {
     double middle, bracket, width;
 } judgement;
 
-static double plain_mean(const tarry__phased *ph, size_t arm)
+static double plain_mean(const tarry__phased_plan *p, size_t arm)
 {
-    const size_t i = ph->entry_of[arm];
-    return ph->tally[i].sum / (double)tarry__phased_count(ph, i);
+    const size_t i = p->entry_of[arm];
+    return p->tally[i].sum / (double)tarry__phased_count(p, i);
 }
 
-static judgement compare_plain(const tarry__phased *ph, size_t a, size_t b)
+static judgement compare_plain(const tarry__phased_plan *p, size_t a, size_t b)
 {
-    const size_t i = ph->entry_of[a], j = ph->entry_of[b];
-    const double n = (double)tarry__phased_count(ph, i);
-    const double m = (double)tarry__phased_count(ph, j);
-    return (judgement){.middle = plain_mean(ph, a) - plain_mean(ph, b),
-                       .bracket = (n - (double)ph->plan[i].observed) / n +
-                                  (m - (double)ph->plan[j].observed) / m,
+    const size_t i = p->entry_of[a], j = p->entry_of[b];
+    const double n = (double)tarry__phased_count(p, i);
+    const double m = (double)tarry__phased_count(p, j);
+    return (judgement){.middle = plain_mean(p, a) - plain_mean(p, b),
+                       .bracket = (n - (double)p->entry[i].observed) / n +
+                                  (m - (double)p->entry[j].observed) / m,
                        .width = sqrt(1 / n + 1 / m)};
 }
 
@@ -51,14 +175,14 @@ static judgement compare_linear(const tarry__phased *ph,
                                 const tarry__phased_solution *s, size_t a,
                                 size_t b, double *x)
 {
-    const size_t n = ph->problem->dim;
+    const size_t n = ph->problem->dim, rank = ph->plan.rank;
     judgement j = {0, 0, 0};
     for (size_t i = 0; i < n; i++)
         x[i] = s->scale *
                (ph->problem->arms[a * n + i] - ph->problem->arms[b * n + i]);
     j.middle = tarry__linalg_dot(x, s->theta, n);
-    tarry__linalg_times(s->W, ph->rank, n, x, s->t);
-    j.width = sqrt(tarry__linalg_dot(s->t, s->t, ph->rank));
+    tarry__linalg_times(s->W, rank, n, x, s->t);
+    j.width = sqrt(tarry__linalg_dot(s->t, s->t, rank));
     if (s->n_missing > 0)
         tarry__linalg_transposed_times(s->missing, n, s->n_missing, x, s->t);
     for (size_t i = 0; i < s->n_missing; i++)
@@ -70,14 +194,14 @@ static size_t empirically_best(const tarry__phased *ph,
                                const tarry__phased_solution *s)
 {
     const size_t n = ph->problem->dim;
-    size_t best = ph->active[0];
+    size_t best = ph->plan.active[0];
     double least = INFINITY;
-    for (size_t i = 0; i < ph->n_active; i++) {
-        const size_t arm = ph->active[i];
+    for (size_t i = 0; i < ph->plan.n_active; i++) {
+        const size_t arm = ph->plan.active[i];
         const double mean =
-            ph->rule->linear
+            ph->algorithm->linear
                 ? tarry__linalg_dot(ph->problem->arms + arm * n, s->theta, n)
-                : plain_mean(ph, arm);
+                : plain_mean(&ph->plan, arm);
         if (mean < least) {
             least = mean;
             best = arm;
@@ -87,27 +211,24 @@ static size_t empirically_best(const tarry__phased *ph,
 }
 
 /* All active arms against the best; `x` has room for n doubles. */
-static void judge(const tarry__phased *ph, const tarry__phased_solution *s,
-                  tarry__phased_verdict *v, double *x)
+static void judge_all(const tarry__phased *ph, const tarry__phased_solution *s,
+                      tarry__phased_verdict *v, double *x)
 {
-    const double L = tarry__phased_tight_log((double)ph->problem->n_arms,
-                                             (double)ph->problem->horizon);
-    const double factor = ph->practice.width * sqrt(2 * L);
-    const double enough =
-        tarry__phased_is_guided(ph) ? ph->epsilon / 4 : ph->epsilon;
+    const double factor = ph->choices.width * sqrt(2 * log_of(ph->problem));
+    const double enough = ph->rule->patience * ph->epsilon;
     v->exploit = empirically_best(ph, s);
     v->n_kept = 0;
     v->certificate = 0;
     v->settled = true;
-    for (size_t i = 0; i < ph->n_active; i++) {
-        const size_t arm = ph->active[i];
+    for (size_t i = 0; i < ph->plan.n_active; i++) {
+        const size_t arm = ph->plan.active[i];
         if (arm == v->exploit) {
             v->kept[v->n_kept++] = (uint32_t)arm;
             continue;
         }
-        const judgement j = ph->rule->linear
+        const judgement j = ph->algorithm->linear
                                 ? compare_linear(ph, s, arm, v->exploit, x)
-                                : compare_plain(ph, arm, v->exploit);
+                                : compare_plain(&ph->plan, arm, v->exploit);
         if (j.middle - j.bracket > factor * j.width)
             continue;
         v->kept[v->n_kept++] = (uint32_t)arm;
@@ -117,52 +238,91 @@ static void judge(const tarry__phased *ph, const tarry__phased_solution *s,
     }
 }
 
-/* The kept arms, a vector, the solution. */
-size_t tarry__phased_tight_room(size_t dim, size_t n_plan, size_t n_active)
+/* Arms to keep, a vector, the solution. */
+size_t tarry__phased_scratch_size(size_t dim, size_t n_entries, size_t n_active)
 {
-    return (n_active + 1) / 2 + dim + tarry__phased_solution_size(dim, n_plan);
+    return (n_active + 1) / 2 + dim +
+           tarry__phased_solution_size(dim, n_entries);
 }
 
-static bool judge_linear(const tarry__phased *ph, tarry_estimate *estimates,
-                         tarry__phased_verdict *v, double *memory)
+static tarry_status judge_linear(const tarry__phased *ph,
+                                 tarry_estimate *estimates,
+                                 tarry__phased_verdict *v, double *memory)
 {
     tarry__phased_solution s;
-    if (!tarry__phased_solution_find(ph, memory + ph->problem->dim, &s))
-        return false;
+    if (!tarry__phased_solution_find(ph->problem, &ph->plan,
+                                     memory + ph->problem->dim, &s))
+        return TARRY_TARGET_NOT_MET;
     tarry__linalg_blas_quiet_begin();
-    judge(ph, &s, v, memory);
+    judge_all(ph, &s, v, memory);
     if (estimates != NULL)
-        tarry__phased_bracket_all(ph, &s, estimates);
+        tarry__phased_bracket_all(ph->problem, &ph->plan, &s, estimates);
     tarry__linalg_blas_quiet_end();
-    return true;
-}
-
-tarry_status tarry__phased_tight_judge(const tarry__phased *ph,
-                                       tarry_estimate *estimates,
-                                       tarry__phased_verdict *v)
-{
-    v->kept = (uint32_t *)ph->room;
-    if (ph->rule->linear)
-        return judge_linear(ph, estimates, v, ph->room + (ph->n_active + 1) / 2)
-                   ? TARRY_OK
-                   : TARRY_TARGET_NOT_MET;
-    judge(ph, NULL, v, NULL);
-    if (estimates != NULL)
-        tarry__phased_estimate_mab(ph, estimates);
     return TARRY_OK;
 }
 
-tarry_status tarry__phased_tight_is_settled(tarry__phased *ph, bool *settled)
+static tarry_status judge(const tarry__phased *ph, tarry_estimate *estimates,
+                          tarry__phased_verdict *v)
 {
-    tarry__phased_verdict v;
+    const size_t kept = (ph->plan.n_active + 1) / 2;
+    if (ph->algorithm->linear)
+        return judge_linear(ph, estimates, v, ph->plan.scratch + kept);
+    judge_all(ph, NULL, v, NULL);
+    if (estimates != NULL)
+        tarry__phased_estimate_mab(&ph->plan, estimates);
+    return TARRY_OK;
+}
+
+/* Whether what is missing no longer matters.  Looks only now and then: when a
+ * tenth of it has come. */
+static tarry_status is_settled(tarry__phased *ph, bool *settled)
+{
+    tarry__phased_plan *p = &ph->plan;
+    tarry__phased_verdict v = {.kept = (uint32_t *)p->scratch};
     *settled = false;
-    if (ph->missing > ph->look_at)
+    if (p->missing > p->look_at)
         return TARRY_OK;
-    const tarry_status status = tarry__phased_tight_judge(ph, NULL, &v);
+    const tarry_status status = judge(ph, NULL, &v);
     if (status != TARRY_OK)
         return status;
     *settled = v.settled;
     if (!v.settled) /* else the phase ends, perhaps in a second try */
-        ph->look_at = ph->missing - (ph->missing + 9) / 10;
+        p->look_at = p->missing - (p->missing + 9) / 10;
     return TARRY_OK;
 }
+
+/* ---- the rules ------------------------------------------------------------*/
+
+/* Where delays do not look at losses and nobody else plays, all losses count:
+ * how many there are does not depend on what they are. */
+const tarry__phased_rule tarry__phased_tight_full = {
+    .certifies = true,
+    .counting = TARRY__PHASED_COUNT_ALL,
+    .patience = 0,
+    .plan = plan,
+    .measure = measure,
+    .judge = judge,
+    .has_enough = tarry__phased_is_full,
+};
+
+/* Elsewhere missing losses are bracketed; */
+const tarry__phased_rule tarry__phased_tight_bracketed = {
+    .certifies = true,
+    .counting = TARRY__PHASED_COUNT_FIRST,
+    .patience = 1,
+    .plan = plan,
+    .measure = measure,
+    .judge = judge,
+    .has_enough = is_settled,
+};
+
+/* a guide's plays make it cheap to wait for them. */
+const tarry__phased_rule tarry__phased_tight_guided = {
+    .certifies = true,
+    .counting = TARRY__PHASED_COUNT_FIRST,
+    .patience = 0.25,
+    .plan = plan,
+    .measure = measure,
+    .judge = judge,
+    .has_enough = is_settled,
+};

@@ -1,7 +1,7 @@
 /* Where the paper's text slips.  Each test computes what is printed beside what
  * the policies do, on an instance where the two differ, and so fails for a
- * policy that follows the printed text.  (Section 3 of the specification lists
- * the slips as (a) to (e).) */
+ * policy that follows the printed text.  (docs/algorithms.md
+ * lists the slips.) */
 #include "check.h"
 #include "policy/phased/phased.h"
 #include "tarry/design.h"
@@ -211,19 +211,19 @@ static void slip_d_bracket_is_wider_than_printed(void **state)
     uint32_t active[] = {0, 1, 2};
     const double eps = 0.25;
     const uint64_t sigma = (uint64_t)(eps / M_SQRT2 * N);
-    tarry_plan_entry plan[] = {{0, 0.5, N, N - sigma}, {1, 0.5, N, N - sigma}};
+    tarry_plan_entry entries[] = {{0, 0.5, N, N - sigma},
+                                  {1, 0.5, N, N - sigma}};
     tarry__phased_tally tally[] = {{.sum = 100}, {.sum = -200}};
     const tarry__policy_problem problem = {.n_arms = 3, .dim = 2, .arms = arms};
-    const tarry__phased phased = {.problem = &problem,
-                                  .epsilon = eps,
-                                  .n_active = 3,
-                                  .active = active,
-                                  .n_plan = 2,
-                                  .rank = 2,
-                                  .plan = plan,
-                                  .tally = tally};
+    const tarry__phased_plan plan = {.n_active = 3,
+                                     .active = active,
+                                     .n_entries = 2,
+                                     .rank = 2,
+                                     .entry = entries,
+                                     .tally = tally};
     tarry_estimate e[3];
-    assert_int_equal(tarry__phased_estimate_linear(&phased, e), TARRY_OK);
+    assert_int_equal(tarry__phased_estimate_linear(&problem, &plan, e),
+                     TARRY_OK);
     const double half_width = (e[2].upper - e[2].lower) / 2;
     CHECK_NEAR(half_width, 2 * eps, 1e-3 * eps); /* printed: at most eps */
     CHECK_AT_MOST(half_width, 2 * M_SQRT2 * eps);

@@ -297,6 +297,37 @@ static void phases_of_flat_arms_are_as_written(void **state)
         follow(&kinds[i], make_game(7, 5, 2), &delay_laws[1]);
 }
 
+/* ---- design=regret --------------------------------------------------------*/
+
+/* r(r+1)/2 = 6 of 1000 arms suffice, and drawing them takes not much longer
+ * than playing them would. */
+static void regret_plans_are_thin_and_soon_drawn(void **state)
+{
+    (void)state;
+    game g = make_game(1000, 3, 3);
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy *p =
+        make_policy("phased-stochastic:constants=tight,design=regret", &params);
+    uint64_t phase = 1, since = 1, planned = 0;
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        const choice c = choose(p);
+        const tarry_policy_status s = status_of(p);
+        if (s.phase != phase) {
+            CHECK_AT_MOST((double)(t - since), 1.7 * (double)planned);
+            phase = s.phase;
+            since = t;
+        }
+        CHECK_AT_MOST((double)s.n_plan, 6);
+        planned = 0;
+        for (size_t i = 0; i < s.n_plan; i++)
+            planned += s.plan[i].target;
+        tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+    }
+    assert_true(phase >= 4);
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
 /* ---- guides ---------------------------------------------------------------*/
 
 /* Plays both for some rounds, with no delay; answers how many choices differ.
@@ -467,6 +498,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_are_as_written),
         cmocka_unit_test(phases_of_flat_arms_are_as_written),
+        cmocka_unit_test(regret_plans_are_thin_and_soon_drawn),
         cmocka_unit_test(a_guide_that_nobody_disturbs_plays_as_alone),
         cmocka_unit_test(phases_last_as_long_as_the_share_says),
         cmocka_unit_test(guides_of_many_arms_keep_to_the_active_ones),

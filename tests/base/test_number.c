@@ -1,7 +1,7 @@
 /* Numbers must have the bits that strtod gives them.  Each text is read from
  * a block of exactly its size, so that a sanitizer sees any step beyond it. */
-#include "scratch.h"
-#include "arms/number.h"
+#include "arms/scratch.h"
+#include "base/number.h"
 
 #include <locale.h>
 #include <math.h>

@@ -15,7 +15,7 @@
  *
  * Long double arithmetic would serve as well on x86, but neither on other
  * machines nor under valgrind, which computes it with 64 bits. */
-#include "arms/number.h"
+#include "base/number.h"
 
 #include <stdint.h>
 #include <stdio.h>

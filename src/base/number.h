@@ -1,6 +1,6 @@
 /* number.h - decimal text to double, correctly rounded, in every locale. */
-#ifndef TARRY_ARMS_NUMBER_H
-#define TARRY_ARMS_NUMBER_H
+#ifndef TARRY_BASE_NUMBER_H
+#define TARRY_BASE_NUMBER_H
 
 /* Reads the longest decimal number that text..end starts with: digits with
  * at most one point, perhaps a sign before and an exponent after ("-1.5",

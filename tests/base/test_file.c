@@ -1,0 +1,264 @@
+/* Files appear whole or not at all, and nobody's link is followed. */
+#define _GNU_SOURCE
+#include "check.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "base/file.h"
+
+static char folder[] = "/tmp/tarry-file-XXXXXX";
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) != NULL ? chdir(folder) : -1;
+}
+
+/* Fails if a test left anything behind. */
+static int leave_folder(void **state)
+{
+    (void)state;
+    return chdir("/") != 0 ? -1 : rmdir(folder);
+}
+
+static size_t files_here(void)
+{
+    size_t count = 0;
+    DIR *here = opendir(".");
+    assert_non_null(here);
+    while (readdir(here) != NULL)
+        count++;
+    closedir(here);
+    return count - 2;
+}
+
+static void check_holds(const char *path, const char *text)
+{
+    char bytes[100] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    bytes[fread(bytes, 1, sizeof bytes - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(bytes, text);
+}
+
+static void save(const char *path, const char *text)
+{
+    tarry_error error = {""};
+    if (tarry__file_save(path, text, strlen(text), &error) != TARRY_OK)
+        fail_msg("%s", error.text);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat what;
+    assert_int_equal(lstat(path, &what), 0);
+    return what.st_mode;
+}
+
+static void a_new_file_has_the_mode_that_the_umask_says(void **state)
+{
+    (void)state;
+    const mode_t old = umask(027);
+    save("a", "2.385");
+    umask(old);
+    assert_int_equal(mode_of("a") & 07777, 0640);
+    check_holds("a", "2.385");
+    assert_int_equal(files_here(), 1);
+    unlink("a");
+}
+
+static void a_file_that_is_replaced_keeps_its_mode(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = {0600, 0640, 0666, 0400, 0755};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        save("a", "old");
+        assert_int_equal(chmod("a", modes[i]), 0);
+        save("a", "new");
+        assert_int_equal(mode_of("a") & 07777, modes[i]);
+        assert_int_equal(chmod("a", 0600), 0);
+        check_holds("a", "new");
+        unlink("a");
+    }
+}
+
+static void what_is_not_ended_well_leaves_the_old_file(void **state)
+{
+    (void)state;
+    tarry__file f;
+    save("a", "old");
+    assert_int_equal(tarry__file_begin(&f, "a", NULL), TARRY_OK);
+    fputs("new", f.stream);
+    fflush(f.stream);
+    check_holds("a", "old");
+    assert_int_equal(tarry__file_end(&f, TARRY_BAD_INPUT, NULL),
+                     TARRY_BAD_INPUT);
+    check_holds("a", "old");
+    assert_int_equal(files_here(), 1);
+    unlink("a");
+}
+
+/* Links at every name that a writer might guess. */
+static void links_beside_the_file_are_not_followed(void **state)
+{
+    (void)state;
+    static const char *const guesses[] = {"a.new", "a.tmp", "a~", ".a.swp"};
+    save("victim", "precious");
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(symlink("victim", guesses[i]), 0);
+    save("a", "2.385");
+    check_holds("victim", "precious");
+    for (size_t i = 0; i < 4; i++)
+        unlink(guesses[i]);
+    unlink("victim");
+    unlink("a");
+}
+
+static void a_link_at_the_path_stays_a_link(void **state)
+{
+    (void)state;
+    save("real", "old");
+    assert_int_equal(symlink("real", "link"), 0);
+    save("link", "new");
+    assert_true(S_ISLNK(mode_of("link")));
+    check_holds("real", "new");
+    unlink("link");
+    unlink("real");
+}
+
+static void check_refused(const char *path, const char *why)
+{
+    tarry_error error = {""};
+    assert_int_equal(tarry__file_save(path, "x", 1, &error), TARRY_IO_ERROR);
+    assert_true(strstr(error.text, path) == error.text);
+    assert_non_null(strstr(error.text, why));
+    assert_int_equal(tarry__file_check(path, NULL), TARRY_IO_ERROR);
+}
+
+static void folders_and_what_is_missing_are_called_so(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("d", 0700), 0);
+    check_refused("d", "Is a directory");
+    check_refused("missing/a", "No such file");
+    rmdir("d");
+}
+
+static void a_check_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(tarry__file_check("a", NULL), TARRY_OK);
+    assert_int_equal(files_here(), 0);
+}
+
+static void what_is_no_regular_file_is_written_to(void **state)
+{
+    (void)state;
+    char text[6] = "";
+    int ends[2];
+    char path[64];
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+    save(path, "2.385");
+    assert_int_equal(read(ends[0], text, 5), 5);
+    assert_string_equal(text, "2.385");
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(tarry__file_save("/dev/full", "x", 1, NULL),
+                     TARRY_IO_ERROR);
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void a_full_disk_leaves_the_old_file(void **state)
+{
+    (void)state;
+    static char many[100000];
+    struct rlimit old, little = {1000, 1000};
+    save("a", "old");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    little.rlim_max = old.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    tarry_error error = {""};
+    const tarry_status status =
+        tarry__file_save("a", many, sizeof many, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(status, TARRY_IO_ERROR);
+    assert_non_null(strstr(error.text, "File too large"));
+    check_holds("a", "old");
+    assert_int_equal(files_here(), 1);
+    unlink("a");
+}
+
+/* Two writers at once: the file is always one of theirs, whole. */
+static void writers_at_once_leave_a_whole_file(void **state)
+{
+    (void)state;
+    enum { WRITERS = 4, TIMES = 50, SIZE = 20000 };
+    static char bytes[SIZE];
+    for (int w = 0; w < WRITERS; w++)
+        if (fork() == 0) {
+            memset(bytes, 'a' + w, SIZE);
+            for (int i = 0; i < TIMES; i++)
+                if (tarry__file_save("a", bytes, SIZE, NULL) != TARRY_OK)
+                    _exit(1);
+            _exit(0);
+        }
+    for (int w = 0, code; w < WRITERS; w++) {
+        assert_true(wait(&code) > 0);
+        assert_int_equal(code, 0);
+    }
+    FILE *file = fopen("a", "r");
+    assert_int_equal(fread(bytes, 1, SIZE, file), SIZE);
+    fclose(file);
+    for (size_t i = 1; i < SIZE; i++)
+        assert_int_equal(bytes[i], bytes[0]);
+    assert_int_equal(files_here(), 1);
+    unlink("a");
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    tarry_status status = TARRY_NO_MEMORY;
+    uint64_t k = 0;
+    save("a", "old");
+    while (status != TARRY_OK && k < 100) {
+        tarry__base_fail_alloc(++k);
+        status = tarry__file_save("a", "new", 3, NULL);
+        if (status == TARRY_NO_MEMORY)
+            check_holds("a", "old");
+    }
+    tarry__base_fail_alloc(0);
+    assert_true(k > 3 && k < 100);
+    check_holds("a", "new");
+    assert_int_equal(files_here(), 1);
+    unlink("a");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_file_has_the_mode_that_the_umask_says),
+        cmocka_unit_test(a_file_that_is_replaced_keeps_its_mode),
+        cmocka_unit_test(what_is_not_ended_well_leaves_the_old_file),
+        cmocka_unit_test(links_beside_the_file_are_not_followed),
+        cmocka_unit_test(a_link_at_the_path_stays_a_link),
+        cmocka_unit_test(folders_and_what_is_missing_are_called_so),
+        cmocka_unit_test(a_check_leaves_nothing),
+        cmocka_unit_test(what_is_no_regular_file_is_written_to),
+        cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(writers_at_once_leave_a_whole_file),
+        cmocka_unit_test(every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

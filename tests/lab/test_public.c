@@ -1,0 +1,611 @@
+/* test_public.c - worlds and experiments as users of the library make them. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "tarry/tarry.h"
+
+/* ---- helpers --------------------------------------------------------------*/
+
+static tarry_experiment_params small(void)
+{
+    tarry_experiment_params p = tarry_experiment_defaults();
+    p.horizon = 3000;
+    p.runs = 4;
+    p.points = 7;
+    p.threads = 1;
+    return p;
+}
+
+static tarry_world *make(const tarry_world_params *params)
+{
+    tarry_world *world;
+    tarry_error error = {""};
+    if (tarry_world_create(params, &world, &error) != TARRY_OK)
+        fail_msg("%s", error.text);
+    return world;
+}
+
+static tarry_experiment *experiment_in(const tarry_world *world,
+                                       const tarry_experiment_params *p)
+{
+    tarry_experiment *e;
+    assert_int_equal(tarry_experiment_create(p, &e, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_add_world(e, world, NULL), TARRY_OK);
+    return e;
+}
+
+static void run(tarry_experiment *e)
+{
+    tarry_error error = {""};
+    if (tarry_experiment_run(e, &error) != TARRY_OK)
+        fail_msg("%s", error.text);
+}
+
+static tarry_experiment_outcome outcome(const tarry_experiment *e, size_t p,
+                                        uint64_t i)
+{
+    tarry_experiment_outcome o;
+    assert_int_equal(tarry_experiment_get_outcome(e, 0, p, i, &o), TARRY_OK);
+    return o;
+}
+
+/* Two experiments saw the same, but for the time it took. */
+static void check_same(const tarry_experiment *a, const tarry_experiment *b,
+                       uint64_t runs)
+{
+    const size_t n = tarry_experiment_n_policies(a);
+    assert_int_equal(n, tarry_experiment_n_policies(b));
+    for (size_t p = 0; p < n; p++)
+        for (uint64_t i = 0; i < runs; i++) {
+            const tarry_experiment_outcome x = outcome(a, p, i);
+            const tarry_experiment_outcome y = outcome(b, p, i);
+            CHECK_NEAR(x.regret, y.regret, 0);
+            assert_int_equal(x.sigma_max, y.sigma_max);
+            assert_int_equal(x.lost, y.lost);
+            assert_memory_equal(x.curve, y.curve, x.n_points * sizeof *x.curve);
+        }
+}
+
+/* ---- functions of one's own -----------------------------------------------*/
+
+/* Plays arms in turn, but sticks to one whose last loss was below 0. */
+typedef struct {
+    tarry_problem problem;
+    size_t next;
+    uint64_t seen;
+} walker;
+
+static tarry_status walk_start(void *context, const tarry_problem *problem,
+                               void **state)
+{
+    walker *w = calloc(1, sizeof *w);
+    if (context != NULL) /* it counts the runs that are open */
+        __atomic_add_fetch((int *)context, 1, __ATOMIC_SEQ_CST);
+    w->problem = *problem;
+    *state = w;
+    return TARRY_OK;
+}
+
+static tarry_status walk_choose(void *state, uint64_t round, size_t *arm)
+{
+    walker *w = state;
+    assert_true(round >= 1 && round <= w->problem.horizon);
+    *arm = w->next;
+    return TARRY_OK;
+}
+
+static tarry_status walk_observe(void *state, uint64_t round, size_t arm,
+                                 double loss)
+{
+    walker *w = state;
+    assert_true(round >= 1 && fabs(loss) <= 1);
+    w->seen++;
+    if (loss > 0)
+        w->next = (arm + 1) % w->problem.n_arms;
+    return TARRY_OK;
+}
+
+static int open_walks;
+
+static void walk_end(void *state)
+{
+    __atomic_sub_fetch(&open_walks, 1, __ATOMIC_SEQ_CST);
+    free(state);
+}
+
+static const tarry_own_policy walks = {.name = "walker",
+                                       .context = &open_walks,
+                                       .start = walk_start,
+                                       .choose = walk_choose,
+                                       .observe = walk_observe,
+                                       .end = walk_end};
+
+/* A delay by round and chance; with `arm` and `loss` as the law depends. */
+static uint64_t law_of(const tarry_random *at, tarry_delay_dependence depends,
+                       size_t arm, double loss)
+{
+    const double u = tarry_random_uniform(at);
+    uint64_t delay = (uint64_t)(40 * u);
+    if (depends >= TARRY_DELAY_BY_ARM)
+        delay += 7 * arm;
+    if (depends == TARRY_DELAY_BY_LOSS)
+        delay += loss > 0 ? 31 : 0;
+    return u < 0.02 ? TARRY_NEVER : delay;
+}
+
+typedef struct {
+    tarry_delay_dependence depends;
+    size_t n_arms;
+} law_context;
+
+static tarry_status law_start(void *context, const tarry_problem *problem,
+                              void **state)
+{
+    law_context *own = malloc(sizeof *own);
+    *own = *(law_context *)context;
+    own->n_arms = problem->n_arms;
+    *state = own;
+    return TARRY_OK;
+}
+
+static tarry_status draw(void *state, uint64_t round, size_t arm, double loss,
+                         const tarry_random *at, uint64_t *delay)
+{
+    const law_context *l = state;
+    assert_int_equal(at->round, round);
+    *delay = law_of(at, l->depends, arm, loss);
+    return TARRY_OK;
+}
+
+static tarry_status draw_many(void *state, size_t count, const tarry_random *at,
+                              const double *loss, uint64_t *delay)
+{
+    const law_context *l = state;
+    const size_t arms = l->depends == TARRY_DELAY_BY_NOTHING ? 1 : l->n_arms;
+    assert_true((loss != NULL) == (l->depends == TARRY_DELAY_BY_LOSS));
+    assert_true(at->round >= 1);
+    for (size_t i = 0; i < count; i++) {
+        tarry_random there = *at;
+        there.round += i;
+        for (size_t k = 0; k < arms; k++)
+            delay[i * arms + k] = law_of(&there, l->depends, k,
+                                         loss != NULL ? loss[i * arms + k] : 0);
+    }
+    return TARRY_OK;
+}
+
+/* ---- the tests ------------------------------------------------------------*/
+
+/* The text is what the program prints, but for the speed. */
+static void results_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    const tarry_world_params where = {.instance = "sphere:dim=3,arms=8",
+                                      .loss = "rademacher",
+                                      .delay = "exponential:mean=30"};
+    tarry_world *world = make(&where);
+    tarry_experiment *e[2];
+    for (int i = 0; i < 2; i++) {
+        tarry_experiment_params p = small();
+        p.threads = i + 1;
+        e[i] = experiment_in(world, &p);
+        assert_int_equal(tarry_experiment_add_own_policy(e[i], &walks, NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry_experiment_add_policy(e[i], "linear", NULL),
+                         TARRY_OK);
+        run(e[i]);
+        assert_int_equal(open_walks, 0);
+    }
+    assert_true(tarry_experiment_n_policies(e[0]) > 5);
+    check_same(e[0], e[1], 4);
+    assert_true(outcome(e[0], 0, 0).used > 2000);
+    for (int i = 0; i < 2; i++)
+        tarry_experiment_free(e[i]);
+    tarry_world_free(world);
+}
+
+/* In another policy's company nothing changes, and own policies meet the luck
+ * that ours do: one that plays arm 0 for ever has the regret of its gap. */
+static tarry_status play_zero(void *context, uint64_t round, size_t *arm)
+{
+    (void)context;
+    (void)round;
+    *arm = 0;
+    return TARRY_OK;
+}
+
+static void a_constant_policy_pays_its_gap(void **state)
+{
+    (void)state;
+    const double arms[] = {1, 0, 0, 1, 0.6, 0.6};
+    const double theta[] = {0.4, -0.25};
+    const tarry_own_policy zero = {.name = "zero", .choose = play_zero};
+    const tarry_world_params where = {.n_arms = 3,
+                                      .dim = 2,
+                                      .arms = arms,
+                                      .theta = theta,
+                                      .loss = "uniform:width=0.3",
+                                      .delay = "constant:rounds=5"};
+    tarry_world *world = make(&where);
+    const tarry_experiment_params p = small();
+    tarry_experiment *e = experiment_in(world, &p);
+    assert_int_equal(tarry_experiment_add_own_policy(e, &zero, NULL), TARRY_OK);
+    run(e);
+    const tarry_experiment_outcome o = outcome(e, 0, 1);
+    CHECK_NEAR(o.regret, 3000 * 0.65, 1e-9);
+    assert_int_equal(o.sigma_max, 5);
+    assert_int_equal(o.ignored, 3000 - 5);
+    assert_true(isnan(o.certificate[0]));
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
+/* Round by round or many at once, a law is the same law; and by nothing it is
+ * one of ours in disguise. */
+static void laws_may_draw_many_rounds_at_once(void **state)
+{
+    (void)state;
+    for (int d = TARRY_DELAY_BY_NOTHING; d <= TARRY_DELAY_BY_LOSS; d++) {
+        law_context context = {.depends = (tarry_delay_dependence)d};
+        tarry_delay_law law = {.name = "law",
+                               .depends = context.depends,
+                               .context = &context,
+                               .start = law_start,
+                               .end = free};
+        tarry_experiment *e[2];
+        tarry_world *world[2];
+        for (int i = 0; i < 2; i++) {
+            const tarry_world_params where = {.instance = "sphere:dim=3,arms=8",
+                                              .loss = "rademacher",
+                                              .law = &law};
+            tarry_experiment_params p = small();
+            p.threads = 2;
+            law.draw = i == 0 ? draw : NULL;
+            law.draw_many = i == 1 ? draw_many : NULL;
+            world[i] = make(&where);
+            e[i] = experiment_in(world[i], &p);
+            assert_int_equal(tarry_experiment_add_policy(e[i], "lints", NULL),
+                             TARRY_OK);
+            assert_int_equal(
+                tarry_experiment_add_policy(e[i], "recommended", NULL),
+                TARRY_OK);
+            run(e[i]);
+        }
+        check_same(e[0], e[1], 4);
+        assert_true(outcome(e[0], 0, 0).lost > 20);
+        tarry_world_view view;
+        assert_int_equal(tarry_world_look(world[0], 1, 0, &view, NULL),
+                         TARRY_OK);
+        assert_int_equal(view.model, d == 0   ? TARRY_WORLD_STOCHASTIC
+                                     : d == 1 ? TARRY_WORLD_STOCHASTIC_BY_ARM
+                                              : TARRY_WORLD_LOSS_DEPENDENT);
+        tarry_world_view_free(&view);
+        for (int i = 0; i < 2; i++) {
+            tarry_experiment_free(e[i]);
+            tarry_world_free(world[i]);
+        }
+    }
+}
+
+/* Rows of an arm come with equal chances: 4 standard errors. */
+static void tables_are_drawn_row_by_row(void **state)
+{
+    (void)state;
+    const double arms[] = {1, 0};
+    const size_t arm[] = {1, 0, 1, 0, 0};
+    const double loss[] = {0.5, -1, 0.25, 0.5, 0.125};
+    const uint64_t delay[] = {3, TARRY_NEVER, 9, 2, 0};
+    const tarry_own_policy zero = {.name = "zero", .choose = play_zero};
+    const tarry_world_params where = {.n_arms = 2,
+                                      .dim = 1,
+                                      .arms = arms,
+                                      .n_rows = 5,
+                                      .row_arm = arm,
+                                      .row_loss = loss,
+                                      .row_delay = delay};
+    tarry_world *world = make(&where);
+    tarry_world_view view;
+    assert_int_equal(tarry_world_look(world, 1, 0, &view, NULL), TARRY_OK);
+    CHECK_NEAR(view.means[0], -0.125, 1e-15);
+    CHECK_NEAR(view.means[1], 0.375, 1e-15);
+    assert_int_equal(view.best, 0);
+    tarry_world_view_free(&view);
+    tarry_experiment_params p = small();
+    p.horizon = 30000;
+    tarry_experiment *e = experiment_in(world, &p);
+    assert_int_equal(tarry_experiment_add_own_policy(e, &zero, NULL), TARRY_OK);
+    run(e);
+    const tarry_experiment_outcome o = outcome(e, 0, 0);
+    CHECK_NEAR((double)o.lost, 10000, 4 * sqrt(30000 * 2.0 / 9));
+    CHECK_NEAR(o.regret, 0, 0);
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
+/* ---- failures -------------------------------------------------------------*/
+
+static tarry_status choose_badly(void *context, uint64_t round, size_t *arm)
+{
+    (void)context;
+    *arm = round < 100 ? 0 : 8;
+    return TARRY_OK;
+}
+
+static tarry_status give_up(void *context, uint64_t round, size_t arm,
+                            double loss)
+{
+    (void)context;
+    (void)arm;
+    (void)loss;
+    return round < 3000 ? TARRY_OK : TARRY_IO_ERROR; /* the very last */
+}
+
+static tarry_status draw_badly(void *context, uint64_t round, size_t arm,
+                               double loss, const tarry_random *at,
+                               uint64_t *delay)
+{
+    (void)context;
+    (void)arm;
+    (void)loss;
+    (void)at;
+    *delay = 0;
+    return round < 500 ? TARRY_OK : TARRY_IO_ERROR;
+}
+
+static void check_failure(const tarry_world_params *where,
+                          const tarry_own_policy *policy, tarry_status expected,
+                          const char *says)
+{
+    tarry_error error = {""};
+    tarry_world *world = make(where);
+    const tarry_experiment_params p = small();
+    tarry_experiment *e = experiment_in(world, &p);
+    assert_int_equal(tarry_experiment_add_own_policy(e, policy, NULL),
+                     TARRY_OK);
+    assert_int_equal(tarry_experiment_run(e, &error), expected);
+    assert_non_null(strstr(error.text, says));
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
+static void functions_that_fail_end_the_experiment(void **state)
+{
+    (void)state;
+    const tarry_delay_law law = {.name = "bad-law", .draw = draw_badly};
+    const tarry_own_policy bad = {.name = "bad-arm", .choose = choose_badly};
+    const tarry_own_policy quits = {
+        .name = "quits", .choose = play_zero, .observe = give_up};
+    const tarry_own_policy fine = {.name = "fine", .choose = play_zero};
+    tarry_world_params where = {.instance = "sphere:dim=3,arms=8",
+                                .loss = "rademacher",
+                                .delay = "none"};
+    check_failure(&where, &bad, TARRY_BAD_ARGUMENT,
+                  "bad-arm: arm 8 of 8 chosen in round 100");
+    check_failure(&where, &quits, TARRY_IO_ERROR, "quits: observe of round");
+    where.delay = NULL;
+    where.law = &law;
+    check_failure(&where, &fine, TARRY_IO_ERROR, "bad-law: ");
+}
+
+static void check_refused(const tarry_world_params *where, const char *says)
+{
+    tarry_error error = {""};
+    tarry_world *world = (tarry_world *)&error;
+    assert_int_not_equal(tarry_world_create(where, &world, &error), TARRY_OK);
+    assert_null(world);
+    if (strstr(error.text, says) == NULL)
+        fail_msg("'%s' does not say '%s'", error.text, says);
+}
+
+static void bad_worlds_are_refused(void **state)
+{
+    (void)state;
+    const double arms[] = {1, 0, 0, 1}, means[] = {0.5, 1.5};
+    const double wrong[] = {1, NAN, 0, 1}, fine[] = {0.5, -0.5};
+    const size_t row_arm[] = {0, 2}, one_arm[] = {0, 0};
+    const uint64_t row_delay[] = {0, 0};
+    const tarry_delay_law nameless = {.draw = draw}, drawless = {.name = "x"};
+    tarry_world_params w = tarry_world_defaults();
+    w.arms = arms;
+    check_refused(&w, "either an instance or arrays");
+    w.instance = NULL;
+    check_refused(&w, "n_arms or dim");
+    w.n_arms = w.dim = 2;
+    check_refused(&w, "either theta, means or a table");
+    w.means = means;
+    check_refused(&w, "arm 1 of mean 1.5");
+    w.means = fine;
+    w.law = &nameless;
+    check_refused(&w, "either a delay or a law");
+    w.delay = NULL;
+    check_refused(&w, "without a name");
+    w.law = &drawless;
+    check_refused(&w, "function that draws");
+    w.law = NULL;
+    w.delay = "no-such";
+    check_refused(&w, "no delay or adversary 'no-such'");
+    w.delay = "theorem";
+    check_refused(&w, "theorem");
+    w.arms = wrong;
+    check_refused(&w, "arms: number 1 is not finite");
+    w = (tarry_world_params){.n_arms = 2,
+                             .dim = 2,
+                             .arms = arms,
+                             .n_rows = 2,
+                             .row_arm = row_arm,
+                             .row_loss = fine,
+                             .row_delay = row_delay};
+    check_refused(&w, "row 1: arm 2 of 2");
+    w.row_arm = one_arm;
+    check_refused(&w, "arm 1 has no row");
+    w.row_loss = means;
+    check_refused(&w, "row 1: a loss outside");
+}
+
+static void null_is_refused_not_followed(void **state)
+{
+    (void)state;
+    tarry_world_params where = tarry_world_defaults();
+    tarry_experiment_params how = small();
+    tarry_world *world = make(&where);
+    tarry_experiment *e = experiment_in(world, &how), *other;
+    tarry_experiment_summary s;
+    tarry_experiment_outcome o;
+    tarry_world_view view;
+    assert_int_not_equal(tarry_world_create(NULL, &world, NULL), TARRY_OK);
+    world = make(&where);
+    assert_int_not_equal(tarry_world_create(&where, NULL, NULL), TARRY_OK);
+    assert_int_not_equal(tarry_world_look(NULL, 1, 0, &view, NULL), TARRY_OK);
+    assert_int_not_equal(tarry_world_look(world, 1, 0, NULL, NULL), TARRY_OK);
+    assert_int_not_equal(tarry_experiment_create(NULL, &other, NULL), TARRY_OK);
+    assert_int_not_equal(tarry_experiment_create(&how, NULL, NULL), TARRY_OK);
+    assert_int_not_equal(tarry_experiment_add_world(NULL, world, NULL), 0);
+    assert_int_not_equal(tarry_experiment_add_world(e, NULL, NULL), 0);
+    assert_int_not_equal(tarry_experiment_add_policy(e, NULL, NULL), 0);
+    assert_int_not_equal(tarry_experiment_add_policy(NULL, "lints", NULL), 0);
+    assert_int_not_equal(tarry_experiment_add_own_policy(e, NULL, NULL), 0);
+    assert_int_not_equal(tarry_experiment_add_own_policy(
+                             e, &(tarry_own_policy){.name = "x"}, NULL),
+                         0);
+    assert_int_not_equal(tarry_experiment_run(NULL, NULL), TARRY_OK);
+    assert_int_not_equal(tarry_experiment_run(e, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_n_worlds(NULL), 0);
+    assert_int_equal(tarry_experiment_n_policies(e), 0);
+    assert_int_equal(tarry_experiment_journal_dropped(NULL), 0);
+    assert_int_not_equal(tarry_experiment_get_summary(NULL, 0, 0, &s), 0);
+    assert_int_not_equal(tarry_experiment_get_summary(e, 0, 0, &s), 0);
+    assert_int_not_equal(tarry_experiment_get_outcome(NULL, 0, 0, 0, &o), 0);
+    assert_null(tarry_experiment_json(NULL));
+    assert_null(tarry_experiment_json(e));
+    tarry_experiment_free_json(NULL);
+    tarry_experiment_free(NULL);
+    tarry_world_free(NULL);
+    tarry_world_view_free(NULL);
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
+/* ---- journals -------------------------------------------------------------*/
+
+static int cancel_soon(void *context, double share)
+{
+    assert_true(share >= 0 && share <= 1);
+    return ++*(int *)context > 1;
+}
+
+static tarry_experiment *kept(const tarry_world *world, const char *path,
+                              uint64_t runs, int threads, int *ticks)
+{
+    tarry_experiment_params p = small();
+    p.horizon = ticks != NULL ? 1000000 : 3000;
+    p.journal = path;
+    p.runs = runs;
+    p.threads = threads;
+    p.progress = ticks != NULL ? cancel_soon : NULL;
+    p.progress_context = ticks;
+    tarry_experiment *e = experiment_in(world, &p);
+    assert_int_equal(tarry_experiment_add_own_policy(e, &walks, NULL),
+                     TARRY_OK);
+    assert_int_equal(tarry_experiment_add_policy(e, "uniform", NULL), TARRY_OK);
+    return e;
+}
+
+static void an_experiment_goes_on_from_its_journal(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tarry-public-XXXXXX";
+    close(mkstemp(path));
+    const tarry_world_params where = tarry_world_defaults();
+    tarry_world *world = make(&where);
+    tarry_experiment *first = kept(world, path, 3, 2, NULL);
+    tarry_experiment *more = kept(world, path, 6, 1, NULL);
+    tarry_experiment *whole = kept(world, NULL, 6, 2, NULL);
+    tarry_error error = {""};
+    run(first);
+    assert_int_equal(tarry_experiment_run(more, &error), TARRY_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "in use by process"));
+    tarry_experiment_free(first);
+    run(more);
+    run(whole);
+    check_same(more, whole, 6);
+    tarry_experiment_free(more);
+    tarry_experiment_free(whole);
+    tarry_world_free(world);
+    remove(path);
+}
+
+static void cancelling_leaves_what_can_go_on(void **state)
+{
+    (void)state;
+    int ticks = 0;
+    const tarry_world_params where = tarry_world_defaults();
+    tarry_world *world = make(&where);
+    tarry_experiment *e = kept(world, NULL, 2, 1, &ticks);
+    assert_int_equal(tarry_experiment_run(e, NULL), TARRY_CANCELLED);
+    tarry_experiment_summary s;
+    assert_int_equal(tarry_experiment_get_summary(e, 0, 1, &s), TARRY_OK);
+    assert_true(s.finished < 2);
+    char *json = tarry_experiment_json(e);
+    assert_non_null(strstr(json, "\"partial\": true"));
+    tarry_experiment_free_json(json);
+    ticks = -1000000;
+    run(e);
+    assert_int_equal(tarry_experiment_get_summary(e, 0, 1, &s), TARRY_OK);
+    assert_int_equal(s.finished, 2);
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
+/* Any allocation of the library may fail: a clean status, nothing lost. */
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    const double arms[] = {1, 0, 0, 1}, means[] = {0.5, -0.5};
+    const tarry_world_params where = {.n_arms = 2,
+                                      .dim = 2,
+                                      .arms = arms,
+                                      .means = means,
+                                      .loss = "rademacher",
+                                      .delay = "constant:rounds=3"};
+    tarry_experiment_params how = small();
+    how.horizon = 50;
+    how.runs = 1;
+    tarry_status status = TARRY_NO_MEMORY;
+    for (uint64_t k = 1; status != TARRY_OK; k++) {
+        tarry_world *world = NULL;
+        tarry_experiment *e = NULL;
+        tarry__base_fail_alloc(k);
+        (status = tarry_world_create(&where, &world, NULL)) ||
+            (status = tarry_experiment_create(&how, &e, NULL)) ||
+            (status = tarry_experiment_add_world(e, world, NULL)) ||
+            (status = tarry_experiment_add_own_policy(e, &walks, NULL)) ||
+            (status = tarry_experiment_run(e, NULL));
+        tarry__base_fail_alloc(0);
+        assert_true(status == TARRY_OK || status == TARRY_NO_MEMORY);
+        assert_int_equal(open_walks, 0);
+        tarry_experiment_free(e);
+        tarry_world_free(world);
+        assert_true(k < 1000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_do_not_depend_on_threads),
+        cmocka_unit_test(a_constant_policy_pays_its_gap),
+        cmocka_unit_test(laws_may_draw_many_rounds_at_once),
+        cmocka_unit_test(tables_are_drawn_row_by_row),
+        cmocka_unit_test(functions_that_fail_end_the_experiment),
+        cmocka_unit_test(bad_worlds_are_refused),
+        cmocka_unit_test(null_is_refused_not_followed),
+        cmocka_unit_test(an_experiment_goes_on_from_its_journal),
+        cmocka_unit_test(cancelling_leaves_what_can_go_on),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* A saved state of every format ever released restores for ever, and chooses on
+ * as the program would have that wrote it.  Each state here was saved after
+ * 1700 rounds; the file beside it holds the arms of the next 400. */
+#include "check.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tarry/policy.h"
+
+enum { SAVED = 1700, MORE = 400 };
+
+static double loss_of(uint64_t round, size_t arm)
+{
+    const int64_t noise = (int64_t)((round * 101 + arm * 37) % 101) - 50;
+    return (double)(noise + (int64_t)(arm % 5) * 6) / 100;
+}
+
+/* The round after which a loss is reported; 0: never. */
+static uint64_t due(uint64_t round)
+{
+    return round % 10 == 0 ? 0 : round + round * 7 % 23;
+}
+
+/* The losses that come after this round, of rounds played since the saving:
+ * those of earlier ones are with arms that the state alone knows. */
+static void report_due(tarry_policy *p, uint64_t now, const size_t *arm)
+{
+    for (uint64_t r = now > 23 ? now - 23 : 1; r <= now; r++)
+        if (due(r) == now)
+            CHECK_AT_MOST(tarry_policy_observe(p, r, loss_of(r, arm[r])),
+                          TARRY_LATE);
+}
+
+/* Arms of the last rounds before the saving, then of those after it. */
+static void read_choices(const char *path, size_t *arm)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (size_t r = SAVED - 22; r <= SAVED + MORE; r++)
+        assert_int_equal(fscanf(file, "%zu", &arm[r]), 1);
+    fclose(file);
+}
+
+static void check_state(const char *folder, const char *name)
+{
+    char path[1024];
+    size_t recorded[SAVED + MORE + 1], arm;
+    tarry_policy *p;
+    uint64_t round;
+    snprintf(path, sizeof path, "%s/%s.choices", folder, name);
+    read_choices(path, recorded);
+    snprintf(path, sizeof path, "%s/%s.state", folder, name);
+    if (tarry_policy_restore(path, &p, NULL) != TARRY_OK)
+        fail_msg("%s does not restore", path);
+    for (uint64_t t = SAVED + 1; t <= SAVED + MORE; t++) {
+        assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+        if (round != t || arm != recorded[t])
+            fail_msg("%s: round %ju plays %zu, not %zu", name, (uintmax_t)t,
+                     arm, recorded[t]);
+        report_due(p, t, recorded);
+    }
+    tarry_policy_free(p);
+}
+
+static void states_of_all_versions_choose_on_as_recorded(void **state)
+{
+    (void)state;
+    const char *folder = getenv("TARRY_STATES");
+    assert_non_null(folder);
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    size_t count = 0;
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        char *dot = strrchr(e->d_name, '.');
+        if (dot == NULL || strcmp(dot, ".state") != 0)
+            continue;
+        *dot = '\0';
+        check_state(folder, e->d_name);
+        count++;
+    }
+    closedir(dir);
+    assert_true(count >= 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_of_all_versions_choose_on_as_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
