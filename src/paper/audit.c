@@ -70,7 +70,7 @@ void tarry__audit_began(tarry__audit *a, const tarry_policy_status *status)
     a->n_plan = status->n_plan;
     if (a->n_plan > 0)
         memcpy(a->plan, status->plan, a->n_plan * sizeof *a->plan);
-    a->epsilon = status->epsilon;
+    a->epsilon = ldexp(0.5, -(int)a->n_phases);
 }
 
 /* ---- one phase ------------------------------------------------------------*/

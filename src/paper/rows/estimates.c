@@ -19,11 +19,14 @@ typedef struct {
 } subject;
 
 #define BALL "sphere:dim=4,arms=60,scale=0.8"
+#define FEW "sphere:dim=7,arms=5,scale=0.4"
 #define ROW "basis:arms=8,best=-0.7,gap=1.4"
 #define TRICKY "lowest-late:p=0.2,late=3000,far_p=0.01,far=1e13"
 
 static const subject subjects[] = {
     {"phased-stochastic", "Algorithm 1", BALL, "exponential:mean=300", 1, true},
+    {"phased-stochastic", "Algorithm 1, fewer arms than dimensions", FEW,
+     "exponential:mean=300", 1, true},
     {"phased-adversarial", "Algorithm 2", BALL, "hold-in-turn:sigma=500", 2,
      true},
     {"phased-loss-dependent", "Algorithm 3", BALL, "none", 3, true},
