@@ -4,12 +4,13 @@
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
+# make mutants   wrong algorithms that the paper's rows must notice
 # make format    put the code in its format   make clean
 PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 
-.PHONY: all demo test bench install valgrind tsan coverage check format clean
+.PHONY: all demo test bench install valgrind tsan coverage check mutants format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -55,6 +56,10 @@ coverage:
 check:
 	@tools/setup build check
 	@tools/check
+
+mutants: all
+	@tools/setup demo
+	@tools/mutants/run build
 
 format:
 	@tools/setup check

@@ -76,6 +76,7 @@ set(TARRY_CORE
     src/policy/plain/opse.c
     src/policy/plain/oracle.c
     src/policy/plain/payoff_mab.c
+    src/policy/plain/pse.c
     src/policy/plain/se_delayed.c
     src/policy/plain/ucb_delayed.c
     src/policy/plain/uniform.c
