@@ -5,12 +5,15 @@
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
 # make mutants   wrong algorithms that the paper's rows must notice
+# make fuzz MINUTES=n     every parser and loader with libFuzzer
+# make campaign  the long forms of kills, faults and random programs
 # make format    put the code in its format   make clean
 PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 
-.PHONY: all demo test bench install valgrind tsan coverage check mutants format clean
+.PHONY: all demo test bench install valgrind tsan coverage fuzz campaign check \
+        mutants format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -53,6 +56,16 @@ coverage:
 	@tools/setup build demo test
 	@tools/coverage
 
+fuzz:
+	@tools/setup build test tsan
+	@tools/fuzz $(or $(MINUTES),1)
+
+campaign:
+	@tools/setup build demo test
+	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
+	@cmake --build --preset release
+	@TARRY_CAMPAIGN=1 ctest --preset release -R 'system.(faults|kills)|policy.random'
+
 check:
 	@tools/setup build check
 	@tools/check
@@ -66,4 +79,4 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-sanitize build-thread build-coverage
+	@rm -rf build build-sanitize build-thread build-coverage build-fuzz

@@ -40,8 +40,18 @@ set(TARRY_CORE
     src/design/thin.c
     src/design/variance.c
     src/policy/archive.c
+    src/policy/foresight/doubt.c
+    src/policy/foresight/fit.c
+    src/policy/foresight/foresight.c
+    src/policy/foresight/root.c
+    src/policy/foresight/view.c
+    src/policy/foresight/waiting.c
     src/policy/linear/arms_tiles.c
+    src/policy/linear/directed.c
+    src/policy/linear/explore_commit.c
     src/policy/linear/greedy.c
+    src/policy/linear/ids.c
+    src/policy/linear/linmed.c
     src/policy/linear/lints.c
     src/policy/linear/linucb.c
     src/policy/linear/linucb_inflated.c
@@ -51,18 +61,21 @@ set(TARRY_CORE
     src/policy/linear/ridge.c
     src/policy/linear/sampler.c
     src/policy/linear/ucb.c
+    src/policy/linear/vids.c
     src/policy/linear/window.c
     src/policy/description.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
     src/policy/phased/books.c
+    src/policy/phased/ellipsoid.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
     src/policy/phased/guided.c
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/own_mean.c
     src/policy/phased/paper.c
     src/policy/phased/phased.c
     src/policy/phased/plan.c
@@ -85,7 +98,7 @@ set(TARRY_CORE
     src/policy/recommended.c
 )
 
-# The library, second part: worlds, simulation, bounds, experiments.
+# The library, second part: worlds, simulation, bounds, experiments, logs.
 set(TARRY_LAB
     src/env/adversary/adversary.c
     src/env/adversary/hold_all.c
@@ -104,6 +117,7 @@ set(TARRY_LAB
     src/env/delay/payoff.c
     src/env/delay/poisson.c
     src/env/delay/ranked.c
+    src/env/delay/resampled.c
     src/env/delay/scaled.c
     src/env/delay/shapes.c
     src/env/delay/theorem.c
@@ -150,6 +164,27 @@ set(TARRY_LAB
     src/lab/results_json.c
     src/lab/trials.c
     src/lab/workers_threads.c
+    src/log/csv.c
+    src/log/dependence.c
+    src/log/examine.c
+    src/log/examine_delays.c
+    src/log/examine_dependence.c
+    src/log/examine_policies.c
+    src/log/examine_value.c
+    src/log/index.c
+    src/log/advise.c
+    src/log/json.c
+    src/log/laws.c
+    src/log/lines.c
+    src/log/log.c
+    src/log/order.c
+    src/log/read.c
+    src/log/rebuild.c
+    src/log/scan.c
+    src/log/survival.c
+    src/log/text.c
+    src/log/value.c
+    src/log/watch.c
 )
 
 # Only in the program: the paper, figures, reports, commands.
@@ -182,12 +217,15 @@ set(TARRY_PROGRAM
     src/figure/read.c
     src/figure/script.c
     src/report/html.c
+    src/report/log_page.c
     src/report/page.c
     src/report/report.c
     src/cli/bound.c
     src/cli/design.c
+    src/cli/examine.c
     src/cli/journal.c
     src/cli/early.c
+    src/cli/lines.c
     src/cli/list.c
     src/cli/load.c
     src/cli/main.c

@@ -26,6 +26,8 @@ static const char *const practical[] = {
     "phased-loss-dependent:constants=tight,guide=otf-lints,guide_share=2",
     "phased-mab:constants=tight,guide=linucb-inflated,guide_share=3",
     "phased-mab:guide=greedy,guide_share=1",
+    "phased-loss-dependent:constants=tight,guide=foresight,guide_share=3,"
+    "design=regret",
 };
 enum { N_PRACTICAL = sizeof practical / sizeof *practical };
 

@@ -30,6 +30,7 @@ const tarry__entry *const tarry__delays[] = {
     &tarry__delay_shapes.entry,
     &tarry__delay_theorem.entry,
     &tarry__delay_payoff.entry,
+    &tarry__delay_resampled.entry,
     NULL,
 };
 

@@ -20,6 +20,7 @@ typedef struct {
     double *Z;     /* rank per arm: these coordinates of all arms */
     double *means; /* per arm: estimated loss, by tarry__books_fit */
     double *work;  /* scratch, rank * (rank + 3) */
+    double *bounds;    /* scratch, one per arm */
     uint32_t *lacking; /* scratch, one per arm: arms that miss losses */
 } tarry__books;
 
