@@ -59,7 +59,7 @@ typedef enum {
 
 /* Exponents that differ by less than this count as equal: logarithms and lower
  * order terms bend every sweep a little. */
-#define TARRY__FIT_EXPONENT_MARGIN 0.1
+#define TARRY__FIT_EXPONENT_MARGIN 0.15
 
 /* Supported if the whole interval fulfils the relation, give or take the
  * margin; contradicted if no part of it does; else unresolved. */

@@ -6,6 +6,9 @@
 #include "base/base.h"
 #include "lab/experiment.h"
 
+/* Of an exponent, where a row does not say another. */
+static const double TOLERANCE = 0.1;
+
 /* JSON has no infinities: what is not finite becomes null. */
 static json_t *number(double x)
 {
@@ -209,7 +212,7 @@ void tarry__sheet_check_power(tarry__sheet *s, const char *name,
                               tarry__fit_relation relation)
 {
     tarry__sheet_check_power_within(s, name, sweep, theory, relation,
-                                    TARRY__FIT_EXPONENT_MARGIN);
+                                    TOLERANCE);
 }
 
 void tarry__sheet_check_power_within(tarry__sheet *s, const char *name,

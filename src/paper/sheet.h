@@ -55,12 +55,12 @@ tarry__bound tarry__sheet_bound_of(tarry__sheet *sheet,
 
 /* ---- checking -------------------------------------------------------------*/
 
-/* The exponent of a sweep against the theory's. */
+/* The exponent of a sweep against the theory's, give or take 0.1. */
 void tarry__sheet_check_power(tarry__sheet *sheet, const char *name,
                               const tarry__fit_sweep *sweep, double theory,
                               tarry__fit_relation relation);
 
-/* The same with another tolerance than TARRY__FIT_EXPONENT_MARGIN. */
+/* The same with another tolerance. */
 void tarry__sheet_check_power_within(tarry__sheet *sheet, const char *name,
                                      const tarry__fit_sweep *sweep,
                                      double theory,

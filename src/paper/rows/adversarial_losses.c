@@ -88,8 +88,34 @@ LARGEST_OF(off)
 LARGEST_OF(gap)
 LARGEST_OF(misjudged)
 
+/* Brackets of the first phase against the same plays with nothing missing. */
+enum { BRACKETS = SUBJECTS };
+
+static tarry__lab_case bracketed(tarry__lab *lab, const subject *a)
+{
+    tarry__lab_case c = case_of(lab, a);
+    c.kind = TARRY__LAB_BRACKETS;
+    c.runs = (uint64_t)tarry__lab_pick(lab, 10, 100);
+    c.phases = 1;
+    return c;
+}
+
+static double uncovered(const tarry__lab_answer *run,
+                        const tarry__lab_answer *base)
+{
+    (void)base;
+    return run->arms > 0 ? (double)run->uncovered : NAN;
+}
+
 static void ask(tarry__plan *plan)
 {
+    for (int i = 0; i < 2; i++)
+        tarry__plan_add(
+            plan, &(tarry__plan_point){.series = BRACKETS + i,
+                                       .x = i,
+                                       .c = bracketed(plan->lab, &subjects[i]),
+                                       .quantity = uncovered,
+                                       .what = "arms not bracketed"});
     for (int i = 0; i < SUBJECTS; i++)
         tarry__plan_add(
             plan, &(tarry__plan_point){.series = i,
@@ -103,8 +129,12 @@ static void ask(tarry__plan *plan)
 static void judge_subject(tarry__sheet *s, const subject *a)
 {
     const tarry__lab_case c = case_of(s->lab, a);
+    const tarry__lab_case first = bracketed(s->lab, a);
 #define NAME(text) tarry__lab_text(s->lab, "%s: %s", a->words, text)
     tarry__sheet_check_largest(s, NAME("the best arm is lost"), &c, lost, 0);
+    tarry__sheet_check_largest(
+        s, NAME("arms whose bracket does not hold the full-sample estimate"),
+        &first, uncovered, 0);
     tarry__sheet_check_largest(
         s, NAME("rounds of a phase over what it may last"), &c,
         a->algorithm == 4 ? late_plain : late_linear, 1);
