@@ -5,6 +5,7 @@
 set(TARRY_CORE
     src/base/base.c
     src/base/file.c
+    src/base/json.c
     src/base/number.c
     src/base/spec.c
     src/base/status.c
@@ -172,7 +173,9 @@ set(TARRY_PROGRAM
     src/cli/bound.c
     src/cli/design.c
     src/cli/journal.c
+    src/cli/early.c
     src/cli/list.c
+    src/cli/load.c
     src/cli/main.c
     src/cli/manual.c
     src/cli/options.c

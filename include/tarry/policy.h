@@ -16,12 +16,14 @@
 extern "C" {
 #endif
 
+/* NULL where something is needed is TARRY_BAD_ARGUMENT everywhere. */
 typedef struct tarry_policy tarry_policy;
 
 /* What a policy is made for; tarry_policy_defaults() gives one to fill. */
 typedef struct {
     size_t n_arms, dim;   /* K and n in the paper; n_arms at most 2^24 */
-    const double *arms;   /* arm k is arms[k*dim .. k*dim + dim-1]; copied */
+    const double *arms;   /* arm k is arms[k*dim .. k*dim + dim-1]; copied.
+                             Its largest entry: 0 or from 1e-100 to 1e100 */
     uint64_t horizon;     /* T, in rounds; 2 to 2^39 - 1 */
     uint64_t seed;        /* of the policy's own coins, with */
     uint32_t run;         /*   the number of the run in an experiment */

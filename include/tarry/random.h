@@ -18,9 +18,10 @@
  * uniforms are the same on every machine; the other draws are fixed functions
  * of them, up to the rounding of the C library's exp, log, cos and pow.
  *
- * Parameters outside the range given, and NaN, answer NaN where a double is
- * returned and UINT64_MAX where a count is.  Draws too large for a double are
- * infinite; only extreme parameters give any. */
+ * Parameters outside the range given, NaN and a NULL address answer NaN where a
+ * double is returned and UINT64_MAX where a count is; arrays stay as they are.
+ * Draws too large for a double are infinite; only extreme parameters give any.
+ */
 #ifndef TARRY_RANDOM_H
 #define TARRY_RANDOM_H
 
@@ -96,6 +97,7 @@ TARRY_API tarry_status tarry_discrete_create(const double *weights,
                                              size_t count,
                                              tarry_discrete **out);
 
+/* SIZE_MAX if either is NULL. */
 TARRY_API size_t tarry_discrete_draw(const tarry_discrete *law,
                                      const tarry_random *at);
 

@@ -255,3 +255,16 @@ tarry_status tarry__file_check(const char *path, tarry_error *error)
         tarry__file_end(&f, TARRY_CANCELLED, error);
     return status;
 }
+
+/* fopen opens folders, and only reading fails. */
+FILE *tarry__file_open(const char *path)
+{
+    struct stat what;
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL || fstat(fileno(file), &what) != 0 ||
+        !S_ISDIR(what.st_mode))
+        return file;
+    fclose(file);
+    errno = EISDIR;
+    return NULL;
+}

@@ -35,6 +35,9 @@ tarry_status tarry__file_end(tarry__file *file, tarry_status status,
 tarry_status tarry__file_save(const char *path, const void *bytes, size_t size,
                               tarry_error *error);
 
+/* Opens a file to read; NULL with errno, EISDIR for a folder. */
+FILE *tarry__file_open(const char *path);
+
 /* Whether a file could be written there now; leaves nothing behind. */
 tarry_status tarry__file_check(const char *path, tarry_error *error);
 

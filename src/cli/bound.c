@@ -1,6 +1,7 @@
 /* bound.c - `tarry bound`: what the paper promises, in numbers. */
 #include <math.h>
 #include <stdio.h>
+#include "base/json.h"
 #include "cli/cli.h"
 #include "bound/bound.h"
 
@@ -52,11 +53,11 @@ static int print_json(const tarry__bound *b)
 {
     json_t *phases = json_array();
     for (size_t m = 0; m < b->n_phases; m++)
-        json_array_append_new(phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
-                                                (json_int_t)(m + 1), "epsilon",
-                                                b->phase[m].epsilon, "quota",
-                                                b->phase[m].quota, "longest",
-                                                number(b->phase[m].longest)));
+        phases = tarry__json_add(
+            phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
+                              (json_int_t)(m + 1), "epsilon",
+                              b->phase[m].epsilon, "quota", b->phase[m].quota,
+                              "longest", number(b->phase[m].longest)));
     return cli_print_json(json_pack(
         "{s:s, s:s, s:I, s:{s:s?, s:o, s:f, s:o, s:f}, s:{s:s?, s:o}, "
         "s:{s:f, s:f}, s:f, s:f, s:b, s:o}",

@@ -23,6 +23,10 @@ typedef struct {
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,
     cli_bound, cli_paper;
 
+/* The first call of the program: descriptors 0 to 2 are open, signals that
+ * would end it are errors, JSON takes its memory in src/base. */
+void cli_start(void);
+
 /* ---- options --------------------------------------------------------------*/
 
 typedef enum {
@@ -76,6 +80,10 @@ int cli_code(tarry_status status);
 
 /* Prints and frees a JSON value on stdout, numbers with 17 digits. */
 int cli_print_json(json_t *json);
+
+/* Reads a JSON file, "-" for standard input; `flags` as for jansson.  NULL
+ * after an error has been printed, with its code in *code. */
+json_t *cli_load_json(const char *path, size_t flags, int *code);
 
 /* Flushes stdout; a full disk is an error. */
 int cli_flush(void);

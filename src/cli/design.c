@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "cli/cli.h"
 
 static const char summary[] = "optimal design: which arms to play how often";
@@ -94,9 +95,9 @@ static json_t *to_json(const tarry_arms *arms, const tarry_design *d, bool met)
         json_t *entry = json_pack("{s:I, s:f}", "arm", (json_int_t)d->arm[i],
                                   "weight", d->weight[i]);
         if (arms->names != NULL)
-            json_object_set_new(entry, "name",
-                                name_to_json(arms->names[d->arm[i]]));
-        json_array_append_new(support, entry);
+            entry = tarry__json_set(entry, "name",
+                                    name_to_json(arms->names[d->arm[i]]));
+        support = tarry__json_add(support, entry);
     }
     return json_pack("{s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:b}", "arms",
                      (json_int_t)arms->n_arms, "dim", (json_int_t)arms->dim,

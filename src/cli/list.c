@@ -1,6 +1,7 @@
 /* list.c - `tarry list`: everything that has a name, with its settings. */
 #include <stdio.h>
 #include <string.h>
+#include "base/json.h"
 #include "cli/cli.h"
 #include "env/world.h"
 #include "policy/policy_type.h"
@@ -119,17 +120,17 @@ static json_t *setting_json(const tarry_setting *s)
     json_t *json = json_pack("{s:s, s:s?, s:s, s:s}", "key", s->key, "default",
                              s->value, "help", s->help, "type", kinds[s->kind]);
     if (s->kind == TARRY_SETTING_REAL || s->kind == TARRY_SETTING_COUNT) {
-        json_object_set_new(json, "least", json_real(s->least));
-        json_object_set_new(json, "most", json_real(s->most));
+        json = tarry__json_set(json, "least", json_real(s->least));
+        json = tarry__json_set(json, "most", json_real(s->most));
     }
     if (s->kind == TARRY_SETTING_CHOICE) {
         json_t *choices = json_array();
         for (const char *at = s->choices; at != NULL;) {
             const size_t length = strcspn(at, "|");
-            json_array_append_new(choices, json_stringn(at, length));
+            choices = tarry__json_add(choices, json_stringn(at, length));
             at = at[length] == '|' ? at + length + 1 : NULL;
         }
-        json_object_set_new(json, "choices", choices);
+        json = tarry__json_set(json, "choices", choices);
     }
     return json;
 }
@@ -138,7 +139,7 @@ static json_t *settings_json(const tarry_setting *settings)
 {
     json_t *list = json_array();
     for (; settings->key != NULL; settings++)
-        json_array_append_new(list, setting_json(settings));
+        list = tarry__json_add(list, setting_json(settings));
     return list;
 }
 
@@ -154,10 +155,10 @@ static json_t *policies_json(const char *wanted)
                       t->source, "summary", t->summary, "features", !t->plain,
                       "settings", settings_json(t->settings));
         if (t->stands_for != NULL)
-            json_object_set_new(
+            json = tarry__json_set(
                 json, "stands_for",
                 json_string(t->stands_for(TARRY__POLICY_ANY_DELAYS)));
-        json_array_append_new(list, json);
+        list = tarry__json_add(list, json);
     }
     return list;
 }
@@ -168,7 +169,7 @@ static json_t *entries_json(const tarry__entry *const *entries,
     json_t *list = json_array();
     for (; *entries != NULL; entries++)
         if (is_wanted((*entries)->name, wanted))
-            json_array_append_new(
+            list = tarry__json_add(
                 list, json_pack("{s:s, s:s, s:o}", "name", (*entries)->name,
                                 "summary", (*entries)->about, "settings",
                                 settings_json((*entries)->settings)));
@@ -180,11 +181,11 @@ static json_t *as_json(const char *wanted, size_t *count)
 {
     json_t *all = json_object(), *policies = policies_json(wanted);
     *count = json_array_size(policies);
-    json_object_set_new(all, "policies", policies);
+    all = tarry__json_set(all, "policies", policies);
     for (size_t i = 0; i < N_WORLDS; i++) {
         json_t *list = entries_json(worlds[i].entries, wanted);
         *count += json_array_size(list);
-        json_object_set_new(all, worlds[i].key, list);
+        all = tarry__json_set(all, worlds[i].key, list);
     }
     return all;
 }

@@ -53,6 +53,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_start();
     tarry__workers_open(&argc, &argv);
     if (tarry__workers_rank() != 0 && freopen("/dev/null", "w", stdout) == NULL)
         return EXIT_FAILED;

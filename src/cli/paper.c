@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "cli/journal.h"
 #include "paper/paper.h"
 #include "figure/figure.h"
@@ -253,7 +254,7 @@ static json_t *config_of(session *s)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < a.n_rows; i++)
-        json_array_append_new(rows, json_string(a.row[i]->id));
+        rows = tarry__json_add(rows, json_string(a.row[i]->id));
     return json_pack("{s:s, s:s, s:I, s:s, s:o}", "version", tarry_version(),
                      "scale", a.full ? "full" : "quick", "seed",
                      (json_int_t)a.seed, "command", command_of(s->lab, a.rows),

@@ -1,8 +1,8 @@
 /* plot.c - `tarry plot`: results as figures, and as the paper's page. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "cli/cli.h"
 #include "figure/figure.h"
 #include "report/report.h"
@@ -82,25 +82,6 @@ static int parse(arguments *a, int argc, char **argv)
 
 /* ---- input ----------------------------------------------------------------*/
 
-/* NULL after an error has been printed. */
-static json_t *load(const char *path)
-{
-    json_error_t error;
-    const bool is_input = strcmp(path, "-") == 0;
-    FILE *file = is_input ? stdin : fopen(path, "r");
-    if (file == NULL) {
-        cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
-        return NULL;
-    }
-    json_t *json = json_loadf(file, 0, &error);
-    if (json == NULL)
-        cli_error(EXIT_USAGE, "%s:%d:%d: %s", path, error.line, error.column,
-                  error.text);
-    if (!is_input)
-        fclose(file);
-    return json;
-}
-
 static const char *text_at(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -177,28 +158,29 @@ static bool is_chosen(const arguments *a, const char *name)
     return a->n_policies == 0;
 }
 
-static void add_series(json_t *series, json_t *name, const char *kind,
+static void add_series(json_t **series, json_t *name, const char *kind,
                        json_t *points)
 {
-    json_array_append_new(series, json_pack("{s:o, s:s, s:o}", "name", name,
-                                            "kind", kind, "points", points));
+    *series =
+        tarry__json_add(*series, json_pack("{s:o, s:s, s:o}", "name", name,
+                                           "kind", kind, "points", points));
 }
 
 /* Bounds with their band, and the gaps they bound: [t, mean, low, high, gap].
  */
 static void add_certificate(const char *name, const json_t *curve,
-                            json_t *series)
+                            json_t **series)
 {
     json_t *bounds = json_array(), *gaps = json_array(), *p;
     size_t i;
     json_array_foreach(curve, i, p)
     {
-        json_array_append_new(
+        bounds = tarry__json_add(
             bounds, json_pack("[O?, O?, O?, O?]", json_array_get(p, 0),
                               json_array_get(p, 1), json_array_get(p, 2),
                               json_array_get(p, 3)));
-        json_array_append_new(gaps, json_pack("[O?, O?]", json_array_get(p, 0),
-                                              json_array_get(p, 4)));
+        gaps = tarry__json_add(gaps, json_pack("[O?, O?]", json_array_get(p, 0),
+                                               json_array_get(p, 4)));
     }
     add_series(series, json_string(name), "band", bounds);
     add_series(series, json_sprintf("%s: true gap", name), "line", gaps);
@@ -207,7 +189,7 @@ static void add_certificate(const char *name, const json_t *curve,
 /* Every policy asked for must be there with a curve; of the others, those
  * that have one are drawn. */
 static int add_curves(const arguments *a, const json_t *policies,
-                      json_t *series)
+                      json_t **series)
 {
     const char *key = a->certificate ? "certificate" : "curve";
     size_t i;
@@ -231,7 +213,7 @@ static int add_curves(const arguments *a, const json_t *policies,
             return cli_error(EXIT_USAGE, "%s: policy '%s' has no %s", a->input,
                              name, key);
     }
-    if (json_array_size(series) == 0)
+    if (json_array_size(*series) == 0 && *series != NULL)
         return cli_error(EXIT_USAGE, "%s: no policy has a %s", a->input, key);
     return EXIT_DONE;
 }
@@ -244,6 +226,14 @@ static json_t *title_of(const arguments *a, const json_t *world)
                : json_sprintf("%s, %s, %s", text_at(config, "instance"),
                               text_at(config, "loss"),
                               text_at(config, "delay"));
+}
+
+/* No figure came of it. */
+static int cannot_say(void)
+{
+    return tarry__json_has_failed()
+               ? cli_error(EXIT_FAILED, "out of memory")
+               : cli_error(EXIT_USAGE, "--title: not UTF-8");
 }
 
 static int figure_of_run(const arguments *a, const json_t *result,
@@ -259,7 +249,7 @@ static int figure_of_run(const arguments *a, const json_t *result,
                          "%s: not a result of tarry run --json: no policies",
                          a->input);
     json_t *series = json_array();
-    code = add_curves(a, policies, series);
+    code = add_curves(a, policies, &series);
     if (code != EXIT_DONE) {
         json_decref(series);
         return code;
@@ -269,8 +259,7 @@ static int figure_of_run(const arguments *a, const json_t *result,
                         "round", "log", a->log, "y", "label",
                         a->certificate ? "certified gap" : "regret", "log",
                         a->log, "series", series);
-    return *figure != NULL ? EXIT_DONE
-                           : cli_error(EXIT_FAILED, "out of memory");
+    return *figure != NULL ? EXIT_DONE : cannot_say();
 }
 
 static int figure_of_paper(const arguments *a, const json_t *results,
@@ -281,8 +270,8 @@ static int figure_of_paper(const arguments *a, const json_t *results,
         return cli_error(EXIT_USAGE, "%s: no figure '%s'", a->input, a->figure);
     *figure = json_copy((json_t *)found);
     if (a->title != NULL)
-        json_object_set_new(*figure, "title", json_string(a->title));
-    return EXIT_DONE;
+        *figure = tarry__json_set(*figure, "title", json_string(a->title));
+    return *figure != NULL ? EXIT_DONE : cannot_say();
 }
 
 /* ---- output ---------------------------------------------------------------*/
@@ -335,7 +324,7 @@ static int plot(const arguments *a, const json_t *result)
 static int run(int argc, char **argv)
 {
     arguments a = {0};
-    const int code = parse(&a, argc, argv);
+    int code = parse(&a, argc, argv);
     if (code >= 0)
         return code;
     if ((a.out != NULL || a.json) == (a.page != NULL))
@@ -343,12 +332,11 @@ static int run(int argc, char **argv)
                          "plot: give either --out FILE or --page DIR");
     if (tarry__workers_rank() != 0) /* one of many: rank 0 draws */
         return EXIT_DONE;
-    json_t *result = load(a.input);
-    if (result == NULL)
-        return EXIT_USAGE;
-    const int done = plot(&a, result);
+    json_t *result = cli_load_json(a.input, 0, &code);
+    if (result != NULL)
+        code = plot(&a, result);
     json_decref(result);
-    return done;
+    return code;
 }
 
 const cli_command cli_plot = {"plot", summary, run};

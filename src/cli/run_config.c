@@ -20,19 +20,11 @@ int run_expand_groups(tarry__experiment *e)
 
 /* ---- reading --------------------------------------------------------------*/
 
-/* A text that stays as long as `keep`. */
-static const char *kept(json_t *keep, json_t *value)
-{
-    json_array_append(keep, value);
-    return json_string_value(value);
-}
-
-static int read_policies(const char *path, json_t *value, json_t *keep,
-                         tarry__experiment *e)
+static int read_policies(const char *path, json_t *value, tarry__experiment *e)
 {
     e->n_policies = 0;
     if (json_is_string(value)) {
-        e->policy[e->n_policies++] = kept(keep, value);
+        e->policy[e->n_policies++] = json_string_value(value);
         return EXIT_DONE;
     }
     size_t i;
@@ -45,7 +37,7 @@ static int read_policies(const char *path, json_t *value, json_t *keep,
         if (!json_is_string(text))
             return cli_error(EXIT_USAGE, "%s: policy: entry %zu is no text",
                              path, i);
-        e->policy[e->n_policies++] = kept(keep, text);
+        e->policy[e->n_policies++] = json_string_value(text);
     }
     return e->n_policies > 0
                ? EXIT_DONE
@@ -65,18 +57,17 @@ static int read_count(const char *path, const char *key, json_t *value,
 }
 
 static int read_text(const char *path, const char *key, json_t *value,
-                     json_t *keep, const char **out)
+                     const char **out)
 {
     if (!json_is_string(value))
         return cli_error(EXIT_USAGE, "%s: %s: not a text", path, key);
-    *out = kept(keep, value);
+    *out = json_string_value(value);
     return EXIT_DONE;
 }
 
 /* A world's name, instance, loss and delay; all but the name may be missing,
  * then they are those of the experiment. */
-static int read_world(const char *path, json_t *object, json_t *keep,
-                      tarry__batch_world *w)
+static int read_world(const char *path, json_t *object, tarry__batch_world *w)
 {
     const char *key;
     json_t *value;
@@ -91,7 +82,7 @@ static int read_world(const char *path, json_t *object, json_t *keep,
         if (out == NULL)
             return cli_error(EXIT_USAGE, "%s: worlds: unknown key '%s'", path,
                              key);
-        if ((code = read_text(path, key, value, keep, out)) != EXIT_DONE)
+        if ((code = read_text(path, key, value, out)) != EXIT_DONE)
             return code;
     }
     return w->name != NULL && w->name[0] != '\0'
@@ -109,8 +100,7 @@ static int check_name(const char *path, const tarry__batch_plan *plan,
     return EXIT_DONE;
 }
 
-static int read_worlds(const char *path, json_t *list, json_t *keep,
-                       tarry__batch_plan *plan)
+static int read_worlds(const char *path, json_t *list, tarry__batch_plan *plan)
 {
     size_t i;
     json_t *value;
@@ -125,7 +115,7 @@ static int read_worlds(const char *path, json_t *list, json_t *keep,
         if (!json_is_object(value))
             return cli_error(EXIT_USAGE, "%s: worlds: entry %zu is no object",
                              path, i);
-        int code = read_world(path, value, keep, &w);
+        int code = read_world(path, value, &w);
         if (code == EXIT_DONE)
             code = check_name(path, plan, w.name);
         if (code != EXIT_DONE)
@@ -136,19 +126,19 @@ static int read_worlds(const char *path, json_t *list, json_t *keep,
 }
 
 static int read_key(const char *path, const char *key, json_t *value,
-                    json_t *keep, tarry__batch_plan *plan)
+                    tarry__batch_plan *plan)
 {
     tarry__experiment *e = &plan->experiment;
     if (strcmp(key, "worlds") == 0)
-        return read_worlds(path, value, keep, plan);
+        return read_worlds(path, value, plan);
     if (strcmp(key, "policy") == 0)
-        return read_policies(path, value, keep, e);
+        return read_policies(path, value, e);
     if (strcmp(key, "instance") == 0)
-        return read_text(path, key, value, keep, &e->instance);
+        return read_text(path, key, value, &e->instance);
     if (strcmp(key, "loss") == 0)
-        return read_text(path, key, value, keep, &e->loss);
+        return read_text(path, key, value, &e->loss);
     if (strcmp(key, "delay") == 0)
-        return read_text(path, key, value, keep, &e->delay);
+        return read_text(path, key, value, &e->delay);
     if (strcmp(key, "horizon") == 0)
         return read_count(path, key, value, &e->horizon);
     if (strcmp(key, "runs") == 0)
@@ -162,22 +152,20 @@ static int read_key(const char *path, const char *key, json_t *value,
 
 int run_read_config(const char *path, json_t *keep, tarry__batch_plan *plan)
 {
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL && error.line < 0) /* not even opened */
-        return cli_error(EXIT_USAGE, "%s", error.text);
+    int code;
+    json_t *root = cli_load_json(path, JSON_REJECT_DUPLICATES, &code);
     if (root == NULL)
-        return cli_error(EXIT_USAGE, "%s:%d:%d: %s", path, error.line,
-                         error.column, error.text);
-    int code = EXIT_DONE;
-    if (!json_is_object(root))
+        return code;
+    if (json_array_append(keep, root) != 0) /* the plan points into it */
+        code = cli_error(EXIT_FAILED, "out of memory");
+    else if (!json_is_object(root))
         code = cli_error(EXIT_USAGE, "%s: not a JSON object", path);
     const char *key;
     json_t *value;
     json_object_foreach(root, key, value)
     {
         if (code == EXIT_DONE)
-            code = read_key(path, key, value, keep, plan);
+            code = read_key(path, key, value, plan);
     }
     json_decref(root);
     return code;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/json.h"
 #include "lab/workers.h"
 
 /* It stays one line whatever the user typed. */
@@ -57,8 +58,13 @@ int cli_print_json(json_t *json)
     char *text =
         json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
     json_decref(json);
-    if (text == NULL)
-        return cli_error(EXIT_FAILED, "out of memory");
+    if (text == NULL || tarry__json_has_failed()) {
+        free(text);
+        return cli_error(EXIT_FAILED, tarry__json_has_failed()
+                                          ? "out of memory"
+                                          : "a text is not UTF-8, or a number "
+                                            "not finite");
+    }
     puts(text);
     free(text);
     return cli_flush();

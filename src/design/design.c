@@ -46,6 +46,10 @@ tarry_design_options tarry_design_defaults(void)
 const char *tarry_design_options_check(const tarry_design_options *o,
                                        size_t n_arms, size_t dim)
 {
+    if (o == NULL)
+        return "there must be options";
+    if (o->warm_count > 0 && o->warm_arms == NULL)
+        return "the warm arms are missing";
     if (n_arms == 0 || dim == 0)
         return "there must be at least one arm and one dimension";
     if (dim > 20000)

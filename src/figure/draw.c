@@ -100,7 +100,10 @@ static tarry_status run_gnuplot(const channels *c, tarry_error *error)
 {
     pid_t child;
     int result;
-    fflush(c->script);
+    if (fflush(c->script) != 0 || ferror(c->script))
+        return tarry__base_fail(error, TARRY_IO_ERROR,
+                                "cannot write a temporary file: %s",
+                                strerror(errno));
     rewind(c->script); /* the child shares the place in the file */
     const int code = start(c, &child);
     if (code == ENOENT)
@@ -136,7 +139,11 @@ static tarry_status read_all(FILE *file, char **bytes, size_t *size,
     rewind(file);
     *size = fread(*bytes, 1, (size_t)length, file);
     (*bytes)[*size] = '\0';
-    return TARRY_OK;
+    return *size == (size_t)length
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_IO_ERROR,
+                                  "cannot read a temporary file: %s",
+                                  strerror(errno));
 }
 
 tarry_status tarry__figure_draw(const tarry__figure *f, figure_format format,

@@ -225,8 +225,9 @@ void tarry__sheet_show_power(tarry__sheet *s, const char *column,
 {
     const tarry__fit_law p = tarry__fit_power(sweep);
     json_t *cell = json_object_get(s->seen, column);
-    if (cell == NULL)
-        json_object_set_new(s->seen, column, cell = json_array());
+    if (cell == NULL &&
+        json_object_set_new(s->seen, column, cell = json_array()) != 0)
+        cell = NULL; /* then the append below says so */
     append(s, cell,
            json_pack("{s:s, s:o, s:o}", "symbol", symbol, "exponent",
                      number(p.used < 3 ? NAN : p.exponent), "ci95",
@@ -277,11 +278,11 @@ json_t *tarry__sheet_figure(tarry__sheet *s, const tarry__sheet_drawing *d)
 
 static json_t *add_series(json_t *figure, const char *name, const char *kind)
 {
-    json_t *points = json_array();
-    json_array_append_new(json_object_get(figure, "series"),
-                          json_pack("{s:s, s:s, s:o}", "name", name, "kind",
-                                    kind, "points", points));
-    return points;
+    json_t *series =
+        json_pack("{s:s, s:s, s:[]}", "name", name, "kind", kind, "points");
+    const int failed =
+        json_array_append_new(json_object_get(figure, "series"), series);
+    return failed ? NULL : json_object_get(series, "points");
 }
 
 static void add_sweep(json_t *figure, const tarry__fit_sweep *sweep,

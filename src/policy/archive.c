@@ -151,7 +151,7 @@ tarry_status tarry__archive_read(tarry__archive *a, const char *path,
 {
     memset(a, 0, sizeof *a);
     a->loading = true;
-    FILE *file = fopen(path, "rb");
+    FILE *file = tarry__file_open(path);
     if (file == NULL)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
                                 strerror(errno));

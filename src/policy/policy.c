@@ -36,6 +36,32 @@ static bool is_range(double low, double high)
            isfinite(high - low);
 }
 
+/* The square of a smaller or larger number is zero or infinite, and whatever
+ * is said of such an arm would be made of nothing. */
+static const double LEAST_ARM = 1e-100, LARGEST_ARM = 1e100;
+
+static tarry_status check_arms(const double *arms, size_t n_arms, size_t dim,
+                               tarry_error *error)
+{
+    for (size_t k = 0; k < n_arms; k++) {
+        double largest = 0;
+        for (size_t i = 0; i < dim; i++) {
+            const double entry = fabs(arms[k * dim + i]);
+            if (!isfinite(entry))
+                return tarry__base_fail(
+                    error, TARRY_NOT_FINITE,
+                    "arm %zu, entry %zu is not a finite number", k, i);
+            largest = fmax(largest, entry);
+        }
+        if (largest != 0 && !(largest >= LEAST_ARM && largest <= LARGEST_ARM))
+            return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                    "arm %zu: its largest entry, %g, is not "
+                                    "from %g to %g; scale all arms alike",
+                                    k, largest, LEAST_ARM, LARGEST_ARM);
+    }
+    return TARRY_OK;
+}
+
 static tarry_status check_params(const tarry_policy_params *p,
                                  tarry_error *error)
 {
@@ -55,12 +81,7 @@ static tarry_status check_params(const tarry_policy_params *p,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "the range of losses must be low < high: %g,%g",
                                 p->low, p->high);
-    for (size_t i = 0; i < p->n_arms * p->dim; i++)
-        if (!isfinite(p->arms[i]))
-            return tarry__base_fail(error, TARRY_NOT_FINITE,
-                                    "arm %zu, entry %zu is not a finite number",
-                                    i / p->dim, i % p->dim);
-    return TARRY_OK;
+    return check_arms(p->arms, p->n_arms, p->dim, error);
 }
 
 static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
@@ -149,6 +170,8 @@ static size_t best_arm(const tarry_policy *p)
 
 tarry_status tarry_policy_choose(tarry_policy *p, uint64_t *round, size_t *arm)
 {
+    if (p == NULL || round == NULL || arm == NULL)
+        return TARRY_BAD_ARGUMENT;
     const uint64_t next = p->round + 1;
     const bool past = is_past_horizon(p, next);
     if ((past && !p->beyond_horizon) || next > MAX_ROUND)
@@ -195,6 +218,8 @@ static tarry_status note_use(tarry_policy *p, tarry__policy_use use)
 tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
 {
     uint32_t arm;
+    if (p == NULL)
+        return TARRY_BAD_ARGUMENT;
     if (round == 0 || round > p->round)
         return TARRY_UNKNOWN_ROUND;
     if (!tarry__open_find(&p->open, round, &arm))
@@ -220,6 +245,11 @@ static bool knows_best(const tarry_policy_status *s)
 
 void tarry_policy_get_status(const tarry_policy *p, tarry_policy_status *status)
 {
+    if (status == NULL)
+        return;
+    *status = (tarry_policy_status){0};
+    if (p == NULL)
+        return;
     *status = (tarry_policy_status){
         .name = p->type->name,
         .round = p->round,
@@ -245,6 +275,8 @@ void tarry_policy_get_status(const tarry_policy *p, tarry_policy_status *status)
 tarry_status tarry_policy_certify(const tarry_policy *p, size_t *arm,
                                   double *gap)
 {
+    if (p == NULL || arm == NULL || gap == NULL)
+        return TARRY_BAD_ARGUMENT;
     *arm = best_arm(p);
     *gap = NAN;
     if (p->type->certify == NULL)
@@ -276,8 +308,9 @@ static void archive_problem(tarry_policy *p, tarry__archive *a)
                                   q->dim > 0 && q->dim <= 20000 &&
                                   count == q->n_arms * q->dim &&
                                   q->horizon >= 2 && q->horizon <= MAX_ROUND);
-    for (size_t i = 0; a->loading && a->status == TARRY_OK && i < count; i++)
-        tarry__archive_require(a, isfinite(q->arms[i]));
+    if (a->loading && a->status == TARRY_OK)
+        tarry__archive_require(
+            a, check_arms(q->arms, q->n_arms, q->dim, NULL) == TARRY_OK);
 }
 
 static void archive_open(tarry_policy *p, tarry__archive *a)
@@ -320,6 +353,9 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
 tarry_status tarry_policy_save(tarry_policy *p, const char *path,
                                tarry_error *error)
 {
+    if (p == NULL || path == NULL)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an argument is NULL");
     tarry__archive a = {0};
     char name[64] = "";
     snprintf(name, sizeof name, "%s", p->type->name);
@@ -374,7 +410,11 @@ tarry_status tarry_policy_restore(const char *path, tarry_policy **out,
                                   tarry_error *error)
 {
     tarry__archive a;
-    *out = NULL;
+    if (out != NULL)
+        *out = NULL;
+    if (path == NULL || out == NULL)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an argument is NULL");
     tarry_status status = tarry__archive_read(&a, path, error);
     if (status != TARRY_OK)
         return status;

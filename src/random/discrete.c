@@ -121,6 +121,8 @@ size_t tarry__random_discrete_pick(const tarry_discrete *law, double u,
 
 size_t tarry_discrete_draw(const tarry_discrete *law, const tarry_random *at)
 {
+    if (law == NULL || at == NULL)
+        return SIZE_MAX;
     const philox4x32_ctr_t block = tarry__random_block(at);
     return tarry__random_discrete_pick(law, tarry__random_unit(block, 0),
                                        tarry__random_unit(block, 1));

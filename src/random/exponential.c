@@ -5,7 +5,7 @@
 
 double tarry_random_exponential(const tarry_random *at, double mean)
 {
-    if (!(mean >= 0 && isfinite(mean)))
+    if (at == NULL || !(mean >= 0 && isfinite(mean)))
         return NAN;
     return -mean * log(tarry__random_uniform(at));
 }

@@ -9,7 +9,7 @@
 
 uint64_t tarry_random_geometric(const tarry_random *at, double p)
 {
-    if (!(p >= 0 && p <= 1))
+    if (at == NULL || !(p >= 0 && p <= 1))
         return UINT64_MAX;
     const double failures = log(tarry__random_uniform(at)) / log1p(-p);
     return failures < 0x1p64 ? (uint64_t)failures : UINT64_MAX;

@@ -5,7 +5,7 @@
 
 double tarry_random_lognormal(const tarry_random *at, double mu, double sigma)
 {
-    if (!(isfinite(mu) && sigma >= 0 && isfinite(sigma)))
+    if (at == NULL || !(isfinite(mu) && sigma >= 0 && isfinite(sigma)))
         return NAN;
     return exp(mu + sigma * tarry_random_normal(at));
 }

@@ -11,6 +11,8 @@ static const double two_pi = 6.283185307179586477;
 
 double tarry_random_normal(const tarry_random *at)
 {
+    if (at == NULL)
+        return NAN;
     const philox4x32_ctr_t block = tarry__random_block(at);
     const double radius = sqrt(-2 * log(tarry__random_unit(block, 0)));
     return radius * cos(two_pi * tarry__random_unit(block, 1));

@@ -14,14 +14,14 @@ static bool is_valid(double shape, double scale)
 
 double tarry_random_pareto(const tarry_random *at, double shape, double scale)
 {
-    if (!is_valid(shape, scale))
+    if (at == NULL || !is_valid(shape, scale))
         return NAN;
     return scale * exp(-log(tarry__random_uniform(at)) / shape);
 }
 
 double tarry_random_lomax(const tarry_random *at, double shape, double scale)
 {
-    if (!is_valid(shape, scale))
+    if (at == NULL || !is_valid(shape, scale))
         return NAN;
     return scale * expm1(-log(tarry__random_uniform(at)) / shape);
 }

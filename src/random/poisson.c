@@ -58,7 +58,7 @@ static uint64_t by_rejection(tarry_random at, double mu)
 
 uint64_t tarry_random_poisson(const tarry_random *at, double mean)
 {
-    if (!(mean >= 0 && mean <= largest_mean))
+    if (at == NULL || !(mean >= 0 && mean <= largest_mean))
         return UINT64_MAX;
     if (mean < rejection_from)
         return by_inversion(tarry__random_uniform(at), mean);

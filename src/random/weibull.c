@@ -5,7 +5,8 @@
 
 double tarry_random_weibull(const tarry_random *at, double shape, double scale)
 {
-    if (!(shape > 0 && isfinite(shape) && scale > 0 && isfinite(scale)))
+    if (at == NULL ||
+        !(shape > 0 && isfinite(shape) && scale > 0 && isfinite(scale)))
         return NAN;
     return scale * pow(-log(tarry__random_uniform(at)), 1 / shape);
 }

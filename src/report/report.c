@@ -8,18 +8,18 @@
 #include <sys/stat.h>
 #include "base/base.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "figure/figure.h"
 #include "report/html.h"
 #include "report/page.h"
 
 /* ---- checks ---------------------------------------------------------------*/
 
-/* Adds an id to those seen; false if it is there already. */
+/* Adds an id to those seen; false if it is there already, or cannot be. */
 static bool is_new(json_t *seen, const char *id)
 {
-    const bool known = json_object_get(seen, id) != NULL;
-    json_object_set_new(seen, id, json_true());
-    return !known;
+    return json_object_get(seen, id) == NULL &&
+           json_object_set_new(seen, id, json_true()) == 0;
 }
 
 static tarry_status check_figures(const json_t *row, json_t *seen,
@@ -214,7 +214,8 @@ static tarry_status put_page(FILE *out, const json_t *results, const char *dir,
     }
     tarry__page_end(out, results);
     free(figures);
-    return status;
+    return status == TARRY_OK && tarry__json_has_failed() ? out_of_memory(error)
+                                                          : status;
 }
 
 tarry_status tarry__report_write(const json_t *results, const char *dir,

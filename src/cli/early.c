@@ -1,0 +1,93 @@
+/* early.c - what happens before a command: memory, signals, descriptors.
+ *
+ * OpenBLAS takes memory for each thread while it is loaded, and tries for ever
+ * when there is none.  So under a limit on the address space it is looked
+ * first whether there is room: if not for all threads, the program starts
+ * itself again with one; if not even for that, it says so.  This runs as the
+ * executable's "preinit" function, before the libraries' own start, when
+ * little of the C library may be used. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "base/json.h"
+#include "cli/cli.h"
+
+/* Address space that OpenBLAS and OpenMP take, with room for the command. */
+static const size_t FOR_ONE = (size_t)160 << 20;
+static const size_t FOR_ALL = (size_t)1 << 30;
+static char one_blas[] = "OPENBLAS_NUM_THREADS=1",
+            one_omp[] = "OMP_NUM_THREADS=1";
+
+static bool has_room(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, bytes);
+    return true;
+}
+
+static void start_with_one_thread(char **argv, char **environment)
+{
+    enum { MOST = 4000 };
+    static char *changed[MOST + 3];
+    size_t count = 0;
+    for (; environment[count] != NULL && count < MOST; count++) {
+        changed[count] = environment[count];
+        if (strncmp(environment[count], one_blas, sizeof one_blas - 2) == 0)
+            return; /* somebody has chosen, perhaps we */
+    }
+    changed[count++] = one_blas;
+    changed[count++] = one_omp;
+    execve("/proc/self/exe", argv, changed);
+}
+
+static void before_libraries(int argc, char **argv, char **environment)
+{
+    static const char line[] =
+        "tarry: the limit on the address space (ulimit -v) is too low\n";
+    struct rlimit limit;
+    (void)argc;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    if (!has_room(FOR_ONE)) {
+        (void)!write(STDERR_FILENO, line, sizeof line - 1);
+        _exit(EXIT_FAILED);
+    }
+    if (!has_room(FOR_ALL))
+        start_with_one_thread(argv, environment);
+}
+
+__attribute__((section(".preinit_array"),
+               used)) static void (*const preinit)(int, char **,
+                                                   char **) = before_libraries;
+
+/* A file that the program opens must not become its standard output.  What
+ * stands in for a closed descriptor fails when it is used. */
+static void open_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+/* A closed pipe and a full quota then are errors of the write. */
+static void ignore_deaths(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+void cli_start(void)
+{
+    open_descriptors();
+    ignore_deaths();
+    tarry__json_use_base();
+}
