@@ -1,6 +1,7 @@
 # make        set up, build the library and build/tarry
 # make demo   set up, build, show the main job
 # make test   set up, build, run every test (also under sanitizers)
+# make python    the Python package, for PYTHONPATH=python
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
@@ -9,7 +10,9 @@ PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 
-.PHONY: all demo test bench install valgrind tsan coverage check format clean
+PYTHON ?= /usr/bin/python3
+
+.PHONY: all demo test python wheel bench install valgrind tsan coverage check format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -19,13 +22,25 @@ demo: all
 	@tools/setup demo
 	@build/tarry paper --quick --out build/demo
 
+python:
+	@tools/setup build python
+	@$(RELEASE) -DTARRY_PYTHON=$(PYTHON) >/dev/null
+	@cmake --build --preset release
+	@cp build/python/tarry/_tarry.*.so python/tarry/
+
+wheel:
+	@tools/setup build python
+	@$(PYTHON) python/build-backend/tarry_wheel.py build
+
 test:
-	@tools/setup build demo test
+	@tools/setup build demo test python
 	@$(if $(CI),tools/check)
-	@$(RELEASE) -DTARRY_TESTS=ON -DTARRY_BENCH=ON $(STRICT) >/dev/null
+	@$(RELEASE) -DTARRY_TESTS=ON -DTARRY_BENCH=ON \
+		-DTARRY_PYTHON=$(PYTHON) $(STRICT) >/dev/null
 	@cmake --build --preset release
 	@ctest --preset release
-	@cmake --preset sanitize -DTARRY_TESTS=ON $(STRICT) >/dev/null
+	@cmake --preset sanitize -DTARRY_TESTS=ON -DTARRY_PYTHON=$(PYTHON) \
+		$(STRICT) >/dev/null
 	@cmake --build --preset sanitize
 	@ctest --preset sanitize
 
@@ -61,4 +76,4 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-sanitize build-thread build-coverage
+	@rm -rf build build-sanitize build-thread build-coverage build-wheel
