@@ -83,7 +83,7 @@ set(TARRY_CORE
     src/policy/recommended.c
 )
 
-# The library, second part: worlds, simulation, bounds, experiments.
+# The library, second part: worlds, simulation, bounds, experiments, logs.
 set(TARRY_LAB
     src/env/adversary/adversary.c
     src/env/adversary/hold_all.c
@@ -98,6 +98,7 @@ set(TARRY_LAB
     src/env/delay/pareto.c
     src/env/delay/payoff.c
     src/env/delay/poisson.c
+    src/env/delay/resampled.c
     src/env/delay/scaled.c
     src/env/delay/theorem.c
     src/env/delay/threshold.c
@@ -140,6 +141,27 @@ set(TARRY_LAB
     src/lab/results_json.c
     src/lab/trials.c
     src/lab/workers_threads.c
+    src/log/csv.c
+    src/log/dependence.c
+    src/log/examine.c
+    src/log/examine_delays.c
+    src/log/examine_dependence.c
+    src/log/examine_policies.c
+    src/log/examine_value.c
+    src/log/index.c
+    src/log/advise.c
+    src/log/json.c
+    src/log/laws.c
+    src/log/lines.c
+    src/log/log.c
+    src/log/order.c
+    src/log/read.c
+    src/log/rebuild.c
+    src/log/scan.c
+    src/log/survival.c
+    src/log/text.c
+    src/log/value.c
+    src/log/watch.c
 )
 
 # Only in the program: the paper, figures, reports, commands.
@@ -168,10 +190,12 @@ set(TARRY_PROGRAM
     src/figure/read.c
     src/figure/script.c
     src/report/html.c
+    src/report/log_page.c
     src/report/page.c
     src/report/report.c
     src/cli/bound.c
     src/cli/design.c
+    src/cli/examine.c
     src/cli/journal.c
     src/cli/early.c
     src/cli/list.c

@@ -112,7 +112,8 @@ extern const tarry__delay_type tarry__delay_none, tarry__delay_constant,
     tarry__delay_poisson, tarry__delay_pareto, tarry__delay_lomax,
     tarry__delay_lognormal, tarry__delay_weibull, tarry__delay_two_point,
     tarry__delay_empirical, tarry__delay_low_late, tarry__delay_high_late,
-    tarry__delay_threshold, tarry__delay_theorem, tarry__delay_payoff;
+    tarry__delay_threshold, tarry__delay_theorem, tarry__delay_payoff,
+    tarry__delay_resampled;
 
 #define TARRY__DELAY_COMMON_SETTINGS                                           \
     TARRY__SPEC_REAL("never", "0", 0, 1,                                       \

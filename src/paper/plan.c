@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
-#include "policy/policy_type.h"
 
 /* ---- quantities -----------------------------------------------------------*/
 

@@ -116,7 +116,7 @@ static char *join(const char *dir, const char *name, const char *ending)
 }
 
 /* Makes DIR/figures and the folders above it. */
-static tarry_status make_folders(const char *dir, tarry_error *error)
+tarry_status tarry__report_folders(const char *dir, tarry_error *error)
 {
     char *path = join(dir, "/figures", "");
     if (path == NULL)
@@ -138,8 +138,8 @@ static tarry_status make_folders(const char *dir, tarry_error *error)
     return status;
 }
 
-static tarry_status save_results(const json_t *results, const char *dir,
-                                 tarry_error *error)
+tarry_status tarry__report_save(const json_t *results, const char *dir,
+                                tarry_error *error)
 {
     char *path = join(dir, "/results.json", "");
     char *text = json_dumps(results, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
@@ -153,9 +153,9 @@ static tarry_status save_results(const json_t *results, const char *dir,
 }
 
 /* The figure in all formats beside the page, and in it. */
-static tarry_status put_figure(FILE *out, const json_t *json,
-                               const json_t *config, const char *dir,
-                               tarry_error *error)
+tarry_status tarry__report_put_figure(FILE *out, const json_t *json,
+                                      const json_t *config, const char *dir,
+                                      tarry_error *error)
 {
     static const char *const endings[] = {".svg", ".pdf", ".png"};
     tarry__figure f;
@@ -192,7 +192,7 @@ static tarry_status put_row(FILE *out, const json_t *row, const json_t *config,
     json_array_foreach(json_object_get(row, "figures"), i, figure)
     {
         if (status == TARRY_OK)
-            status = put_figure(out, figure, config, dir, error);
+            status = tarry__report_put_figure(out, figure, config, dir, error);
     }
     tarry__page_row_end(out, row);
     return status;
@@ -225,9 +225,9 @@ tarry_status tarry__report_write(const json_t *results, const char *dir,
     char *path = NULL;
     tarry_status status = check(results, error);
     if (status == TARRY_OK)
-        status = make_folders(dir, error);
+        status = tarry__report_folders(dir, error);
     if (status == TARRY_OK)
-        status = save_results(results, dir, error);
+        status = tarry__report_save(results, dir, error);
     if (status == TARRY_OK) {
         path = join(dir, "/index.html", "");
         status = path != NULL ? tarry__file_begin(&page, path, error)

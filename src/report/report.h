@@ -19,6 +19,7 @@
 #ifndef TARRY_REPORT_REPORT_H
 #define TARRY_REPORT_REPORT_H
 
+#include <stdio.h>
 #include <jansson.h>
 #include "tarry/status.h"
 
@@ -31,5 +32,20 @@ tarry_status tarry__report_write(const json_t *results, const char *dir,
 
 /* The figure called `id` among the rows of results; NULL if there is none. */
 const json_t *tarry__report_figure(const json_t *results, const char *id);
+
+/* ---- for other pages ------------------------------------------------------*/
+
+/* Makes DIR/figures and the folders above it. */
+tarry_status tarry__report_folders(const char *dir, tarry_error *error);
+
+/* Writes DIR/results.json. */
+tarry_status tarry__report_save(const json_t *results, const char *dir,
+                                tarry_error *error);
+
+/* Writes a figure in all formats into the folder `dir`, which ends with '/',
+ * and puts it into the page. */
+tarry_status tarry__report_put_figure(FILE *out, const json_t *figure,
+                                      const json_t *config, const char *dir,
+                                      tarry_error *error);
 
 #endif

@@ -456,8 +456,9 @@ static void null_is_refused_not_followed(void **state)
     tarry_experiment_summary s;
     tarry_experiment_outcome o;
     tarry_world_view view;
-    assert_int_not_equal(tarry_world_create(NULL, &world, NULL), TARRY_OK);
-    world = make(&where);
+    tarry_world *none = world;
+    assert_int_not_equal(tarry_world_create(NULL, &none, NULL), TARRY_OK);
+    assert_null(none);
     assert_int_not_equal(tarry_world_create(&where, NULL, NULL), TARRY_OK);
     assert_int_not_equal(tarry_world_look(NULL, 1, 0, &view, NULL), TARRY_OK);
     assert_int_not_equal(tarry_world_look(world, 1, 0, NULL, NULL), TARRY_OK);
@@ -579,11 +580,15 @@ static void memory_may_run_out(void **state)
         tarry_world *world = NULL;
         tarry_experiment *e = NULL;
         tarry__base_fail_alloc(k);
-        (status = tarry_world_create(&where, &world, NULL)) ||
-            (status = tarry_experiment_create(&how, &e, NULL)) ||
-            (status = tarry_experiment_add_world(e, world, NULL)) ||
-            (status = tarry_experiment_add_own_policy(e, &walks, NULL)) ||
-            (status = tarry_experiment_run(e, NULL));
+        status = tarry_world_create(&where, &world, NULL);
+        if (status == TARRY_OK)
+            status = tarry_experiment_create(&how, &e, NULL);
+        if (status == TARRY_OK)
+            status = tarry_experiment_add_world(e, world, NULL);
+        if (status == TARRY_OK)
+            status = tarry_experiment_add_own_policy(e, &walks, NULL);
+        if (status == TARRY_OK)
+            status = tarry_experiment_run(e, NULL);
         tarry__base_fail_alloc(0);
         assert_true(status == TARRY_OK || status == TARRY_NO_MEMORY);
         assert_int_equal(open_walks, 0);

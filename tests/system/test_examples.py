@@ -40,15 +40,28 @@ class Examples(unittest.TestCase):
         self.assertEqual(phases[-1], ["harbour"])
         self.assertLess(float(re.search(r"([\d.]+)% of", text)[1]), 35)
 
+    def compile(self, source, program):
+        command = ["cc", "-std=c17", "-Wall", "-Wextra", "-Werror",
+                   "-Iinclude", "examples/" + source, "-L" + BUILD,
+                   "-ltarry", "-Wl,-rpath," + BUILD, "-o", program]
+        if SANITIZE:
+            command.append("-fsanitize=" + SANITIZE)
+        self.output(*command)
+
+    def test_own_policies_give_the_same_on_any_threads(self):
+        with Folder() as folder:
+            program = folder.path("own")
+            self.compile("own.c", program)
+            one, two = self.output(program, "1"), self.output(program, "2")
+        self.assertEqual(one, two)
+        regret = {line.split()[0]: float(line.split()[1])
+                  for line in one.splitlines()}
+        self.assertLess(regret["lints"], regret["greedy:explore=0.05"])
+
     def test_the_c_program_finds_the_best_route(self):
         with Folder() as folder:
             program = folder.path("embed")
-            command = ["cc", "-std=c17", "-Wall", "-Wextra", "-Werror",
-                       "-Iinclude", "examples/embed.c", "-L" + BUILD,
-                       "-ltarry", "-Wl,-rpath," + BUILD, "-o", program]
-            if SANITIZE:
-                command.append("-fsanitize=" + SANITIZE)
-            self.output(*command)
+            self.compile("embed.c", program)
             text = self.output(program)
         phases = self.routes_by_phase(text)
         self.assertEqual(len(phases[0]), 5)

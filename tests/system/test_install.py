@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ["TARRY_BUILD"])
 SANITIZE = os.environ.get("TARRY_SANITIZE", "")
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -117,6 +119,23 @@ class Install(unittest.TestCase):
                     "none", "-o", program, *self.pkg_config("--cflags"),
                     *self.pkg_config("--libs"))
                 self.check_output(program)
+
+    def test_own_policies_and_delays_run_beside_ours(self):
+        """The same results on one thread, on two, and from a journal."""
+        source = os.path.join(ROOT, "examples", "own.c")
+        program = os.path.join(self.folder, "own")
+        run("gcc", "-std=c17", *STRICT, source, "-o", program,
+            *self.pkg_config("--cflags"), *self.pkg_config("--libs"))
+        journal = os.path.join(self.folder, "own.runs")
+        one, two, kept, resumed = (
+            run(program, *arguments, env=self.environment) for arguments in
+            (["1"], ["2"], ["2", journal], ["1", journal]))
+        self.assertEqual({one, two, kept, resumed}, {one})
+        names = [line.split()[0] for line in one.splitlines()]
+        self.assertEqual(names, ["greedy:explore=0.05", "lints",
+                                 "recommended"])
+        with open(journal) as f:
+            self.assertEqual(len(f.readlines()), 1 + 3 * 6)
 
     def test_cmake_builds_a_consumer(self):
         write(self.folder + "/CMakeLists.txt", PROJECT % "0.1")

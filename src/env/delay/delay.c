@@ -18,7 +18,8 @@ const tarry__entry *const tarry__delays[] = {
     &tarry__delay_two_point.entry,   &tarry__delay_empirical.entry,
     &tarry__delay_low_late.entry,    &tarry__delay_high_late.entry,
     &tarry__delay_threshold.entry,   &tarry__delay_theorem.entry,
-    &tarry__delay_payoff.entry,      NULL,
+    &tarry__delay_payoff.entry,      &tarry__delay_resampled.entry,
+    NULL,
 };
 
 /* ---- factors -------------------------------------------------------------*/

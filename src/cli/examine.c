@@ -1,0 +1,364 @@
+/* examine.c - `tarry examine`: what a log says about its delays, and which
+ * policy to use. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "base/spec.h"
+#include "cli.h"
+#include "lab/workers.h"
+#include "log/examine.h"
+#include "report/log_page.h"
+
+enum { ARMS_SHOWN = 20, REJECTS_SHOWN = 5 };
+
+static struct {
+    const char *log, *arms, *page, *now, *world, *target, *range;
+    uint64_t horizon, runs, seed, threads;
+    bool maximize, json, strict;
+    double start;
+    uint64_t played;
+} a;
+
+static int parse(int argc, char **argv)
+{
+    const cli_option options[] = {
+        {"arms", CLI_TEXT, &a.arms, "FILE",
+         "the arms' features, by name or number (default: none)"},
+        {"range", CLI_TEXT, &a.range, "LO,HI",
+         "range of the losses or rewards (default -1,1)"},
+        {"maximize", CLI_FLAG, &a.maximize, NULL,
+         "the column loss holds rewards"},
+        {"now", CLI_TEXT, &a.now, "TIME",
+         "when the log was taken (default: the last time in it)"},
+        {"strict", CLI_FLAG, &a.strict, NULL,
+         "a row that makes no sense is an error (default: left out, named\n"
+         "and counted)"},
+        {"horizon", CLI_COUNT, &a.horizon, "N",
+         "your next decisions, to be simulated (default: as many as the log\n"
+         "has, from 1000 to 100000)"},
+        {"runs", CLI_COUNT, &a.runs, "R",
+         "of each policy in the rebuilt world; 0: none (default 20)"},
+        {"target", CLI_TEXT, &a.target, "FILE",
+         "value this policy too: a probability per arm, a row or a column"},
+        {"export-world", CLI_TEXT, &a.world, "DIR",
+         "write the rebuilt world for tarry run"},
+        {"page", CLI_TEXT, &a.page, "DIR", "write a page about it"},
+        {"seed", CLI_COUNT, &a.seed, "N", "of all randomness (default 1)"},
+        {"threads", CLI_COUNT, &a.threads, "N",
+         "threads to use (default: all); no effect on the result"},
+        {"json", CLI_FLAG, &a.json, NULL, "print one JSON object"},
+    };
+    const cli_syntax syntax = {
+        .command = "examine",
+        .usage = "LOG [options]",
+        .about =
+            "Says what a log of decisions tells: how long outcomes take,\n"
+            "whether their delay depends on the loss, which policy to use, "
+            "and\n"
+            "what another policy would have earned.\n\n"
+            "LOG is CSV or NDJSON with the columns id, arm, decided, "
+            "reported,\n"
+            "loss and perhaps probability; reported and loss are empty while\n"
+            "an outcome is out; times are numbers or ISO 8601.  Vowpal "
+            "Wabbit's\n"
+            "dsjson and Open Bandit Pipeline's tables will do too, and - is\n"
+            "standard input.",
+        .examples =
+            "  tarry examine decisions.csv\n"
+            "  tarry examine decisions.csv --arms ads.csv --page page\n"
+            "  tarry examine clicks.ndjson --range 0,1 --maximize --json\n"
+            "  tarry examine decisions.csv --export-world world",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .positional = &a.log,
+        .min_positional = 1,
+        .max_positional = 1,
+    };
+    return cli_parse(&syntax, argc, argv);
+}
+
+static int check(tarry__examine_options *o)
+{
+    if (a.horizon != 0 && (a.horizon < 2 || a.horizon >= 1ull << 39))
+        return cli_error(EXIT_USAGE, "--horizon: not from 2 to 2^39 - 1: '%ju'",
+                         (uintmax_t)a.horizon);
+    if (a.runs > 100000)
+        return cli_error(EXIT_USAGE, "--runs: more than 1e5: '%ju'",
+                         (uintmax_t)a.runs);
+    if (a.threads > 1024)
+        return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
+                         (uintmax_t)a.threads);
+    o->log.low = -1;
+    o->log.high = 1;
+    if (a.range == NULL)
+        return EXIT_DONE;
+    char low[64];
+    const char *comma = strchr(a.range, ',');
+    const size_t size = comma != NULL ? (size_t)(comma - a.range) : 0;
+    snprintf(low, sizeof low, "%.*s", (int)(size < 63 ? size : 63), a.range);
+    if (comma == NULL || !tarry__base_parse_real(low, &o->log.low) ||
+        !tarry__base_parse_real(comma + 1, &o->log.high) ||
+        !(o->log.low < o->log.high))
+        return cli_error(EXIT_USAGE, "--range: not LO,HI with LO < HI: '%s'",
+                         a.range);
+    return EXIT_DONE;
+}
+
+/* ---- text -----------------------------------------------------------------*/
+
+static double number_at(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+static bool is_calendar(const json_t *result)
+{
+    return strcmp(text_at(result, "unit"), "seconds") == 0;
+}
+
+typedef struct {
+    char text[32];
+} shown;
+
+static shown show_time(const json_t *result, const json_t *delay,
+                       const char *key)
+{
+    shown s;
+    tarry__examine_duration(number_at(delay, key), is_calendar(result), s.text,
+                            sizeof s.text);
+    return s;
+}
+
+static void print_delay(const json_t *r, const json_t *d)
+{
+    printf("%12s %12s %12s %12s", show_time(r, d, "median").text,
+           show_time(r, d, "mean").text, show_time(r, d, "q90").text,
+           show_time(r, d, "q99").text);
+}
+
+static void print_arms(const json_t *r)
+{
+    const json_t *arms = json_object_get(r, "arms");
+    size_t i;
+    json_t *arm;
+    printf("\n%-20s %10s %10s %12s %12s %12s %12s\n", "delays", "decisions",
+           "reported", "median", "mean", "90 % by", "99 % by");
+    printf("%-20s %10.0f %10.0f ", "all", number_at(r, "decisions"),
+           number_at(r, "decisions") - number_at(r, "outstanding"));
+    print_delay(r, json_object_get(r, "delay"));
+    putchar('\n');
+    json_array_foreach(arms, i, arm)
+    {
+        const json_t *name = json_object_get(arm, "arm");
+        char text[24];
+        if (i == ARMS_SHOWN)
+            break;
+        if (json_is_integer(name))
+            snprintf(text, sizeof text, "%lld",
+                     (long long)json_integer_value(name));
+        else
+            snprintf(text, sizeof text, "%.20s", json_string_value(name));
+        printf("%-20s %10.0f %10.0f ", text, number_at(arm, "decisions"),
+               number_at(arm, "reported"));
+        print_delay(r, json_object_get(arm, "delay"));
+        putchar('\n');
+    }
+    if (json_array_size(arms) > ARMS_SHOWN)
+        printf("and %zu more arms\n", json_array_size(arms) - ARMS_SHOWN);
+}
+
+static void print_laws(const json_t *r)
+{
+    const json_t *delay = json_object_get(r, "delay");
+    const json_t *law = json_array_get(json_object_get(delay, "laws"), 0);
+    const json_t *never = json_object_get(delay, "never");
+    const json_t *drift = json_object_get(delay, "drift");
+    if (law != NULL)
+        printf("\nlike %s; never %.3g %% (%.3g to %.3g)\n", text_at(law, "law"),
+               100 * number_at(never, "estimate"),
+               100 * number_at(never, "low"), 100 * number_at(never, "high"));
+    const double arms =
+        number_at(json_object_get(delay, "arms_differ"), "p_value");
+    const double time = number_at(drift, "p_value");
+    if (!isnan(arms))
+        printf("arms %s (p = %.2g)\n",
+               arms <= 0.05 ? "differ" : "do not differ visibly", arms);
+    if (!isnan(time))
+        printf("%s by %s (p = %.2g)\n",
+               time <= 0.05 ? "delays change" : "no visible change",
+               text_at(drift, "by"), time);
+}
+
+static void print_dependence(const json_t *r)
+{
+    const json_t *d = json_object_get(r, "dependence");
+    printf("\ndoes the delay depend on the loss?  %s (p = %.2g)\n  %s\n",
+           text_at(d, "verdict"), number_at(d, "p_value"), text_at(d, "why"));
+}
+
+static void print_policies(const json_t *r)
+{
+    const json_t *rows = json_object_get(r, "simulation");
+    const json_t *advice = json_object_get(r, "recommendation");
+    size_t i;
+    json_t *row;
+    printf("\nuse %s\n  because %s\n", text_at(advice, "policy"),
+           text_at(advice, "why"));
+    if (json_array_size(rows) > 0)
+        printf("\n%12s %9s %12s  %s\n", "regret", "+/-", "certificate",
+               "policy, in the rebuilt world");
+    json_array_foreach(rows, i, row)
+    {
+        printf("%12.5g %9.3g ", number_at(row, "regret"),
+               number_at(row, "ci95"));
+        if (isnan(number_at(row, "certificate")))
+            printf("%12s", "-");
+        else
+            printf("%12.3g", number_at(row, "certificate"));
+        printf("  %s\n", text_at(row, "policy"));
+    }
+}
+
+static void print_values(const json_t *r)
+{
+    const json_t *rows = json_object_get(r, "value");
+    size_t i;
+    json_t *row;
+    if (json_array_size(rows) > 0)
+        printf("\n%12s %12s %12s %6s  %s\n", "value", "from", "to", "by",
+               "policy");
+    json_array_foreach(rows, i, row)
+        printf("%12.5g %12.5g %12.5g %6s  %s\n", number_at(row, "estimate"),
+               number_at(row, "low"), number_at(row, "high"),
+               text_at(row, "method"), text_at(row, "policy"));
+}
+
+static int print_text(const json_t *r)
+{
+    printf("%s: %.0f decisions (%s), %.0f outstanding\n", a.log,
+           number_at(r, "decisions"), text_at(r, "format"),
+           number_at(r, "outstanding"));
+    print_arms(r);
+    print_laws(r);
+    print_dependence(r);
+    print_policies(r);
+    print_values(r);
+    if (a.page != NULL)
+        printf("\npage: %s/index.html\n", a.page);
+    return cli_flush();
+}
+
+/* ---- the job --------------------------------------------------------------*/
+
+/* Rows left out are told, whatever is printed on stdout. */
+static void warn(const json_t *r)
+{
+    const json_t *rejected = json_object_get(r, "rejected");
+    const double count = number_at(rejected, "count");
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(rejected, "first"), i, row)
+    {
+        if (i < REJECTS_SHOWN)
+            cli_error(0, "%s:%.0f: %s (row left out)", a.log,
+                      number_at(row, "line"), text_at(row, "why"));
+    }
+    if (count > REJECTS_SHOWN)
+        cli_error(0, "%s: %.0f rows left out in all", a.log, count);
+}
+
+static bool show_progress(void *context, double share, uint64_t rounds)
+{
+    (void)context;
+    char note[80];
+    a.played += rounds;
+    snprintf(note, sizeof note, "simulating: %.3g rounds", (double)a.played);
+    if (tarry__workers_rank() == 0)
+        cli_progress(share, note);
+    return cli_interrupted();
+}
+
+static int answer(json_t *result)
+{
+    tarry_error error;
+    warn(result);
+    if (a.page != NULL) {
+        const tarry_status status =
+            tarry__log_page_write(result, a.log, a.page, &error);
+        if (status != TARRY_OK) {
+            json_decref(result);
+            return cli_error(cli_code(status), "%s", error.text);
+        }
+    }
+    if (a.json)
+        return cli_print_json(result);
+    const int code = print_text(result);
+    json_decref(result);
+    return code;
+}
+
+static int examine(tarry__examine_options *o)
+{
+    const tarry__trials_observer observer = {NULL, show_progress, NULL};
+    json_t *result;
+    tarry_error error = {""};
+    o->observer = &observer;
+    cli_catch_interrupt();
+    const tarry_status status = tarry__examine(a.log, o, &result, &error);
+    cli_progress_end();
+    if (status == TARRY_CANCELLED)
+        return cli_error(EXIT_FAILED, "interrupted");
+    if (status != TARRY_OK)
+        return cli_error(cli_code(status), "%s",
+                         error.text[0] != '\0' ? error.text
+                                               : tarry_status_text(status));
+    if (tarry__workers_rank() != 0) {
+        json_decref(result);
+        return EXIT_DONE;
+    }
+    return answer(result);
+}
+
+static int run(int argc, char **argv)
+{
+    tarry__examine_options o = {0};
+    tarry_arms *arms = NULL;
+    tarry_error error;
+    memset(&a, 0, sizeof a);
+    a.seed = 1;
+    a.runs = 20;
+    int code = parse(argc, argv);
+    if (code >= 0 || (code = check(&o)) != EXIT_DONE)
+        return code;
+    if (a.arms != NULL) {
+        const tarry_status status = tarry_arms_read(a.arms, &arms, &error);
+        if (status != TARRY_OK)
+            return cli_error(cli_code(status), "%s", error.text);
+    }
+    o.log.maximize = a.maximize;
+    o.log.now = a.now;
+    o.log.arms = arms;
+    o.log.strict = a.strict;
+    o.horizon = a.horizon;
+    o.runs = a.runs;
+    o.seed = a.seed;
+    o.threads = (int)a.threads;
+    o.world = a.world;
+    o.target = a.target;
+    code = examine(&o);
+    tarry_arms_free(arms);
+    return code;
+}
+
+const cli_command cli_examine = {
+    "examine", "what a log says about its delays, and which policy to use",
+    run};

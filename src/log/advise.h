@@ -1,0 +1,41 @@
+/* advise.h - which policy to use: all that come into question, in a world made
+ * of the log. */
+#ifndef TARRY_LOG_ADVISE_H
+#define TARRY_LOG_ADVISE_H
+
+#include "lab/experiment.h"
+#include "log/rebuild.h"
+
+enum { TARRY__ADVISE_MOST = 8 };
+
+typedef struct {
+    uint64_t horizon, runs, seed; /* the next decisions; runs of each policy */
+    int threads;
+    const char *folder; /* where the world goes, and stays; NULL: nowhere */
+    const tarry__trials_observer *observer; /* NULL: nobody */
+} tarry__advise_options;
+
+typedef struct {
+    const char *policy;  /* its description */
+    double regret, ci95; /* mean over the runs, in losses of [-1, 1] */
+    double certificate;  /* mean bound at the end; NaN: it states none */
+    double best_kept;    /* share of runs whose active arms have the best */
+    bool certified;      /* the bound holds with such delays */
+} tarry__advise_row;
+
+typedef struct {
+    size_t count;
+    tarry__advise_row row[TARRY__ADVISE_MOST]; /* the smallest regret first */
+    size_t pick; /* the row to use: the certified one of smallest regret, unless
+                    another pays less by more than 5 % and the errors */
+    bool certified;                             /* the picked row is */
+    char instance[4200], loss[32], delay[4200]; /* descriptions of the world */
+} tarry__advice;
+
+/* Runs the policies in a rebuilt world; `safe`: delays may depend on losses.
+ * TARRY_CANCELLED, TARRY_IO_ERROR, TARRY_NO_MEMORY. */
+tarry_status tarry__advise(const tarry__rebuilt *world, bool has_features,
+                           bool safe, const tarry__advise_options *options,
+                           tarry__advice *advice, tarry_error *error);
+
+#endif

@@ -1,0 +1,156 @@
+/* examine.c - reads a log and lets the parts speak. */
+#include "log/examine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "base/base.h"
+#include "log/parts.h"
+
+/* ---- what parts share -----------------------------------------------------*/
+
+tarry_status tarry__examine_no_memory(tarry_error *error)
+{
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
+json_t *tarry__examine_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *tarry__examine_arm(const tarry__log *log, size_t arm)
+{
+    const char *name = log->names[arm];
+    const size_t size = strlen(name);
+    if (size < 16 && strspn(name, "0123456789") == size && size > 0 &&
+        (name[0] != '0' || size == 1)) {
+        json_int_t number = 0;
+        for (const char *c = name; *c != '\0'; c++)
+            number = 10 * number + (*c - '0');
+        return json_integer(number);
+    }
+    json_t *text = json_string(name);
+    return text != NULL ? text : json_integer((json_int_t)arm);
+}
+
+json_t *tarry__examine_time(const tarry__log *log, double time)
+{
+    if (!log->is_calendar)
+        return tarry__examine_number(time);
+    const time_t seconds = (time_t)floor(time);
+    struct tm parts;
+    char text[40];
+    if (gmtime_r(&seconds, &parts) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        return tarry__examine_number(time);
+    return json_string(text);
+}
+
+void tarry__examine_duration(double time, bool is_calendar, char *text,
+                             size_t size)
+{
+    static const struct {
+        double seconds;
+        const char *unit;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    if (!isfinite(time)) {
+        snprintf(text, size, "-");
+        return;
+    }
+    size_t i = 0;
+    while (is_calendar && i < 3 && time < 2 * units[i].seconds)
+        i++;
+    if (is_calendar)
+        snprintf(text, size, "%.3g %s", time / units[i].seconds, units[i].unit);
+    else
+        snprintf(text, size, "%.4g", time);
+}
+
+const tarry__laws_fit *tarry__examine_law(const tarry__examined *x)
+{
+    return x->laws.count > 0 ? &x->laws.fit[0] : NULL;
+}
+
+/* ---- the whole ------------------------------------------------------------*/
+
+static bool prepare(tarry__examined *x)
+{
+    const tarry__log *log = &x->log;
+    x->time = tarry__base_alloc(log->count, sizeof *x->time);
+    x->seen = tarry__base_alloc(log->count, sizeof *x->seen);
+    if (x->time == NULL || x->seen == NULL)
+        return false;
+    for (size_t i = 0; i < log->count; i++) {
+        x->seen[i] = !isnan(log->loss[i]);
+        x->seen_count += x->seen[i];
+        x->time[i] = x->seen[i] ? log->reported[i] - log->decided[i]
+                                : tarry__log_age(log, i);
+    }
+    return true;
+}
+
+static json_t *tell_rejected(const tarry__log *log)
+{
+    json_t *first = json_array();
+    for (size_t i = 0; i < log->n_rejected && i < TARRY__LOG_SHOWN; i++)
+        json_array_append_new(first,
+                              json_pack("{s:I, s:s}", "line",
+                                        (json_int_t)log->rejected[i].line,
+                                        "why", log->rejected[i].why));
+    return json_pack("{s:I, s:o}", "count", (json_int_t)log->n_rejected,
+                     "first", first);
+}
+
+static void tell_log(tarry__examined *x)
+{
+    const tarry__log *log = &x->log;
+    const size_t n = log->count;
+    json_object_update_new(
+        x->out,
+        json_pack("{s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "seed",
+                  (json_int_t)x->options->seed, "decisions", (json_int_t)n,
+                  "outstanding", (json_int_t)(n - x->seen_count), "format",
+                  log->format, "unit",
+                  log->is_calendar ? "seconds" : "as in the log", "first",
+                  tarry__examine_time(log, log->decided[0]), "last",
+                  tarry__examine_time(log, log->decided[n - 1]), "now",
+                  tarry__examine_time(log, log->now), "rejected",
+                  tell_rejected(log)));
+}
+
+static void clear(tarry__examined *x)
+{
+    tarry__log_clear(&x->log);
+    tarry__base_free(x->time);
+    tarry__base_free(x->seen);
+    tarry__survival_clear(&x->curve);
+}
+
+tarry_status tarry__examine(const char *path,
+                            const tarry__examine_options *options, json_t **out,
+                            tarry_error *error)
+{
+    tarry__examined x = {.options = options, .out = json_object()};
+    tarry_status status = tarry__log_read(&x.log, path, &options->log, error);
+    *out = NULL;
+    if (status == TARRY_OK && !prepare(&x))
+        status = tarry__examine_no_memory(error);
+    if (status == TARRY_OK)
+        tell_log(&x);
+    if (status == TARRY_OK)
+        status = tarry__examine_delays(&x, error);
+    if (status == TARRY_OK)
+        status = tarry__examine_dependence(&x, error);
+    if (status == TARRY_OK)
+        status = tarry__examine_policies(&x, error);
+    if (status == TARRY_OK)
+        status = tarry__examine_value(&x, error);
+    clear(&x);
+    if (status == TARRY_OK)
+        *out = x.out;
+    else
+        json_decref(x.out);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* examine.h - everything a log says, as one JSON object.
+ *
+ *   decisions, outstanding, format, unit, first, last, now, rejected
+ *   arms         per arm: decisions, reported, delay
+ *   delay        median, mean, q90, q99 with intervals, the curve, the share
+ *                that never comes, fitted laws, arms that differ, drift
+ *   dependence   verdict, p_value, by_arm, why
+ *   recommendation  policy, why;   simulation  a row per policy
+ *   value        a row per policy and method;   model
+ *
+ * docs/logs.md says what each of them means.  Numbers that do not exist are
+ * null. */
+#ifndef TARRY_LOG_EXAMINE_H
+#define TARRY_LOG_EXAMINE_H
+
+#include <jansson.h>
+#include "lab/experiment.h"
+#include "log/log.h"
+
+typedef struct {
+    tarry__log_options log;
+    uint64_t horizon; /* next decisions to simulate; 0: as many as the log has,
+                         from 1000 to 100000 */
+    uint64_t runs;    /* of each policy; 0: no simulation */
+    uint64_t seed;
+    int threads;
+    const char *world;  /* folder for the rebuilt world; NULL: not kept */
+    const char *target; /* file of a policy to value: arm, probability */
+    const tarry__trials_observer *observer; /* of the simulation */
+} tarry__examine_options;
+
+/* Examines a log; the caller ends *out with json_decref.  On failure *out is
+ * NULL; errors are those of tarry__log_read and tarry__advise. */
+tarry_status tarry__examine(const char *path,
+                            const tarry__examine_options *options, json_t **out,
+                            tarry_error *error);
+
+/* A duration for people: "3.2 h" of seconds, "320" of other units. */
+void tarry__examine_duration(double time, bool is_calendar, char *text,
+                             size_t size);
+
+#endif

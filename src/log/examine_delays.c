@@ -1,0 +1,363 @@
+/* examine_delays.c - how long outcomes take: in all, by arm, over time.
+ *
+ * Whether groups of decisions differ is a question of outcomes seen, O, and
+ * expected, E, by the hazards of all of them: the sum of (O - E)^2 / E is at
+ * most about a chi-square (log-rank test, the conservative form).  For drift
+ * hazards are those of the decision's own arm, so that a change of arms is no
+ * change of delays. */
+#include "log/parts.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "random/special.h"
+
+enum {
+    MOST_PERIODS = 520,
+    FEW = 5, /* outcomes expected of a group that stands for itself */
+    STRETCHES = 10,
+    CURVE_POINTS = 200,
+    ARM_POINTS = 50,
+    MOST_CURVES = 20, /* arms that get one of their own */
+    OLDEST = 30,      /* decisions whose age is worth a word, or 1 % */
+};
+static const double day = 86400, week = 604800;
+static const double first_monday = 4 * 86400; /* 1970-01-05 */
+
+/* ---- one group ------------------------------------------------------------*/
+
+static json_t *tell_interval(tarry__log_interval v)
+{
+    return json_pack("[o, o]", tarry__examine_number(v.low),
+                     tarry__examine_number(v.high));
+}
+
+/* About so many steps of the curve, evenly spread over its fall. */
+static json_t *tell_curve(const tarry__survival *c, size_t points)
+{
+    json_t *list = json_array();
+    double last = 1 + 1.0 / (double)points;
+    for (size_t i = 0; i < c->n_steps; i++) {
+        const tarry__survival_step *s = &c->step[i];
+        if (last - s->out < 1.0 / (double)points && i + 1 < c->n_steps)
+            continue;
+        const tarry__log_interval band = tarry__survival_band(c, s);
+        last = s->out;
+        json_array_append_new(list, json_pack("[f, f, f, f]", s->time, s->out,
+                                              band.low, band.high));
+    }
+    return list;
+}
+
+static json_t *tell_group(const tarry__survival *c, size_t points)
+{
+    static const struct {
+        const char *name, *interval;
+        double q;
+    } quantiles[] = {{"median", "median_ci95", 0.5},
+                     {"q90", "q90_ci95", 0.9},
+                     {"q99", "q99_ci95", 0.99}};
+    json_t *out = json_object();
+    const tarry__log_interval mean = tarry__survival_mean(c);
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        const tarry__log_interval t =
+            tarry__survival_quantile(c, quantiles[i].q);
+        json_object_set_new(out, quantiles[i].name,
+                            tarry__examine_number(t.value));
+        json_object_set_new(out, quantiles[i].interval, tell_interval(t));
+    }
+    json_object_set_new(out, "mean", tarry__examine_number(mean.value));
+    json_object_set_new(out, "mean_ci95", tell_interval(mean));
+    if (points > 0)
+        json_object_set_new(out, "curve", tell_curve(c, points));
+    return out;
+}
+
+/* ---- groups ---------------------------------------------------------------*/
+
+/* Decisions by group, and room to lay one group out. */
+typedef struct {
+    size_t count, *begin; /* groups; count + 1 */
+    uint32_t *order;
+    double *time, *hazard;
+    bool *seen;
+} groups;
+
+static void clear_groups(groups *g)
+{
+    tarry__base_free(g->begin);
+    tarry__base_free(g->order);
+    tarry__base_free(g->time);
+    tarry__base_free(g->hazard);
+    tarry__base_free(g->seen);
+}
+
+static bool make_groups(groups *g, const uint32_t *group, size_t n,
+                        size_t count)
+{
+    *g = (groups){.count = count};
+    g->begin = tarry__base_zalloc(count + 1, sizeof *g->begin);
+    g->order = tarry__base_alloc(n, sizeof *g->order);
+    g->time = tarry__base_alloc(n, sizeof *g->time);
+    g->seen = tarry__base_alloc(n, sizeof *g->seen);
+    g->hazard = tarry__base_alloc(n, sizeof *g->hazard);
+    if (g->hazard == NULL || g->begin == NULL || g->order == NULL ||
+        g->time == NULL || g->seen == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        g->begin[group[i] + 1]++;
+    for (size_t k = 0; k < count; k++)
+        g->begin[k + 1] += g->begin[k];
+    for (size_t i = 0; i < n; i++)
+        g->order[g->begin[group[i]]++] = (uint32_t)i;
+    memmove(g->begin + 1, g->begin, count * sizeof *g->begin);
+    g->begin[0] = 0;
+    return true;
+}
+
+/* The curve of group k; g->hazard has its hazards in the order of g->order. */
+static bool curve_of(const groups *g, const tarry__examined *x, size_t k,
+                     tarry__survival *curve)
+{
+    const size_t begin = g->begin[k], n = g->begin[k + 1] - begin;
+    for (size_t i = 0; i < n; i++) {
+        g->time[i] = x->time[g->order[begin + i]];
+        g->seen[i] = x->seen[g->order[begin + i]];
+    }
+    return tarry__survival_make(curve, g->time, g->seen, n, g->hazard);
+}
+
+/* Outcomes seen and expected, per group. */
+typedef struct {
+    double seen[MOST_PERIODS], expected[MOST_PERIODS];
+} tally;
+
+/* Small groups count as one, lest single outcomes decide. */
+static double differ(const double *seen, const double *expected, size_t count)
+{
+    double sum = 0, groups = 0, rest = 0, rest_expected = 0;
+    for (size_t k = 0; k <= count; k++) { /* the last one: all small ones */
+        const double O = k < count ? seen[k] : rest;
+        const double E = k < count ? expected[k] : rest_expected;
+        if (E >= FEW) {
+            sum += (O - E) * (O - E) / E;
+            groups++;
+        } else {
+            rest += O;
+            rest_expected += E;
+        }
+    }
+    return groups > 1 ? tarry__random_gamma_upper((groups - 1) / 2, sum / 2)
+                      : NAN;
+}
+
+/* ---- periods --------------------------------------------------------------*/
+
+typedef struct {
+    const char *by;
+    double start, length;
+    size_t count;
+    uint32_t *of; /* per decision */
+} periods;
+
+static void choose_periods(const tarry__log *log, periods *p)
+{
+    const double first = log->decided[0], last = log->decided[log->count - 1];
+    const double span = last - first;
+    p->by = "stretch";
+    p->start = first;
+    p->length = span > 0 ? span / STRETCHES * (1 + 1e-12) : 1;
+    if (log->is_calendar && span >= 2 * week) {
+        p->by = "week";
+        p->length = week;
+        p->start = first_monday + floor((first - first_monday) / week) * week;
+    } else if (log->is_calendar && span >= 2 * day) {
+        p->by = "day";
+        p->length = day;
+        p->start = floor(first / day) * day;
+    }
+    while ((last - p->start) / p->length >= MOST_PERIODS)
+        p->length *= 2; /* ten years and more */
+    p->count = (size_t)((last - p->start) / p->length) + 1;
+}
+
+static bool make_periods(const tarry__log *log, periods *p)
+{
+    choose_periods(log, p);
+    p->of = tarry__base_alloc(log->count, sizeof *p->of);
+    for (size_t i = 0; p->of != NULL && i < log->count; i++)
+        p->of[i] = (uint32_t)((log->decided[i] - p->start) / p->length);
+    return p->of != NULL;
+}
+
+static json_t *tell_period(const tarry__examined *x, const periods *p, size_t k,
+                           const tarry__survival *c)
+{
+    const tarry__log_interval median = tarry__survival_quantile(c, 0.5);
+    return json_pack(
+        "{s:o, s:I, s:I, s:o, s:o}", "start",
+        tarry__examine_time(&x->log, p->start + (double)k * p->length),
+        "decisions", (json_int_t)c->count, "reported", (json_int_t)c->events,
+        "median", tarry__examine_number(median.value), "median_ci95",
+        tell_interval(median));
+}
+
+static bool tell_drift(tarry__examined *x, const periods *p, const tally *t,
+                       json_t *delay)
+{
+    groups g;
+    json_t *list = json_array();
+    bool ok = make_groups(&g, p->of, x->log.count, p->count);
+    for (size_t k = 0; ok && k < p->count; k++) {
+        tarry__survival c;
+        if (g.begin[k] == g.begin[k + 1])
+            continue;
+        ok = curve_of(&g, x, k, &c);
+        if (ok)
+            json_array_append_new(list, tell_period(x, p, k, &c));
+        tarry__survival_clear(&c);
+    }
+    clear_groups(&g);
+    const double p_value = differ(t->seen, t->expected, p->count);
+    json_object_set_new(delay, "drift",
+                        json_pack("{s:o, s:s, s:o}", "p_value",
+                                  tarry__examine_number(p_value), "by", p->by,
+                                  "periods", list));
+    return ok;
+}
+
+/* ---- arms -----------------------------------------------------------------*/
+
+/* What the arm's own hazards expect of each period. */
+static void add_to_periods(const tarry__examined *x, const groups *g, size_t k,
+                           const periods *p, tally *t)
+{
+    const size_t begin = g->begin[k];
+    for (size_t i = begin; i < g->begin[k + 1]; i++) {
+        const size_t at = g->order[i];
+        t->seen[p->of[at]] += x->seen[at];
+        t->expected[p->of[at]] += g->hazard[i - begin];
+    }
+}
+
+static json_t *tell_arm(const tarry__examined *x, size_t k,
+                        const tarry__survival *c)
+{
+    const size_t points = x->log.n_arms <= MOST_CURVES ? ARM_POINTS : 0;
+    return json_pack("{s:o, s:I, s:I, s:o}", "arm",
+                     tarry__examine_arm(&x->log, k), "decisions",
+                     (json_int_t)c->count, "reported", (json_int_t)c->events,
+                     "delay", tell_group(c, points));
+}
+
+static bool tell_arms(tarry__examined *x, const periods *p, tally *t,
+                      const double *expected, json_t *delay)
+{
+    const size_t K = x->log.n_arms;
+    groups g;
+    double *seen = tarry__base_zalloc(K, sizeof *seen);
+    json_t *list = json_array();
+    bool ok = make_groups(&g, x->log.arm, x->log.count, K) && seen != NULL;
+    for (size_t k = 0; ok && k < K; k++) {
+        tarry__survival c;
+        ok = curve_of(&g, x, k, &c);
+        if (ok) {
+            json_array_append_new(list, tell_arm(x, k, &c));
+            add_to_periods(x, &g, k, p, t);
+            seen[k] = (double)c.events;
+        }
+        tarry__survival_clear(&c);
+    }
+    json_object_set_new(x->out, "arms", list);
+    if (ok)
+        json_object_set_new(
+            delay, "arms_differ",
+            json_pack("{s:o}", "p_value",
+                      tarry__examine_number(differ(seen, expected, K))));
+    clear_groups(&g);
+    tarry__base_free(seen);
+    return ok;
+}
+
+/* ---- laws -----------------------------------------------------------------*/
+
+static bool is_whole(const tarry__examined *x)
+{
+    for (size_t i = 0; i < x->log.count; i++)
+        if (x->time[i] != floor(x->time[i]))
+            return false;
+    return true;
+}
+
+static json_t *tell_laws(const tarry__laws *laws)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < laws->count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f}", "law",
+                                              laws->fit[i].description, "aic",
+                                              laws->fit[i].aic, "weight",
+                                              laws->fit[i].weight, "never",
+                                              laws->fit[i].never));
+    return list;
+}
+
+/* The estimate is the best law's; its ends are the least of laws that fit about
+ * as well, less what chance adds in so many decisions, and what the curve
+ * allows at most. */
+static json_t *tell_never(const tarry__examined *x)
+{
+    double low = 1;
+    for (size_t i = 0; i < x->laws.count; i++)
+        if (x->laws.fit[i].weight >= 0.05)
+            low = fmin(low, x->laws.fit[i].never);
+    low -= 1.96 * sqrt(low * (1 - low) / (double)x->log.count);
+    const double high = x->left.high;
+    const double best = x->laws.count > 0 ? x->laws.fit[0].never : NAN;
+    return json_pack("{s:o, s:o, s:o}", "estimate",
+                     tarry__examine_number(fmin(best, high)), "low",
+                     tarry__examine_number(fmax(0, fmin(low, high))), "high",
+                     tarry__examine_number(high));
+}
+
+/* The curve of all, its laws, and per arm the outcomes that its hazards
+ * expect. */
+static bool look_at_all(tarry__examined *x, double *expected)
+{
+    const size_t n = x->log.count;
+    const size_t some = n / 100 > OLDEST ? n / 100 : OLDEST;
+    const size_t oldest = some < n ? some : n;
+    double *hazard = tarry__base_alloc(n, sizeof *hazard);
+    const bool ok =
+        hazard != NULL &&
+        tarry__survival_make(&x->curve, x->time, x->seen, n, hazard) &&
+        tarry__laws_rank(&x->curve, is_whole(x), &x->laws);
+    for (size_t i = 0; ok && i < n; i++)
+        expected[x->log.arm[i]] += hazard[i];
+    tarry__base_free(hazard);
+    x->left_age = tarry__log_age(&x->log, oldest - 1);
+    x->left = tarry__survival_at(&x->curve, x->left_age);
+    if (x->left.value == 0) /* none of so many: 1 - 0.05^(1/m) */
+        x->left.high = -expm1(log(0.05) / (double)oldest);
+    return ok;
+}
+
+tarry_status tarry__examine_delays(tarry__examined *x, tarry_error *error)
+{
+    periods p = {0};
+    tally *t = tarry__base_zalloc(1, sizeof *t);
+    double *expected = tarry__base_zalloc(x->log.n_arms, sizeof *expected);
+    bool ok = t != NULL && expected != NULL && make_periods(&x->log, &p) &&
+              look_at_all(x, expected);
+    if (ok) {
+        json_t *delay = tell_group(&x->curve, CURVE_POINTS);
+        json_object_set_new(x->out, "delay", delay);
+        json_object_set_new(delay, "never", tell_never(x));
+        json_object_set_new(delay, "laws", tell_laws(&x->laws));
+        ok =
+            tell_arms(x, &p, t, expected, delay) && tell_drift(x, &p, t, delay);
+    }
+    tarry__base_free(p.of);
+    tarry__base_free(t);
+    tarry__base_free(expected);
+    return ok ? TARRY_OK : tarry__examine_no_memory(error);
+}

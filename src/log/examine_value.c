@@ -1,0 +1,169 @@
+/* examine_value.c - what other policies would have earned. */
+#include "log/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "env/column.h"
+#include "log/order.h"
+#include "log/value.h"
+
+enum { ARMS_VALUED = 10, MOST_IN_MODEL = 1000 };
+static const double nearly_all = 0.99; /* of the outcomes that come */
+
+static const char *const methods[] = {"ips", "snips", "dr"};
+
+static void tell(json_t *list, json_t *policy, const char *method,
+                 const tarry__value *v)
+{
+    json_array_append_new(
+        list, json_pack("{s:o, s:o, s:o, s:o, s:s}", "policy", policy,
+                        "estimate", tarry__examine_number(v->estimate), "low",
+                        tarry__examine_number(v->low), "high",
+                        tarry__examine_number(v->high), "method", method));
+}
+
+static void tell_policy(const tarry__value_basis *b, const double *pi,
+                        const char *name, json_t *list)
+{
+    tarry__value v[TARRY__VALUE_METHODS];
+    tarry__value_of(b, pi, v);
+    for (int m = 0; m < TARRY__VALUE_METHODS; m++)
+        tell(list, json_string(name), methods[m], &v[m]);
+}
+
+/* When a share of the outcomes that ever come has come: decisions younger than
+ * that are not ripe. */
+static double window_of(const tarry__examined *x)
+{
+    if (x->seen_count == x->log.count || x->curve.n_steps == 0)
+        return 0;
+    const double left = x->curve.step[x->curve.n_steps - 1].out;
+    const double t =
+        tarry__survival_quantile(&x->curve, nearly_all * (1 - left)).value;
+    return isfinite(t) ? t : 0;
+}
+
+/* Always one arm, for those that the model finds best. */
+static bool tell_arms(const tarry__value_basis *b, double *pi, json_t *list)
+{
+    const size_t K = b->log->n_arms;
+    uint32_t *order = tarry__base_alloc(K, sizeof *order);
+    double *q = tarry__base_alloc(K, sizeof *q);
+    bool ok = order != NULL && q != NULL;
+    for (size_t k = 0; ok && k < K; k++)
+        q[k] = b->model[0][k] + b->model[1][k];
+    ok = ok && tarry__log_order(q, K, order);
+    for (size_t i = 0; ok && i < K && i < ARMS_VALUED; i++) {
+        char name[200];
+        snprintf(name, sizeof name, "always %s", b->log->names[order[i]]);
+        memset(pi, 0, K * sizeof *pi);
+        pi[order[i]] = 1;
+        tell_policy(b, pi, name, list);
+    }
+    tarry__base_free(order);
+    tarry__base_free(q);
+    return ok;
+}
+
+/* The probabilities of --target, a number per arm in the order of --arms. */
+static tarry_status read_target(const tarry__examined *x, double *pi,
+                                tarry_error *error)
+{
+    const char *path = x->options->target;
+    double *values, sum = 0;
+    size_t count;
+    tarry_status status = tarry__column_read(path, &values, &count, error);
+    if (status != TARRY_OK)
+        return status;
+    if (count != x->log.n_arms)
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s: %zu probabilities for %zu arms", path,
+                                  count, x->log.n_arms);
+    for (size_t k = 0; status == TARRY_OK && k < count; k++) {
+        if (!(values[k] >= 0 && values[k] <= 1))
+            status =
+                tarry__base_fail(error, TARRY_BAD_INPUT,
+                                 "%s: number %zu is not a probability: '%.17g'",
+                                 path, k + 1, values[k]);
+        sum += values[k];
+    }
+    if (status == TARRY_OK && !(fabs(sum - 1) <= 1e-6))
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s: the probabilities add up to %.9g, not 1",
+                                  path, sum);
+    if (status == TARRY_OK)
+        memcpy(pi, values, count * sizeof *pi);
+    tarry__base_free(values);
+    return status;
+}
+
+/* What q says, so that others can compute the same. */
+static json_t *tell_model(const tarry__value_basis *b)
+{
+    json_t *halves[2] = {json_array(), json_array()};
+    for (int half = 0; half < 2; half++)
+        for (size_t k = 0; k < b->log->n_arms; k++)
+            json_array_append_new(
+                halves[half],
+                json_real(tarry__log_value(b->log, b->model[half][k])));
+    return json_pack("{s:f, s:o, s:o}", "lambda", 1.0, "even", halves[0], "odd",
+                     halves[1]);
+}
+
+static tarry_status tell_values(const tarry__examined *x,
+                                const tarry__value_basis *b, double *pi,
+                                json_t *list, tarry_error *error)
+{
+    const size_t K = x->log.n_arms;
+    const tarry__value logged = tarry__value_logged(b);
+    tell(list, json_string("as logged"), "mean", &logged);
+    for (size_t k = 0; k < K; k++)
+        pi[k] = 1 / (double)K;
+    tell_policy(b, pi, "uniform", list);
+    if (x->options->target != NULL) {
+        const tarry_status status = read_target(x, pi, error);
+        if (status != TARRY_OK)
+            return status;
+        tell_policy(b, pi, "target", list);
+    }
+    return tell_arms(b, pi, list) ? TARRY_OK : tarry__examine_no_memory(error);
+}
+
+static tarry_status value(tarry__examined *x, json_t *list, tarry_error *error)
+{
+    const double window = window_of(x);
+    tarry__value_basis b;
+    double *pi = tarry__base_alloc(x->log.n_arms, sizeof *pi);
+    const bool ok = tarry__value_prepare(&b, &x->log, window) && pi != NULL;
+    tarry_status status = ok ? TARRY_OK : tarry__examine_no_memory(error);
+    if (ok && b.count > 0)
+        status = tell_values(x, &b, pi, list, error);
+    if (ok)
+        json_object_set_new(x->out, "ripe",
+                            json_pack("{s:f, s:I, s:I}", "window", window,
+                                      "decisions", (json_int_t)b.count,
+                                      "missing", (json_int_t)b.missing));
+    if (ok && x->log.n_arms <= MOST_IN_MODEL)
+        json_object_set_new(x->out, "model", tell_model(&b));
+    tarry__value_clear(&b);
+    tarry__base_free(pi);
+    return status;
+}
+
+tarry_status tarry__examine_value(tarry__examined *x, tarry_error *error)
+{
+    json_t *list = json_array();
+    tarry_status status = TARRY_OK;
+    if (x->options->target != NULL && !x->log.has_probability)
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "--target: %s has no probabilities of its "
+                                  "choices",
+                                  x->log.path);
+    else if (x->log.has_probability && x->seen_count > 0)
+        status = value(x, list, error);
+    json_object_set_new(x->out, "value", list);
+    return status;
+}

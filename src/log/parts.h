@@ -1,0 +1,51 @@
+/* parts.h - what the parts of an examination share. */
+#ifndef TARRY_LOG_PARTS_H
+#define TARRY_LOG_PARTS_H
+
+#include "log/dependence.h"
+#include "log/examine.h"
+#include "log/laws.h"
+#include "log/survival.h"
+
+typedef enum {
+    TARRY__EXAMINE_CANNOT_TELL,
+    TARRY__EXAMINE_INDEPENDENT,
+    TARRY__EXAMINE_DEPENDENT,
+} tarry__examine_verdict;
+
+typedef struct {
+    const tarry__examine_options *options;
+    tarry__log log;
+    size_t seen_count; /* outcomes */
+    double *time;      /* per decision: its delay, or its age while out */
+    bool *seen;
+    tarry__survival curve; /* of all */
+    tarry__laws laws;
+    tarry__log_interval left; /* share still out at the age `left_age`, the */
+    double left_age;          /*   oldest that enough decisions have reached */
+    tarry__examine_verdict verdict;
+    double p_value, correlation;
+    json_t *out;
+} tarry__examined;
+
+/* Each adds its keys to x->out. */
+tarry_status tarry__examine_delays(tarry__examined *x, tarry_error *error);
+tarry_status tarry__examine_dependence(tarry__examined *x, tarry_error *error);
+tarry_status tarry__examine_policies(tarry__examined *x, tarry_error *error);
+tarry_status tarry__examine_value(tarry__examined *x, tarry_error *error);
+
+/* The law that fits best; NULL: there were no outcomes. */
+const tarry__laws_fit *tarry__examine_law(const tarry__examined *x);
+
+/* null for what is not finite. */
+json_t *tarry__examine_number(double value);
+
+/* An arm's name, as a number if it is one. */
+json_t *tarry__examine_arm(const tarry__log *log, size_t arm);
+
+/* A time of the log as the log writes it. */
+json_t *tarry__examine_time(const tarry__log *log, double time);
+
+tarry_status tarry__examine_no_memory(tarry_error *error);
+
+#endif

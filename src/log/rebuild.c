@@ -1,0 +1,434 @@
+/* rebuild.c - see rebuild.h. */
+#include "log/rebuild.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/base.h"
+#include "base/file.h"
+#include "env/delay.h"
+#include "linalg/linalg.h"
+#include "log/order.h"
+
+enum {
+    MOST_PAIRS = 200000, /* kept in all; more are thinned out evenly */
+    LEAST_OWN = 30,      /* outcomes of an arm that stands for itself */
+    BORROWED = 100,
+    TAIL = 20, /* pairs for what lies beyond the oldest age */
+};
+static const double largest_mean = 0.999;
+
+typedef struct {
+    const tarry__log *log;
+    const tarry__laws_fit *law;
+    bool dependent;
+    size_t *begin;   /* n_arms + 1: decisions by arm, */
+    uint32_t *order; /* in order of time */
+    size_t n_seen, room;
+    double *weight, *mean; /* per arm: outcomes, and their mean loss */
+    tarry__rebuilt *out;
+} work;
+
+/* ---- decisions by arm -----------------------------------------------------*/
+
+static void group(work *w)
+{
+    const tarry__log *log = w->log;
+    size_t *begin = w->begin;
+    for (size_t i = 0; i < log->count; i++)
+        begin[log->arm[i] + 1]++;
+    for (size_t k = 0; k < log->n_arms; k++)
+        begin[k + 1] += begin[k];
+    for (size_t i = 0; i < log->count; i++)
+        w->order[begin[log->arm[i]]++] = (uint32_t)i;
+    for (size_t k = log->n_arms; k > 0; k--)
+        begin[k] = begin[k - 1];
+    begin[0] = 0;
+}
+
+/* Decisions in the whole log made up to a time. */
+static size_t decided_by(const tarry__log *log, double time)
+{
+    size_t low = 0, high = log->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (log->decided[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Decisions of an arm that are at least so old. */
+static size_t older(const work *w, size_t arm, double age)
+{
+    size_t low = w->begin[arm], high = w->begin[arm + 1];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (tarry__log_age(w->log, w->order[middle]) >= age)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - w->begin[arm];
+}
+
+/* ---- pairs of an arm ------------------------------------------------------*/
+
+static void add(work *w, size_t arm, double loss, double delay, double weight)
+{
+    w->out->pair[w->out->count++] =
+        (tarry__rebuild_pair){(uint32_t)arm, loss, delay, weight};
+}
+
+/* Every stride-th outcome of the arm, weighed against being seen less. */
+static void add_own(work *w, size_t arm, size_t stride)
+{
+    const tarry__log *log = w->log;
+    size_t seen = 0;
+    for (size_t i = w->begin[arm]; i < w->begin[arm + 1]; i++) {
+        const size_t k = w->order[i];
+        if (isnan(log->loss[k]) || seen++ % stride != 0)
+            continue;
+        const double delay = log->reported[k] - log->decided[k];
+        const double rounds =
+            (double)(decided_by(log, log->reported[k]) - 1 - k);
+        add(w, arm, log->loss[k], fmin(rounds, TARRY__DELAY_LONGEST),
+            (double)stride / (double)older(w, arm, delay));
+    }
+}
+
+/* The delay, in rounds, that a share u of those beyond an age do not reach. */
+static double tail_delay(const work *w, double age, double u)
+{
+    const tarry__log *log = w->log;
+    if (w->law == NULL)
+        return -1;
+    const double beyond = tarry__laws_tail(w->law, age);
+    const double time = tarry__laws_until(w->law, beyond * (1 - u));
+    const double span = log->decided[log->count - 1] - log->decided[0];
+    const double rounds =
+        floor(time * (double)(log->count - 1) / (span > 0 ? span : 1));
+    return rounds <= TARRY__DELAY_LONGEST ? rounds : -1;
+}
+
+/* What the arm's own pairs leave: a share of decisions beyond its oldest age.
+ */
+static bool add_tail(work *w, size_t arm, size_t first)
+{
+    tarry__rebuilt *o = w->out;
+    const size_t own = o->count - first;
+    double seen = 0;
+    for (size_t i = first; i < o->count; i++)
+        seen += o->pair[i].weight;
+    const double left = 1 - seen;
+    if (own == 0 || left * (double)own < 0.5)
+        return true;
+    uint32_t *by_delay = tarry__base_alloc(own, sizeof *by_delay);
+    double *delay = tarry__base_alloc(own, sizeof *delay);
+    bool ok = by_delay != NULL && delay != NULL;
+    for (size_t i = 0; ok && i < own; i++)
+        delay[i] = o->pair[first + i].delay;
+    ok = ok && tarry__log_order(delay, own, by_delay);
+    const double age = tarry__log_age(w->log, w->order[w->begin[arm]]);
+    const size_t among = w->dependent ? (own + 4) / 5 : own;
+    for (size_t i = 0; ok && i < TAIL; i++) {
+        const size_t from = first + by_delay[own - 1 - among * i / TAIL];
+        add(w, arm, o->pair[from].loss,
+            tail_delay(w, age, ((double)i + 0.5) / TAIL), left / TAIL);
+    }
+    tarry__base_free(by_delay);
+    tarry__base_free(delay);
+    return ok;
+}
+
+static void scale_weights(tarry__rebuilt *o, size_t first, double to)
+{
+    double sum = 0;
+    for (size_t i = first; i < o->count; i++)
+        sum += o->pair[i].weight;
+    for (size_t i = first; i < o->count && sum > 0; i++)
+        o->pair[i].weight *= to / sum;
+}
+
+/* Pairs of all arms, evenly spread, for an arm with few of its own. */
+static void borrow(work *w, size_t arm, size_t own)
+{
+    const tarry__log *log = w->log;
+    const double share = 1 - (double)own / LEAST_OWN;
+    const size_t wanted = w->n_seen < BORROWED ? w->n_seen : BORROWED;
+    size_t seen = 0, taken = 0;
+    for (size_t k = 0; k < log->count && taken < wanted; k++) {
+        if (isnan(log->loss[k]))
+            continue;
+        if (seen++ < taken * w->n_seen / wanted)
+            continue;
+        taken++;
+        add(w, arm, log->loss[k],
+            (double)(decided_by(log, log->reported[k]) - 1 - k),
+            share / (double)wanted);
+    }
+}
+
+static bool add_arm(work *w, size_t arm, size_t stride)
+{
+    tarry__rebuilt *o = w->out;
+    const size_t first = o->count;
+    double sum = 0, mean = 0;
+    add_own(w, arm, stride);
+    const size_t own = (o->count - first) * stride;
+    if (!add_tail(w, arm, first))
+        return false;
+    for (size_t i = first; i < o->count; i++) {
+        sum += o->pair[i].weight;
+        mean += o->pair[i].weight * o->pair[i].loss;
+    }
+    w->weight[arm] = (double)own;
+    w->mean[arm] = own > 0 ? mean / sum : 0;
+    if (own < LEAST_OWN) {
+        scale_weights(o, first, (double)own / LEAST_OWN);
+        borrow(w, arm, own);
+    }
+    scale_weights(o, first, 1);
+    return true;
+}
+
+/* ---- theta ----------------------------------------------------------------*/
+
+bool tarry__rebuild_ridge(const double *arms, size_t n_arms, size_t dim,
+                          const double *weight, const double *mean,
+                          double lambda, double *theta)
+{
+    double *V = tarry__base_zalloc(dim * dim, sizeof *V);
+    if (V == NULL)
+        return false;
+    memset(theta, 0, dim * sizeof *theta);
+    tarry__linalg_blas_quiet_begin();
+    for (size_t i = 0; i < dim; i++)
+        V[i * dim + i] = lambda;
+    for (size_t k = 0; k < n_arms; k++) {
+        const double *a = arms + k * dim;
+        if (!(weight[k] > 0))
+            continue;
+        tarry__linalg_rank_one(V, dim, weight[k], a);
+        for (size_t i = 0; i < dim; i++)
+            theta[i] += weight[k] * mean[k] * a[i];
+    }
+    const bool ok = tarry__linalg_cholesky(V, dim);
+    if (ok)
+        tarry__linalg_cholesky_solve(V, dim, theta);
+    tarry__linalg_blas_quiet_end();
+    tarry__base_free(V);
+    return ok;
+}
+
+/* <a_k, theta>, as an instance computes it. */
+static double mean_of(const tarry__rebuilt *o, size_t k)
+{
+    return tarry__linalg_dot(o->arms + k * o->dim, o->theta, o->dim);
+}
+
+/* No mean may leave the range of losses. */
+static void keep_in_range(tarry__rebuilt *o)
+{
+    double most = 0;
+    for (size_t k = 0; k < o->n_arms; k++)
+        most = fmax(most, fabs(mean_of(o, k)));
+    for (size_t i = 0; i < o->dim && most > largest_mean; i++)
+        o->theta[i] *= largest_mean / most;
+}
+
+/* ---- means ----------------------------------------------------------------*/
+
+static double tilted_mean(const tarry__rebuild_pair *p, size_t count, double c)
+{
+    double sum = 0, mean = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double weight = p[i].weight * exp(c * p[i].loss);
+        sum += weight;
+        mean += weight * p[i].loss;
+    }
+    return mean / sum;
+}
+
+/* One more pair, of a loss of +/-1, brings the rest of the way. */
+static void add_extreme(tarry__rebuilt *o, size_t first, double mean,
+                        double target)
+{
+    const size_t count = o->count - first;
+    const double loss = target > mean ? 1 : -1;
+    const tarry__rebuild_pair like = o->pair[first + count / 2];
+    scale_weights(o, first, 1);
+    if (mean != target)
+        o->pair[o->count++] = (tarry__rebuild_pair){
+            like.arm, loss, like.delay, (target - mean) / (loss - target)};
+}
+
+/* Weights exp(c loss) for the mean wanted: bisection, since the mean grows
+ * with c. */
+static void tilt(tarry__rebuilt *o, size_t first, double target)
+{
+    tarry__rebuild_pair *p = o->pair + first;
+    const size_t count = o->count - first;
+    double low = -50, high = 50;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        if (tilted_mean(p, count, middle) < target)
+            low = middle;
+        else
+            high = middle;
+    }
+    const double c = fabs(low) < 49 ? low : 0; /* out of reach: leave them */
+    for (size_t i = 0; i < count; i++)
+        p[i].weight *= exp(c * p[i].loss);
+    scale_weights(o, first, 1);
+    add_extreme(o, first, tilted_mean(p, count, 0), target);
+}
+
+/* ---- the whole ------------------------------------------------------------*/
+
+static bool copy_arms(work *w)
+{
+    const tarry_arms *arms = w->log->options.arms;
+    tarry__rebuilt *o = w->out;
+    o->n_arms = w->log->n_arms;
+    o->dim = arms != NULL ? arms->dim : o->n_arms;
+    o->arms = tarry__base_zalloc(o->n_arms * o->dim, sizeof *o->arms);
+    o->theta = tarry__base_zalloc(o->dim, sizeof *o->theta);
+    if (o->arms == NULL || o->theta == NULL)
+        return false;
+    for (size_t k = 0; arms == NULL && k < o->n_arms; k++)
+        o->arms[k * o->dim + k] = 1;
+    if (arms != NULL)
+        memcpy(o->arms, arms->data, o->n_arms * o->dim * sizeof *o->arms);
+    return true;
+}
+
+static bool make_room(work *w)
+{
+    const size_t K = w->log->n_arms;
+    for (size_t i = 0; i < w->log->count; i++)
+        w->n_seen += !isnan(w->log->loss[i]);
+    const size_t own = w->n_seen < MOST_PAIRS ? w->n_seen : 2 * MOST_PAIRS;
+    w->begin = tarry__base_zalloc(K + 2, sizeof *w->begin);
+    w->order = tarry__base_alloc(w->log->count, sizeof *w->order);
+    w->weight = tarry__base_zalloc(2 * K, sizeof *w->weight);
+    w->mean = w->weight + K;
+    w->out->pair = tarry__base_alloc(own + K * (TAIL + BORROWED + 2),
+                                     sizeof *w->out->pair);
+    return w->begin != NULL && w->order != NULL && w->weight != NULL &&
+           w->out->pair != NULL && copy_arms(w);
+}
+
+/* Pairs arm by arm; then theta, and the means that follow from it, for which
+ * each arm's list is copied behind the others with one place more. */
+static bool fill(work *w)
+{
+    tarry__rebuilt *o = w->out;
+    const size_t stride = w->n_seen / MOST_PAIRS + 1;
+    const size_t K = o->n_arms;
+    tarry__rebuilt raw = {0};
+    group(w);
+    for (size_t k = 0; k < K; k++)
+        if (!add_arm(w, k, stride))
+            return false;
+    if (!tarry__rebuild_ridge(o->arms, K, o->dim, w->weight, w->mean, 1,
+                              o->theta))
+        return false;
+    keep_in_range(o);
+    raw.count = o->count;
+    raw.pair = o->pair;
+    o->pair = tarry__base_alloc(raw.count + K, sizeof *o->pair);
+    o->count = 0;
+    for (size_t k = 0, i = 0; o->pair != NULL && k < K; k++) {
+        const size_t first = o->count;
+        for (; i < raw.count && raw.pair[i].arm == k; i++)
+            o->pair[o->count++] = raw.pair[i];
+        tilt(o, first, mean_of(o, k));
+    }
+    tarry__base_free(raw.pair);
+    return o->pair != NULL;
+}
+
+tarry_status tarry__rebuild(const tarry__log *log, const tarry__laws_fit *law,
+                            bool dependent, tarry__rebuilt *world,
+                            tarry_error *error)
+{
+    work w = {.log = log, .law = law, .dependent = dependent, .out = world};
+    *world = (tarry__rebuilt){0};
+    const bool ok = make_room(&w) && fill(&w);
+    tarry__base_free(w.begin);
+    tarry__base_free(w.order);
+    tarry__base_free(w.weight);
+    if (!ok)
+        tarry__rebuild_clear(world);
+    return ok ? TARRY_OK
+              : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
+void tarry__rebuild_clear(tarry__rebuilt *world)
+{
+    tarry__base_free(world->arms);
+    tarry__base_free(world->theta);
+    tarry__base_free(world->pair);
+    memset(world, 0, sizeof *world);
+}
+
+/* ---- files ----------------------------------------------------------------*/
+
+static void write_arms(const tarry__rebuilt *o, FILE *file)
+{
+    for (size_t k = 0; k < o->n_arms; k++)
+        for (size_t i = 0; i < o->dim; i++)
+            fprintf(file, "%.17g%c", o->arms[k * o->dim + i],
+                    i + 1 < o->dim ? ',' : '\n');
+}
+
+static void write_theta(const tarry__rebuilt *o, FILE *file)
+{
+    for (size_t i = 0; i < o->dim; i++)
+        fprintf(file, "%.17g\n", o->theta[i]);
+}
+
+static void write_pairs(const tarry__rebuilt *o, FILE *file)
+{
+    fprintf(file, "arm,loss,delay,weight\n");
+    for (size_t i = 0; i < o->count; i++)
+        if (o->pair[i].weight > 0)
+            fprintf(file, "%u,%.17g,%.17g,%.17g\n", o->pair[i].arm,
+                    o->pair[i].loss, o->pair[i].delay, o->pair[i].weight);
+}
+
+static tarry_status write_file(const tarry__rebuilt *o, const char *folder,
+                               const char *name,
+                               void (*write)(const tarry__rebuilt *, FILE *),
+                               tarry_error *error)
+{
+    char path[4096];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: name too long",
+                                folder);
+    tarry__file file;
+    const tarry_status status = tarry__file_begin(&file, path, error);
+    if (status != TARRY_OK)
+        return status;
+    write(o, file.stream);
+    return tarry__file_end(&file, TARRY_OK, error);
+}
+
+tarry_status tarry__rebuild_write(const tarry__rebuilt *o, const char *folder,
+                                  tarry_error *error)
+{
+    tarry_status status;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", folder,
+                                strerror(errno));
+    if ((status = write_file(o, folder, "arms.csv", write_arms, error)) ||
+        (status = write_file(o, folder, "theta.csv", write_theta, error)))
+        return status;
+    return write_file(o, folder, "pairs.csv", write_pairs, error);
+}

@@ -1,0 +1,239 @@
+/* test_read.c - the formats of logs, and rows that make no sense. */
+#define _DEFAULT_SOURCE
+#include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "log/log.h"
+
+static char path[] = "/tmp/tarry-log-XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    const int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int drop_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static const tarry__log_options plain = {.low = -1, .high = 1};
+
+static tarry_status read_with(const char *text,
+                              const tarry__log_options *options,
+                              tarry__log *log, tarry_error *error)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    return tarry__log_read(log, path, options, error);
+}
+
+/* Reads what must be fine as a whole. */
+static tarry__log read_log(const char *text)
+{
+    tarry__log log;
+    tarry_error error = {""};
+    if (read_with(text, &plain, &log, &error) != TARRY_OK)
+        fail_msg("%s", error.text);
+    return log;
+}
+
+/* Two decisions: arm a, seen after 3 with loss 0.5; arm b, out. */
+static void check_two(const char *text)
+{
+    tarry__log log = read_log(text);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(log.n_rejected, 0);
+    assert_int_equal(log.n_arms, 2);
+    assert_string_equal(log.names[log.arm[0]], "a");
+    assert_string_equal(log.names[log.arm[1]], "b");
+    CHECK_NEAR(log.reported[0] - log.decided[0], 3, 1e-6);
+    assert_true(log.loss[0] == 0.5);
+    assert_true(isnan(log.loss[1]) && isnan(log.reported[1]));
+    CHECK_NEAR(log.now - log.decided[0], 3, 1e-6);
+    tarry__log_clear(&log);
+}
+
+static void the_same_log_in_many_forms(void **state)
+{
+    (void)state;
+    check_two("id,arm,decided,reported,loss\n1,a,10,13,0.5\n2,b,12,,\n");
+    check_two("1,a,10,13,0.5\n2,b,12,,\n");
+    check_two("\xef\xbb\xbfloss;arm;decided;reported\r\n0.5;a;10;13\r\n"
+              "null;b;12;None\r\n\r\n");
+    check_two("id\tarm\tdecided\treported\tloss\n1\t\"a\"\t10\t13\t.5\n"
+              "2\tb\t12\t\t\n");
+    check_two("Arm,Decided,Reported,Loss,x\n a , 10 ,13, 5e-1 ,9\nb,12,,,9\n");
+    check_two("arm,decided,reported,loss\n"
+              "a,2026-05-01T10:00:00Z,2026-05-01T10:00:03Z,0.5\n"
+              "b,2026-05-01T12:00:02+02:00,,\n");
+    check_two("{\"id\":1,\"arm\":\"a\",\"decided\":10,\"reported\":13,"
+              "\"loss\":0.5}\n"
+              "{\"arm\":\"b\",\"decided\":12,\"reported\":null,\"loss\":null,"
+              "\"more\":{\"x\":[1,{\"y\":\"}\"}]}}\n");
+    check_two("{\"decided\": 12, \"arm\": \"\\u0062\"}\n"
+              "{\"loss\": 0.5, \"reported\": 13, \"decided\": 10, \"arm\": "
+              "\"a\"}\n");
+}
+
+static void dsjson_joins_outcomes_that_come_later(void **state)
+{
+    (void)state;
+    tarry__log log = read_log(
+        "{\"_label_cost\":0,\"_label_probability\":0.8,\"_label_Action\":2,"
+        "\"Timestamp\":\"2026-05-01T10:00:00.0000000Z\",\"EventId\":\"x\","
+        "\"a\":[2,1],\"p\":[0.8,0.2],\"c\":{\"_multi\":[{},{}]}}\n"
+        "{\"_label_cost\":-0.25,\"_label_probability\":0.4,"
+        "\"_label_Action\":1,\"o\":[{\"v\":0.25,\"EnqueuedTimeUtc\":"
+        "\"2026-05-01T10:00:07Z\"}],\"Timestamp\":\"2026-05-01T10:00:01Z\","
+        "\"EventId\":\"y\",\"a\":[1,2],\"p\":[0.4,0.6]}\n"
+        "{\"RewardValue\":1,\"EnqueuedTimeUtc\":\"2026-05-01T10:01:00Z\","
+        "\"EventId\":\"x\"}\n");
+    assert_string_equal(log.format, "dsjson");
+    assert_int_equal(log.count, 2);
+    assert_string_equal(log.names[log.arm[0]], "2");
+    CHECK_NEAR(log.loss[0], -1, 0);
+    CHECK_NEAR(log.reported[0] - log.decided[0], 60, 1e-6);
+    CHECK_NEAR(log.loss[1], -0.25, 0);
+    CHECK_NEAR(log.reported[1] - log.decided[1], 6, 1e-6);
+    CHECK_NEAR(log.probability[0], 0.8, 0);
+    CHECK_NEAR(log.probability[1], 0.4, 0);
+    tarry__log_clear(&log);
+}
+
+static void tables_of_open_bandit_pipeline_are_read(void **state)
+{
+    (void)state;
+    tarry__log log =
+        read_log(",timestamp,item_id,position,click,propensity_score\n"
+                 "0,2019-11-24 00:00:01.5+00:00,14,1,0,0.0125\n"
+                 "1,2019-11-24 00:00:02+00:00,3,2,1,0.0125\n");
+    assert_int_equal(log.count, 2);
+    assert_false(log.has_delays);
+    assert_true(log.has_probability);
+    CHECK_NEAR(log.loss[0], 0, 0);
+    CHECK_NEAR(log.loss[1], -1, 0);
+    CHECK_NEAR(tarry__log_value(&log, log.loss[1]), 1, 0);
+    tarry__log_clear(&log);
+}
+
+static void rows_that_make_no_sense_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *row, *why;
+    } bad[] = {
+        {"1,a,1,2,0.5", "an id that has occurred: '1'"},
+        {"9,a,x,2,0.5", "not a time: 'x'"},
+        {"9,a,5,2,0.5", "reported before it was decided: '2'"},
+        {"9,a,1,2,", "reported without a loss: '2'"},
+        {"9,a,1,,0.5", "a loss without the time it was reported: '0.5'"},
+        {"9,a,1,2,1.5", "outside of the range of losses (see --range): '1.5'"},
+        {"9,a,1,2,inf", "loss is not a number: 'inf'"},
+        {"9,,1,2,0", "no arm"},
+        {"9,a,1,2", "fewer fields than columns"},
+        {"9,a,1,2,0,7", "more fields than columns"},
+        {"9,\"a,1,2,0", "quotes do not close"},
+        {"9,a,2026-05-01,2,0", "a time of the calendar among numbers: "
+                               "'2026-05-01'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "id,arm,decided,reported,loss\n1,a,10,13,0.5\n%s\n",
+                 bad[i].row);
+        tarry__log log = read_log(text);
+        assert_int_equal(log.count, 1);
+        assert_int_equal(log.n_rejected, 1);
+        assert_int_equal(log.rejected[0].line, 3);
+        assert_string_equal(log.rejected[0].why, bad[i].why);
+        tarry__log_clear(&log);
+        tarry__log_options strict = plain;
+        tarry_error error;
+        strict.strict = true;
+        assert_int_equal(read_with(text, &strict, &log, &error),
+                         TARRY_BAD_INPUT);
+        assert_non_null(strstr(error.text, bad[i].why));
+        assert_non_null(strstr(error.text, ":3: "));
+        tarry__log_clear(&log);
+    }
+}
+
+static void files_without_sense_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        {"", "empty"},
+        {"a,b,c\n1,2,3\n", "no column 'arm'"},
+        {"arm,decided,reported\n1,2,3\n", "no column 'loss'"},
+        {"arm,decided,reported,loss\n", "no decisions"},
+        {"arm,decided,reported,loss,loss\n1,1,1,1,1\n", "two columns"},
+        {"arm,decided,reported,loss\n1,x,1,1\n", ":2: not a time: 'x'"},
+        {"{\"arm\": 1\n", "not a JSON object"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tarry__log log;
+        tarry_error error = {""};
+        assert_int_equal(read_with(bad[i].text, &plain, &log, &error),
+                         TARRY_BAD_INPUT);
+        if (strstr(error.text, bad[i].why) == NULL)
+            fail_msg("'%s' has no '%s'", error.text, bad[i].why);
+        tarry__log_clear(&log);
+    }
+}
+
+static void ranges_and_rewards_become_losses(void **state)
+{
+    (void)state;
+    const tarry__log_options options = {.low = 0, .high = 10, .maximize = true};
+    tarry__log log;
+    tarry_error error;
+    assert_int_equal(read_with("arm,decided,reported,loss\nx,1,2,7.5\n",
+                               &options, &log, &error),
+                     TARRY_OK);
+    CHECK_NEAR(log.loss[0], -0.5, 1e-15);
+    CHECK_NEAR(tarry__log_value(&log, log.loss[0]), 7.5, 1e-12);
+    tarry__log_clear(&log);
+}
+
+static void memory_may_run_out_anywhere(void **state)
+{
+    (void)state;
+    const char *text =
+        "id,arm,decided,reported,loss\n2,b,12,,\n1,a,10,13,0.5\n";
+    for (uint64_t k = 1;; k++) {
+        tarry__log log;
+        tarry_error error;
+        tarry__base_fail_alloc(k);
+        const tarry_status status = read_with(text, &plain, &log, &error);
+        const bool done = tarry__base_fail_alloc(0) < k;
+        tarry__log_clear(&log);
+        if (done)
+            break;
+        assert_int_equal(status, TARRY_NO_MEMORY);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_log_in_many_forms),
+        cmocka_unit_test(dsjson_joins_outcomes_that_come_later),
+        cmocka_unit_test(tables_of_open_bandit_pipeline_are_read),
+        cmocka_unit_test(rows_that_make_no_sense_are_named),
+        cmocka_unit_test(files_without_sense_are_refused),
+        cmocka_unit_test(ranges_and_rewards_become_losses),
+        cmocka_unit_test(memory_may_run_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, make_file, drop_file);
+}

@@ -1,0 +1,97 @@
+/* test_text.c - numbers, times and nothing, as logs write them. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+#include <string.h>
+#include <time.h>
+#include "log/text.h"
+
+static tarry__text of(const char *s)
+{
+    return (tarry__text){s, s + strlen(s)};
+}
+
+static void moments_are_seconds_since_1970(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double seconds;
+    } good[] = {
+        {"1970-01-01", 0},
+        {"1970-01-01T00:00:00Z", 0},
+        {"2000-02-29T12:00:00Z", 951825600},
+        {"2026-05-01 10:20:30.25+02:00", 1777623630.25},
+        {"2026-05-01T10:20:30.25+0200", 1777623630.25},
+        {"2026-05-01T08:20", 1777623600},
+        {"2026-05-01t06:50z", 1777618200},
+        {"1969-12-31T23:59:59-00:30", 1799},
+        {"2017-11-14T13:09:54.8200000Z", 1510664994.82},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        double seconds = NAN;
+        if (!tarry__text_moment(of(good[i].text), &seconds))
+            fail_msg("refused: %s", good[i].text);
+        CHECK_NEAR(seconds, good[i].seconds, 1e-6);
+    }
+}
+
+static void moments_agree_with_the_c_library(void **state)
+{
+    (void)state;
+    for (int64_t day = -200000; day < 200000; day += 97) {
+        const time_t t = (time_t)(day * 86400 + 4711);
+        struct tm parts;
+        char text[40];
+        double seconds;
+        gmtime_r(&t, &parts);
+        if (parts.tm_year + 1900 < 1000)
+            continue;
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+        assert_true(tarry__text_moment(of(text), &seconds));
+        assert_true(seconds == (double)t);
+    }
+}
+
+static void what_is_no_moment_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "2026",
+                                      "2026-13-01",
+                                      "2026-02-29",
+                                      "2026-05-01T",
+                                      "2026-05-01T25:00",
+                                      "2026-05-01T10:61",
+                                      "2026-05-01T10:20:99",
+                                      "2026-05-01T10:20+",
+                                      "2026-05-01X10:20",
+                                      "2026-05-01T10:20Zjunk",
+                                      "26-05-01"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        double seconds;
+        if (tarry__text_moment(of(bad[i]), &seconds))
+            fail_msg("taken: %s", bad[i]);
+    }
+}
+
+static void nothing_has_several_names(void **state)
+{
+    (void)state;
+    assert_true(tarry__text_is_empty((tarry__text){NULL, NULL}));
+    assert_true(tarry__text_is_empty(of("")));
+    assert_true(tarry__text_is_empty(of("NaN")));
+    assert_true(tarry__text_is_empty(of("NULL")));
+    assert_false(tarry__text_is_empty(of("0")));
+    assert_false(tarry__text_is_empty(of("nancy")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moments_are_seconds_since_1970),
+        cmocka_unit_test(moments_agree_with_the_c_library),
+        cmocka_unit_test(what_is_no_moment_is_refused),
+        cmocka_unit_test(nothing_has_several_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+"""tarry examine: its numbers against independent code, formats, dirty logs,
+verdicts, the rebuilt world and the page."""
+import json
+import math
+import os
+import unittest
+
+import numpy as np
+
+from lab import LabTest, SANITIZED, answer, run, tarry
+
+K = 4
+MEANS = np.array([-0.4, 0.0, 0.2, 0.4])
+
+
+class Log:
+    """Decisions at times 1, 2, ...; `delay` makes delays of (rng, loss, arm).
+    """
+
+    def __init__(self, count, delay, seed=1, weights=(0.4, 0.3, 0.2, 0.1)):
+        rng = np.random.default_rng(seed)
+        self.arm = rng.choice(K, count, p=weights)
+        self.probability = np.array(weights)[self.arm]
+        self.loss = np.where(rng.random(count) < (1 + MEANS[self.arm]) / 2,
+                             1.0, -1.0)
+        self.decided = np.arange(1, count + 1, dtype=float)
+        self.delay = delay(rng, self.loss, self.arm)
+        self.now = float(count)
+        self.seen = self.decided + self.delay <= self.now
+        self.age = self.now - self.decided
+        self.time = np.where(self.seen, self.delay, self.age)
+
+    def rows(self):
+        for i in range(len(self.arm)):
+            seen = self.seen[i]
+            yield {"id": i, "arm": int(self.arm[i]),
+                   "decided": self.decided[i],
+                   "reported": self.decided[i] + self.delay[i] if seen
+                   else None,
+                   "loss": self.loss[i] if seen else None,
+                   "probability": self.probability[i]}
+
+    def csv(self):
+        rows = list(self.rows())
+        lines = [",".join(rows[0])]
+        lines += [",".join("" if v is None else repr(v) if isinstance(v, float)
+                           else str(v) for v in row.values()) for row in rows]
+        return "\n".join(lines) + "\n"
+
+    def ndjson(self):
+        return "".join(json.dumps(row, default=float) + "\n"
+                       for row in self.rows())
+
+
+def exponential(mean, never=0.0):
+    def draw(rng, loss, arm):
+        d = np.floor(rng.exponential(mean, len(loss)))
+        return np.where(rng.random(len(loss)) < never, math.inf, d)
+    return draw
+
+
+def low_late(late, early):
+    def draw(rng, loss, arm):
+        return np.floor(rng.exponential(np.where(loss < 0, late, early)))
+    return draw
+
+
+def kaplan_meier(time, seen):
+    """Times of outcomes and S after each of them."""
+    times = np.unique(time[seen])
+    S, out = 1.0, []
+    for t in times:
+        n, d = np.sum(time >= t), np.sum((time == t) & seen)
+        S *= 1 - d / n
+        out.append(S)
+    return times, np.array(out)
+
+
+def quantile(times, S, q):
+    reached = np.nonzero(S <= 1 - q + 1e-12)[0]
+    return times[reached[0]] if len(reached) else None
+
+
+class ExamineTest(LabTest):
+    def examine(self, log, *more, form="csv"):
+        path = self.write("log." + form, getattr(log, form)())
+        return answer("examine", path, *more)
+
+
+class Delays(ExamineTest):
+    def check(self, said, time, seen):
+        times, S = kaplan_meier(time, seen)
+        for name, q in ("median", 0.5), ("q90", 0.9), ("q99", 0.99):
+            self.assertEqual(said[name], quantile(times, S, q), name)
+        last, end = S[-1], time.max()
+        area = times[0] + np.sum(S * np.diff(np.append(times, end)))
+        self.assertAlmostEqual(said["mean"],
+                               (area - last * end) / (1 - last), 6)
+        for t, out, low, high in said.get("curve", []):
+            at = np.searchsorted(times, t, side="right") - 1
+            self.assertAlmostEqual(out, S[at], 9)
+            self.assertLessEqual(low, out)
+            self.assertGreaterEqual(high, out)
+
+    def test_curves_are_those_of_kaplan_and_meier(self):
+        for delay in exponential(400), exponential(100, 0.3):
+            log = Log(3000, delay)
+            result = self.examine(log, "--runs", 0)
+            self.assertEqual(result["decisions"], 3000)
+            self.assertEqual(result["outstanding"], np.sum(~log.seen))
+            self.check(result["delay"], log.time, log.seen)
+            for k, arm in enumerate(result["arms"]):
+                mine = log.arm == k
+                self.assertEqual(arm["arm"], k)
+                self.assertEqual(arm["decisions"], np.sum(mine))
+                self.assertEqual(arm["reported"], np.sum(mine & log.seen))
+                self.check(arm["delay"], log.time[mine], log.seen[mine])
+
+    def test_the_share_that_never_comes(self):
+        result = self.examine(Log(4000, exponential(100, 0.3)), "--runs", 0)
+        never = result["delay"]["never"]
+        self.assertAlmostEqual(never["estimate"], 0.3, delta=0.03)
+        self.assertLess(never["low"], 0.31)
+        self.assertGreater(never["high"], 0.29)
+        self.assertTrue(result["delay"]["laws"][0]["law"].startswith(
+            ("exponential:mean=", "geometric:mean=", "weibull:")))
+
+    def test_drift_is_seen_by_week(self):
+        rng = np.random.default_rng(5)
+        lines = ["arm,decided,reported,loss"]
+        start = np.datetime64("2026-01-05T00:00:00")
+        for i in range(4000):
+            t = start + np.timedelta64(int(i * 42 * 86400 / 4000), "s")
+            mean = 3600 if i < 2000 else 10800
+            r = t + np.timedelta64(int(rng.exponential(mean)), "s")
+            lines.append(f"a,{t}Z,{r}Z,{rng.choice([-1, 1])}")
+        result = answer("examine", self.write("log.csv", "\n".join(lines)),
+                        "--runs", 0)
+        drift = result["delay"]["drift"]
+        self.assertEqual(drift["by"], "week")
+        self.assertEqual(len(drift["periods"]), 6)
+        self.assertEqual(drift["periods"][0]["start"], "2026-01-05T00:00:00Z")
+        self.assertLess(drift["p_value"], 1e-6)
+        self.assertEqual(result["dependence"]["verdict"], "independent")
+        steady = self.examine(Log(4000, exponential(100)), "--runs", 0)
+        self.assertGreater(steady["delay"]["drift"]["p_value"], 1e-3)
+
+
+class Dependence(ExamineTest):
+    def verdict(self, count, delay, **more):
+        return self.examine(Log(count, delay, **more), "--runs",
+                            0)["dependence"]
+
+    def test_verdicts(self):
+        d = self.verdict(5000, exponential(100))
+        self.assertEqual(d["verdict"], "independent", d)
+        self.assertGreater(d["p_value"], 0.05)
+        d = self.verdict(5000, low_late(200, 100))
+        self.assertEqual(d["verdict"], "dependent")
+        self.assertIn("low losses come later", d["why"])
+        self.assertLess(d["correlation"], 0)
+        self.assertEqual(len(d["by_arm"]), K)
+        d = self.verdict(5000, low_late(100, 200))
+        self.assertIn("high losses come later", d["why"])
+
+    def test_what_is_out_may_hide_it(self):
+        d = self.verdict(5000, exponential(100, 0.3), seed=4)
+        self.assertEqual(d["verdict"], "cannot tell")
+        self.assertIn("Waiting will not help", d["why"])
+        self.assertIsNone(d["wait"])
+        d = self.verdict(2000, exponential(2000), seed=4)
+        self.assertEqual(d["verdict"], "cannot tell")
+        self.assertIn("waiting for another", d["why"])
+        # exp(-t / 2000) = 5 % at t = 5991; the oldest is 1999 old
+        self.assertAlmostEqual(d["wait"], 3992, delta=1200)
+
+    def test_few_outcomes_tell_nothing(self):
+        d = self.verdict(150, exponential(3))
+        self.assertEqual(d["verdict"], "cannot tell")
+        self.assertIn("can be compared", d["why"])
+
+    def test_the_policy_may_have_learned(self):
+        """Short delays and constant ones have little to say, and say it."""
+        d = self.verdict(2000, lambda rng, loss, arm: 7 + 0 * loss)
+        self.assertEqual(d["verdict"], "independent")
+        self.assertIn("all delays", d["why"])
+
+
+class Values(ExamineTest):
+    def by_method(self, result, policy):
+        return {row["method"]: row for row in result["value"]
+                if row["policy"] == policy}
+
+    def test_estimates_are_recomputed(self):
+        log = Log(4000, lambda rng, loss, arm: 0 * loss)
+        target = np.array([0.1, 0.2, 0.3, 0.4])
+        path = self.write("target.csv", "\n".join(map(str, target)))
+        result = self.examine(log, "--runs", 0, "--target", path)
+        q = np.array([result["model"]["even"], result["model"]["odd"]])
+        for half in range(2):  # ridge on the other half, lambda 1
+            other = np.arange(4000) % 2 != half
+            for k in range(K):
+                mine = other & (log.arm == k)
+                self.assertAlmostEqual(q[half][k], np.sum(log.loss[mine]) /
+                                       (np.sum(mine) + 1), 12)
+        policies = {"target": target, "uniform": np.full(K, 1 / K),
+                    "always 2": np.eye(K)[2]}
+        for name, pi in policies.items():
+            w = pi[log.arm] / log.probability
+            model = q[np.arange(4000) % 2]
+            told = self.by_method(result, name)
+            wanted = {"ips": np.mean(w * log.loss),
+                      "snips": np.sum(w * log.loss) / np.sum(w),
+                      "dr": np.mean(model @ pi + w * (log.loss - model[
+                          np.arange(4000), log.arm]))}
+            for method, value in wanted.items():
+                self.assertAlmostEqual(told[method]["estimate"], value, 9)
+                self.assertLess(told[method]["low"], pi @ MEANS)
+                self.assertGreater(told[method]["high"], pi @ MEANS)
+
+    def test_rewards_keep_their_unit(self):
+        lines = ["timestamp,item_id,position,click,propensity_score"]
+        rng = np.random.default_rng(2)
+        clicks = (rng.random(1000) < 0.3).astype(int)
+        items = rng.integers(0, 2, 1000)
+        for i in range(1000):
+            lines.append(f"2019-11-24 00:{i // 60:02}:{i % 60:02}+00:00,"
+                         f"{items[i]},1,{clicks[i]},0.5")
+        result = answer("examine", self.write("obd.csv", "\n".join(lines)),
+                        "--range", "0,1")
+        told = self.by_method(result, "always 1")["ips"]
+        self.assertAlmostEqual(told["estimate"],
+                               np.mean((items == 1) / 0.5 * clicks), 9)
+        self.assertEqual(result["dependence"]["verdict"], "cannot tell")
+        self.assertIn("when outcomes were reported",
+                      result["dependence"]["why"])
+
+    def test_only_ripe_decisions_count(self):
+        log = Log(3000, exponential(50))
+        result = self.examine(log, "--runs", 0)
+        ripe = result["ripe"]
+        self.assertGreater(ripe["window"], 150)
+        self.assertEqual(ripe["decisions"],
+                         np.sum(log.age >= ripe["window"]))
+        old = log.age >= ripe["window"]
+        self.assertEqual(ripe["missing"], np.sum(old & ~log.seen))
+
+
+class Policies(ExamineTest):
+    def test_a_policy_is_recommended_from_a_rebuilt_world(self):
+        log = Log(3000, exponential(100))
+        world = self.path("world")
+        result = self.examine(log, "--runs", 6, "--horizon", 2000,
+                              "--export-world", world)
+        rows = result["simulation"]
+        self.assertEqual([r["regret"] for r in rows],
+                         sorted(r["regret"] for r in rows))
+        pick = result["recommendation"]["policy"]
+        best = rows[0]["regret"]
+        mine = [r for r in rows if r["policy"] == pick][0]
+        self.assertLessEqual(mine["regret"], 1.05 * best)
+        again = run("--instance", result["world"]["instance"], "--loss",
+                    result["world"]["loss"], "--delay",
+                    result["world"]["delay"], "--horizon", 2000, "--runs", 6,
+                    "--policy", pick)
+        self.assertAlmostEqual(again["policies"][0]["regret"]["mean"],
+                               mine["regret"], 9)
+        theta = np.loadtxt(os.path.join(world, "theta.csv"))
+        self.assertLess(np.max(np.abs(theta - MEANS)), 0.2)
+
+    def test_dependent_delays_rule_policies_out(self):
+        log = Log(3000, low_late(400, 50))
+        result = self.examine(log, "--runs", 3, "--horizon", 1000)
+        for row in result["simulation"]:
+            self.assertFalse(row["policy"].startswith("phased-stochastic"))
+
+    def test_features_are_used(self):
+        rng = np.random.default_rng(8)
+        arms = rng.normal(size=(K, 2))
+        arms /= np.linalg.norm(arms, axis=1)[:, None]
+        path = self.write("arms.csv", "\n".join(
+            f"ad{k}," + ",".join(map(str, a)) for k, a in enumerate(arms)))
+        log = Log(2000, exponential(20))
+        text = "arm,decided,reported,loss\n" + "".join(
+            f"ad{log.arm[i]},{log.decided[i]},"
+            f"{log.decided[i] + log.delay[i]},{log.loss[i]}\n"
+            for i in range(2000) if log.seen[i])
+        text += "ad9,1,2,0\n"
+        done = tarry("examine", self.write("log.csv", text), "--arms", path,
+                     "--runs", 2, "--horizon", 1000, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no such arm: 'ad9' (row left out)", done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual([a["arm"] for a in result["arms"]],
+                         [f"ad{k}" for k in range(K)])
+        self.assertIn("linucb", [r["policy"] for r in result["simulation"]])
+
+    def test_the_same_on_any_number_of_threads(self):
+        log = Log(1500, exponential(30))
+        results = [self.examine(log, "--runs", 4, "--horizon", 1000,
+                                "--threads", n) for n in (1, 3)]
+        self.assertEqual(*results)
+
+
+class Input(ExamineTest):
+    def test_formats_agree(self):
+        log = Log(800, exponential(30))
+        one = self.examine(log, "--runs", 0)
+        two = self.examine(log, "--runs", 0, form="ndjson")
+        self.assertEqual((one.pop("format"), two.pop("format")),
+                         ("CSV", "NDJSON"))
+        self.assertEqual(one, two)
+        three = tarry("examine", "-", "--runs", 0, "--json",
+                      input=log.csv())
+        self.assertEqual(json.loads(three.stdout)["delay"], one["delay"])
+
+    def test_dirty_rows_are_named_and_counted(self):
+        lines = Log(500, exponential(30)).csv().splitlines()
+        lines[7] = "x"
+        lines[20] = lines[19]
+        lines[30] = "30,1,zzz,,,0.3"
+        done = tarry("examine", self.write("log.csv", "\n".join(lines)),
+                     "--runs", 0, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rejected = json.loads(done.stdout)["rejected"]
+        self.assertEqual(rejected["count"], 3)
+        self.assertEqual([r["line"] for r in rejected["first"]], [8, 21, 31])
+        self.assertIn("log.csv:31: not a time: 'zzz'", done.stderr)
+        self.refused("examine", self.path("log.csv"), "--strict",
+                     says="log.csv:8: fewer fields than columns")
+
+    def test_bad_usage_is_refused(self):
+        good = self.write("log.csv", Log(50, exponential(3)).csv())
+        self.refused("examine", says="LOG")
+        self.refused("examine", self.path("nothing"), says="nothing")
+        self.refused("examine", good, "--range", "1,0", says="--range")
+        self.refused("examine", good, "--now", "7", says="--now")
+        self.refused("examine", good, "--arms", self.path("no"), says="no")
+        self.refused("examine", good, "--target", good, says="log.csv")
+        self.refused("examine", self.write("empty.csv", ""), says="empty")
+        self.refused("examine", self.write("text.csv", "hello\nworld\n"),
+                     says="text.csv:1: no column 'arm'")
+        outside = self.write("out.csv", "arm,decided,reported,loss\n1,1,2,7\n")
+        self.refused("examine", outside, says=["out.csv:2", "--range", "'7'"])
+
+
+class Page(ExamineTest):
+    def test_a_page_stands_by_itself(self):
+        log = self.write("log.csv", Log(1500, low_late(200, 50)).csv())
+        page = self.path("page")
+        done = tarry("examine", log, "--runs", 2, "--horizon", 1000, "--page",
+                     page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(page, "index.html")) as file:
+            text = file.read()
+        for part in ("How long outcomes take", "Does the delay depend",
+                     "low losses come later", "Which policy to use",
+                     "What would another policy have earned", "<svg"):
+            self.assertIn(part, text)
+        for link in "figures/delays.csv", "figures/arms.png", "results.json":
+            self.assertTrue(os.path.exists(os.path.join(page, link)), link)
+
+
+if __name__ == "__main__":
+    unittest.main()
