@@ -184,16 +184,18 @@ static int watch(void *context, double share)
     return atomic_load(&self->cancelled);
 }
 
-/* Experiment(horizon, runs, seed, points, threads, journal or None) */
+/* Experiment(horizon, runs, seed, points, threads, journal or None, part,
+ * parts) */
 static PyObject *new_experiment(PyTypeObject *type, PyObject *args,
                                 PyObject *named)
 {
     tarry_experiment_params p = tarry_experiment_defaults();
     PyObject *count[4], *journal = NULL;
+    unsigned long long part, parts;
     tarry_error error;
     (void)named;
-    if (!PyArg_ParseTuple(args, "OOOOiO", &count[0], &count[1], &count[2],
-                          &count[3], &p.threads, &journal) ||
+    if (!PyArg_ParseTuple(args, "OOOOiOKK", &count[0], &count[1], &count[2],
+                          &count[3], &p.threads, &journal, &part, &parts) ||
         !read_count(count[0], "horizon", &p.horizon) ||
         !read_count(count[1], "runs", &p.runs) ||
         !read_count(count[2], "seed", &p.seed) ||
@@ -205,6 +207,8 @@ static PyObject *new_experiment(PyTypeObject *type, PyObject *args,
     experiment_object *self = (experiment_object *)type->tp_alloc(type, 0);
     if (self != NULL && (self->worlds = PyList_New(0)) != NULL) {
         p.journal = path != NULL ? PyBytes_AS_STRING(path) : NULL;
+        p.part = part;
+        p.parts = parts;
         p.progress = watch;
         p.progress_context = self;
         const tarry_status status =

@@ -5,14 +5,16 @@ import os
 from typing import Any, Iterable, List, Optional, Tuple, Union
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _tarry
 from ._errors import BadArgument
 
+Array = npt.NDArray[Any]
 ArmsLike = Union[Any, str, "os.PathLike[str]"]
 
 
-def numbers(value: Any, what: str, rank: int) -> "np.ndarray[Any, Any]":
+def numbers(value: Any, what: str, rank: int) -> Array:
     """A C-ordered float64 array of this rank."""
     try:
         array = np.asarray(value)
@@ -23,10 +25,10 @@ def numbers(value: Any, what: str, rank: int) -> "np.ndarray[Any, Any]":
     if array.ndim != rank:
         raise BadArgument("%s: an array of rank %d is needed, not %d"
                           % (what, rank, array.ndim))
-    return np.require(array, dtype=np.float64, requirements="CA")
+    return np.require(array, dtype=np.float64, requirements=["C", "A"])
 
 
-def counts(value: Any, what: str) -> "np.ndarray[Any, Any]":
+def counts(value: Any, what: str) -> Array:
     """A flat uint64 array of whole numbers."""
     array = np.asarray(value)
     if array.size == 0:
@@ -40,11 +42,23 @@ def counts(value: Any, what: str) -> "np.ndarray[Any, Any]":
         return array.view(np.uint64)  # below 0 is far above all rounds
     return np.ascontiguousarray(array).astype(np.int64).view(np.uint64) \
         if array.dtype.kind == "i" else \
-        np.require(array, dtype=np.uint64, requirements="CA")
+        np.require(array, dtype=np.uint64, requirements=["C", "A"])
+
+
+def whole(value: Any, what: str, most: int) -> int:
+    """A whole number from 0 to `most`; 1e6 is one."""
+    try:
+        number = -1 if isinstance(value, (str, bytes)) else int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = -1
+    if not 0 <= number <= most or number != value:
+        raise BadArgument("%s: not a whole number from 0 to %d: '%s'"
+                          % (what, most, value))
+    return number
 
 
 def read_arms(path: Union[str, "os.PathLike[str]"]
-              ) -> Tuple["np.ndarray[Any, Any]", Optional[List[str]]]:
+              ) -> Tuple[Array, Optional[List[str]]]:
     """Reads an arm file, CSV or NumPy: the arms, a row each, and their names
     (None if the file has none).
 
@@ -66,7 +80,7 @@ def read_names(names: Optional[Iterable[str]], n_arms: int
 
 
 def arms_and_names(arms: ArmsLike, names: Optional[Iterable[str]] = None
-                   ) -> Tuple["np.ndarray[Any, Any]",
+                   ) -> Tuple[Array,
                               Optional[Tuple[str, ...]]]:
     """Arms from an array, a data frame (whose index names them, if it has
     texts), a file, or a number of arms without features."""
@@ -78,9 +92,10 @@ def arms_and_names(arms: ArmsLike, names: Optional[Iterable[str]] = None
             raise BadArgument("arms: not from 1 to 20000: '%d'" % arms)
         array = np.eye(int(arms))
     else:
-        index = getattr(arms, "index", None)
-        if names is None and hasattr(arms, "columns") and len(arms) > 0 \
-                and all(isinstance(name, str) for name in index):  # type: ignore
-            names = list(index)  # type: ignore
+        frame: Any = arms
+        index = list(frame.index) if hasattr(frame, "columns") else []
+        if names is None and index and \
+                all(isinstance(name, str) for name in index):
+            names = index
         array = numbers(arms, "arms", 2)
     return array, read_names(names, len(array))

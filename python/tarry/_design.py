@@ -6,7 +6,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from . import _tarry
-from ._arrays import ArmsLike, arms_and_names, counts
+from ._arrays import Array, ArmsLike, arms_and_names, counts, whole
 from ._errors import BadArgument
 
 
@@ -18,9 +18,9 @@ class Design:
     #: largest variance of any arm; no design has less than `rank`
     g: float
     #: numbers of the arms with weight, increasing
-    support: "np.ndarray[Any, Any]"
+    support: Array
     #: their weights, with sum 1
-    support_weights: "np.ndarray[Any, Any]"
+    support_weights: Array
     #: the smallest of them
     min_weight: float
     #: evaluations of a variance, divided by the number of arms
@@ -42,7 +42,7 @@ class Design:
         self.target_met = answer["target_met"]
 
     @property
-    def weights(self) -> "np.ndarray[Any, Any]":
+    def weights(self) -> Array:
         """The weight of each arm."""
         weights = np.zeros(self.n_arms)
         weights[self.support] = self.support_weights
@@ -85,10 +85,10 @@ def design(arms: ArmsLike, rule: str = "near", tol: float = 1e-3, *,
         raise BadArgument("rule: neither near nor paper: '%s'" % (rule,))
     if progress is not None and not callable(progress):
         raise BadArgument("progress: not a function: %r" % (progress,))
-    if max_support < 0 or threads < 0:
-        raise BadArgument("max_support, threads: less than 0")
     array, _ = arms_and_names(arms)
     answer = _tarry.solve_design(array, rule == "paper", tol, rank_tol,
-                                 max_support, threads, counts(warm, "warm"),
+                                 whole(max_support, "max_support", 1 << 40),
+                                 whole(threads, "threads", 1024),
+                                 counts(warm, "warm"),
                                  progress)
     return Design(len(array), answer)

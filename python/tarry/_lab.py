@@ -8,7 +8,9 @@ import threading
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from . import _tarry
+from ._arrays import whole
 from ._errors import BadArgument, BadInput
+from ._processes import run_parts
 from ._results import Results
 from ._world import Problem, World, name_of, starter
 
@@ -155,9 +157,10 @@ class Experiment:
         return any(world.slow for world in self.worlds) or \
             any(not isinstance(policy, str) for _, policy in self.policies)
 
-    def _open(self, threads: int, journal: Any) -> _tarry.Experiment:
+    def _open(self, threads: int, journal: Any, part: int = 0, parts: int = 1
+              ) -> _tarry.Experiment:
         handle = _tarry.Experiment(self.horizon, self.runs, self.seed,
-                                   self.points, threads, journal)
+                                   self.points, threads, journal, part, parts)
         for world in self.worlds:
             handle.add_world(world._world)
         for name, policy in self.policies:
@@ -174,19 +177,15 @@ class Experiment:
         """Plays it; see tarry.run."""
         if threads is None:  # Python code runs in one thread at a time
             threads = 1 if self._slow() else 0
-        handle = self._open(_small(threads, "threads"), journal)
-        _watch(handle, progress)
+        if whole(processes, "processes", 1024) > 1:
+            handle = run_parts(self._open, processes, journal)
+        else:
+            handle = self._open(whole(threads, "threads", 1024), journal)
+            _watch(handle, progress)
         return Results(handle, self.config(), self.single)
 
     def __repr__(self) -> str:
         return "Experiment(%s)" % json.dumps(self.config())
-
-
-def _small(value: Any, what: str) -> int:
-    if isinstance(value, float) or int(value) != value or \
-            not 0 <= value <= 1024:
-        raise BadArgument("%s: not from 0 to 1024: '%s'" % (what, value))
-    return int(value)
 
 
 def _world_of(world: Any, parts: Dict[str, Any]) -> World:

@@ -12,12 +12,11 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type,
 import numpy as np
 
 from . import _tarry
-from ._arrays import ArmsLike, arms_and_names, counts, numbers, read_names
+from ._arrays import Array, ArmsLike, arms_and_names, counts, numbers, read_names, whole
 from ._errors import BadArgument, BadState, Error
 
 P = TypeVar("P", bound="Policy")
 Path = Union[str, "os.PathLike[str]"]
-Array = "np.ndarray[Any, Any]"
 
 DUPLICATE = 255
 _WORDS = {"OK": "ok", "LATE": "late", "UNKNOWN_ROUND": "unknown",
@@ -145,7 +144,10 @@ class Policy(_tarry.Policy):
     def choose_many_with_probability(self, count: int
                                      ) -> Tuple[Array, Array, Array]:
         """As choose_many, with the probabilities of the choices."""
-        wanted = _whole(count, "count")
+        wanted = whole(count, "count", 1 << 39)
+        if wanted > 1 << 20:  # no more room than there are rounds
+            s = self._status()
+            wanted = max(1, min(wanted, s["horizon"] - s["round"]))
         try:
             ids = np.empty(wanted, np.uint64)
             arms = np.empty(len(ids), np.uint64)
@@ -170,7 +172,7 @@ class Policy(_tarry.Policy):
         codes = np.empty(len(rounds), np.uint8)
         self._observe_many(rounds, values, codes)
         refused = _REFUSED[codes]
-        results = _RESULTS[codes]
+        results: Array = _RESULTS[codes]
         if refused.any():
             self._refuse(ids, values, results, np.flatnonzero(refused))
         return results
@@ -334,16 +336,6 @@ class Policy(_tarry.Policy):
 
 def _unpickle(cls: Type[P], data: bytes) -> P:
     return cls.from_bytes(data)
-
-
-def _whole(value: Any, what: str) -> int:
-    try:
-        number = int(value)
-    except (TypeError, ValueError, OverflowError):
-        number = -1
-    if number < 0 or number != value:
-        raise BadArgument("%s: not a whole number: '%s'" % (what, value))
-    return number
 
 
 def _take_apart(data: bytes, what: str) -> Tuple[bytes, Any, Any, bytes]:

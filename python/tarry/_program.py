@@ -153,7 +153,7 @@ def examine(log: Any, arms: Any = None) -> Dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         def file_of(thing: Any, name: str) -> str:
             if not hasattr(thing, "to_csv"):
-                return os.fspath(thing)
+                return str(os.fspath(thing))
             path = os.path.join(folder, name)
             thing.to_csv(path, index=name == "arms.csv")
             return path

@@ -9,9 +9,9 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _tarry
+from ._arrays import Array
 from ._errors import BadArgument
 
-Array = "np.ndarray[Any, Any]"
 
 _FIELDS = ("regret", "seconds", "sigma_mean", "sigma_max", "sigma_final",
            "used", "late", "ignored", "lost", "first_seen", "active",
@@ -172,7 +172,7 @@ class Results:
         if isinstance(key, (int, np.integer)) and \
                 -len(names) <= key < len(names):
             return int(key)
-        if key in names:
+        if isinstance(key, str) and key in names:
             return names.index(key)
         short = [i for i, name in enumerate(names)
                  if isinstance(key, str) and name.split(":")[0] == key]
@@ -216,7 +216,7 @@ class Results:
         row = self._all[self._world(world)]
         a, b = row[self._policy(one)], row[self._policy(other)]
         both, i, j = np.intersect1d(a.runs, b.runs, return_indices=True)
-        return a.regret[i] - b.regret[j]
+        return np.asarray(a.regret[i] - b.regret[j])
 
     # ---- tables ------------------------------------------------------------
 

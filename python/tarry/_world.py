@@ -7,11 +7,10 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _tarry
-from ._arrays import ArmsLike, arms_and_names, numbers
+from ._arrays import Array, ArmsLike, arms_and_names, numbers, whole
 from ._errors import BadArgument
 from ._tarry import Random
 
-Array = "np.ndarray[Any, Any]"
 
 
 class Problem:
@@ -82,6 +81,7 @@ class DelayBase:
     """
 
     depends = "loss"
+    _n_arms = 0  # of the run
 
     def start(self, problem: Problem) -> None:
         """Begins a run."""
@@ -114,7 +114,7 @@ class DelayBase:
             drawn = drawn[:, None]
         return np.require(np.broadcast_to(drawn, shape),
                           np.float64 if drawn.dtype.kind == "f" else np.int64,
-                          "CA")
+                          ["C", "A"])
 
 
 class _Function(DelayBase):
@@ -122,7 +122,7 @@ class _Function(DelayBase):
 
     def __init__(self, draw: Callable[..., Any]) -> None:
         self.name = getattr(draw, "__name__", "function")
-        self.draw = draw  # type: ignore[method-assign]
+        self.draw = draw  # type: ignore[assignment]
 
 
 def _law_start(law: DelayBase) -> Callable[..., Any]:
@@ -259,7 +259,8 @@ class World:
 
     def look(self, seed: int = 1, run: int = 0) -> View:
         """The world as this run of an experiment with this seed meets it."""
-        model, n_arms, dim, best, arms, means = self._world.look(seed, run)
+        model, n_arms, dim, best, arms, means = self._world.look(
+            whole(seed, "seed", 2**64 - 1), whole(run, "run", 2**32 - 1))
         return View(_MODELS[model], np.frombuffer(arms).reshape(n_arms, dim),
                     np.frombuffer(means), best)
 
