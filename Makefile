@@ -5,6 +5,8 @@
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
+# make fuzz MINUTES=n     every parser and loader with libFuzzer
+# make campaign  the long forms of kills, faults and random programs
 # make format    put the code in its format   make clean
 PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
@@ -12,7 +14,8 @@ STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 
 PYTHON ?= /usr/bin/python3
 
-.PHONY: all demo test python wheel bench install valgrind tsan coverage check format clean
+.PHONY: all demo test python wheel bench install valgrind tsan coverage fuzz \
+        campaign check format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -67,6 +70,16 @@ coverage:
 	@tools/setup build demo test
 	@tools/coverage
 
+fuzz:
+	@tools/setup build test tsan
+	@tools/fuzz $(or $(MINUTES),1)
+
+campaign:
+	@tools/setup build demo test
+	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
+	@cmake --build --preset release
+	@TARRY_CAMPAIGN=1 ctest --preset release -R 'system.(faults|kills)|policy.random'
+
 check:
 	@tools/setup build check
 	@tools/check
@@ -76,4 +89,5 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-sanitize build-thread build-coverage build-wheel
+	@rm -rf build build-sanitize build-thread build-coverage build-fuzz \
+		build-wheel

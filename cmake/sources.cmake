@@ -198,6 +198,7 @@ set(TARRY_PROGRAM
     src/cli/examine.c
     src/cli/journal.c
     src/cli/early.c
+    src/cli/lines.c
     src/cli/list.c
     src/cli/load.c
     src/cli/main.c

@@ -29,7 +29,8 @@ typedef struct {
                          apart by it alone */
     void *context;
     /* Begins a run: *state is given to the other functions.  NULL: they are
-     * given the context, which all runs then share. */
+     * given the context, which all runs then share.  A run may end without a
+     * choice: policies are tried in each of several worlds first. */
     tarry_status (*start)(void *context, const tarry_problem *problem,
                           void **state);
     /* The arm to play in round 1, 2, ... */

@@ -54,7 +54,8 @@ typedef struct {
     tarry_delay_dependence depends;
     void *context;
     /* Begins a run: *state is given to the other functions.  NULL: they are
-     * given the context. */
+     * given the context.  A run may end without a draw: worlds are tried when
+     * they are made. */
     tarry_status (*start)(void *context, const tarry_problem *problem,
                           void **state);
     /* Ends a run that was begun; NULL: nothing to do. */

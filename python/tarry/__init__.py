@@ -8,7 +8,6 @@
 
 Losses are minimised; say maximize=True for rewards.  Rounds count from 1, arms
 from 0.  Everything random is a function of the seed."""
-from . import _errors
 from ._arrays import read_arms
 from ._design import Design, design
 from ._errors import (BadArgument, BadInput, BadLoss, BadState, Cancelled,
@@ -24,4 +23,13 @@ from ._world import DelayBase, Problem, View, World
 from ._program import Paper, bound, catalogue, examine, paper, program
 from .client import AsyncClient, Client, Decision, ServiceError, Unreachable
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [
+    "AsyncClient", "BadArgument", "BadInput", "BadLoss", "BadState",
+    "Cancelled", "Certificate", "Choice", "Client", "Decision", "DelayBase",
+    "Design", "Error", "Experiment", "HorizonReached", "InputOutputError",
+    "Mean", "NoMemory", "NotFinite", "Paper", "Policy", "PolicyBase",
+    "PolicyResult", "Problem", "ProgramError", "Random", "ReportedTwice",
+    "Results", "ServiceError", "TargetNotMet", "UnknownRound", "Unreachable",
+    "View", "World", "bound", "catalogue", "describe", "design", "examine",
+    "paper", "policies", "program", "read_arms", "run",
+]

@@ -200,7 +200,7 @@ static tarry_status check_kind(const npy *r)
     if (!has_type(r, "'<f8'") && !has_type(r, "'<f4'"))
         return tarry__base_fail(
             r->error, TARRY_BAD_INPUT,
-            "%s: arms must be little-endian float64 '<f8' or "
+            "%s: numbers must be little-endian float64 '<f8' or "
             "float32 '<f4', not %s; NumPy's a.astype('<f8') "
             "converts",
             r->file->from.label, tarry__arms_show(r->descr, r->descr_end).text);
@@ -210,8 +210,8 @@ static tarry_status check_kind(const npy *r)
     if (r->n_dims != 2)
         return tarry__base_fail(
             r->error, TARRY_BAD_INPUT,
-            "%s: the array must have 2 dimensions, one row per "
-            "arm, not %zu",
+            "%s: the array must have 2 dimensions (arms: a row each; a list "
+            "of numbers: one row or one column), not %zu",
             r->file->from.label, r->n_dims);
     if (r->shape[0] == 0 || r->shape[1] == 0)
         return tarry__base_fail(r->error, TARRY_BAD_INPUT,

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <jansson.h>
 #include "tarry/tarry.h"
 
@@ -87,6 +88,22 @@ json_t *cli_load_json(const char *path, size_t flags, int *code);
 
 /* Flushes stdout; a full disk is an error. */
 int cli_flush(void);
+
+/* Columns of a terminal; 0 if it is none. */
+int cli_width(FILE *stream);
+
+/* Puts ? for what is no character, or one that would command a terminal. */
+void cli_clean(char *text);
+
+/* Adds to a line for people; the end prints it on stdout, clean and, on a
+ * terminal, cut to its width. */
+void cli_put(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_put_end(void);
+
+/* A number with so many digits, in plain notation from 1e-4 to 1e9; the half
+ * width of an interval from so many runs, "-" from one. */
+const char *cli_number(double x, int digits, char text[32]);
+const char *cli_half_width(double ci95, size_t runs, char text[32]);
 
 /* A progress bar on stderr, if that is a terminal; `share` from 0 to 1. */
 void cli_progress(double share, const char *note);

@@ -131,9 +131,10 @@ static int print_heaviest(const tarry_arms *arms, const tarry_design *d)
     printf("\n%12s  %10s\n", "arm", "weight");
     for (size_t i = 0; i < d->n_support && i < SHOWN; i++) {
         const size_t arm = d->arm[order[i]];
-        printf("%12zu  %10.6f%s%s\n", arm, d->weight[order[i]],
-               arms->names != NULL ? "  " : "",
-               arms->names != NULL ? arms->names[arm] : "");
+        cli_put("%12zu  %10.6f%s%s", arm, d->weight[order[i]],
+                arms->names != NULL ? "  " : "",
+                arms->names != NULL ? arms->names[arm] : "");
+        cli_put_end();
     }
     if (d->n_support > SHOWN)
         printf("%12s  and %zu more (--json lists all)\n", "...",

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 
 /* Address space that OpenBLAS and OpenMP take, with room for the command. */
 static const size_t FOR_ONE = (size_t)160 << 20;
-static const size_t FOR_ALL = (size_t)1 << 30;
+static const size_t FOR_EACH_MORE = (size_t)128 << 20;
 static char one_blas[] = "OPENBLAS_NUM_THREADS=1",
             one_omp[] = "OMP_NUM_THREADS=1";
 
@@ -32,6 +33,13 @@ static bool has_room(size_t bytes)
         return false;
     munmap(room, bytes);
     return true;
+}
+
+static size_t threads(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set)
+                                                       : CPU_SETSIZE;
 }
 
 static void start_with_one_thread(char **argv, char **environment)
@@ -61,7 +69,7 @@ static void before_libraries(int argc, char **argv, char **environment)
         (void)!write(STDERR_FILENO, line, sizeof line - 1);
         _exit(EXIT_FAILED);
     }
-    if (!has_room(FOR_ALL))
+    if (!has_room(FOR_ONE + threads() * FOR_EACH_MORE))
         start_with_one_thread(argv, environment);
 }
 

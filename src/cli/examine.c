@@ -11,6 +11,9 @@
 #include "log/examine.h"
 #include "report/log_page.h"
 
+static const char summary[] =
+    "what a log says about its delays, and which policy to use";
+
 enum { ARMS_SHOWN = 20, REJECTS_SHOWN = 5 };
 
 static struct {
@@ -52,6 +55,7 @@ static int parse(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = "examine",
+        .summary = summary,
         .usage = "LOG [options]",
         .about =
             "Says what a log of decisions tells: how long outcomes take,\n"
@@ -359,6 +363,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_examine = {
-    "examine", "what a log says about its delays, and which policy to use",
-    run};
+const cli_command cli_examine = {"examine", summary, run};

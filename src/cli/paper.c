@@ -208,7 +208,7 @@ static int width_of(const char *text)
 
 static void print_padded(const char *text, int width)
 {
-    printf("%s%*s", text, width - width_of(text), "");
+    cli_put("%s%*s", text, width - width_of(text), "");
 }
 
 static void print_row(const json_t *row)
@@ -217,7 +217,8 @@ static void print_row(const json_t *row)
     print_padded(text_of(row, "title"), 40);
     print_padded(bound != NULL ? bound : "", 23);
     print_padded(text_of(row, "verdict"), 14);
-    printf("%s\n", text_of(row, "headline"));
+    cli_put("%s", text_of(row, "headline"));
+    cli_put_end();
 }
 
 /* Checks that are not as the paper says. */
@@ -241,7 +242,8 @@ static int print_table(const json_t *results)
     print_padded("claim", 40);
     print_padded("price of delay", 23);
     print_padded("verdict", 14);
-    puts("first of its checks");
+    cli_put("first of its checks");
+    cli_put_end();
     json_array_foreach(rows, i, row) print_row(row);
     putchar('\n');
     json_array_foreach(rows, i, row) print_doubts(row);

@@ -17,6 +17,17 @@ static double *room(const tarry__experiment_results *r)
 
 /* ---- table ----------------------------------------------------------------*/
 
+/* Names have 32 columns, on a narrow terminal only what they need. */
+static int column(const tarry__experiment *e)
+{
+    enum { USUAL = 32, WHOLE = 128 };
+    int widest = 6;
+    const int width = cli_width(stdout);
+    for (size_t p = 0; p < e->n_policies; p++)
+        widest = (int)fmax(widest, (double)strlen(e->policy[p]));
+    return width == 0 || width >= WHOLE || widest > USUAL ? USUAL : widest;
+}
+
 static void print_row(const tarry__experiment_results *r, size_t p, size_t best,
                       double *values)
 {
@@ -26,14 +37,20 @@ static void print_row(const tarry__experiment_results *r, size_t p, size_t best,
         tarry__experiment_results_difference(r, p, best, values);
     const tarry__experiment_summary d =
         tarry__experiment_summarise(values, count);
-    printf("%-32s %12.5g %10.2g %12.4g %9.2g", r->experiment->policy[p], s.mean,
-           s.ci95, d.mean, d.ci95);
-    printf(" %7.2f %8.1f %6.3f %10.0f %9.3g\n",
-           tarry__results_mean(r, p, tarry__results_phases, values),
-           tarry__results_mean(r, p, tarry__results_active, values),
-           tarry__results_mean(r, p, tarry__results_best_kept, values),
-           tarry__results_largest(r, p, tarry__results_sigma_max, values),
-           tarry__results_speed(r, p, values));
+    const size_t runs = r->experiment->runs;
+    char text[4][32];
+    cli_put("%-*s %12s %10s %12s %9s", column(r->experiment),
+            r->experiment->policy[p], cli_number(s.mean, 5, text[0]),
+            cli_half_width(s.ci95, runs, text[1]),
+            cli_number(d.mean, 4, text[2]),
+            cli_half_width(d.ci95, runs, text[3]));
+    cli_put(" %7.2f %8.1f %6.3f %10.0f %9.3g",
+            tarry__results_mean(r, p, tarry__results_phases, values),
+            tarry__results_mean(r, p, tarry__results_active, values),
+            tarry__results_mean(r, p, tarry__results_best_kept, values),
+            tarry__results_largest(r, p, tarry__results_sigma_max, values),
+            tarry__results_speed(r, p, values));
+    cli_put_end();
 }
 
 /* Policies by mean regret, the best first; answers how many. */
@@ -61,12 +78,15 @@ int run_print_table(const tarry__experiment_results *r, double seconds)
     double *values = room(r);
     if (values == NULL)
         return EXIT_FAILED;
-    printf("%s, %s, %s: %ju rounds, %ju runs, seed %ju, %.1f s\n\n",
-           e->instance, e->loss, e->delay, (uintmax_t)e->horizon,
-           (uintmax_t)e->runs, (uintmax_t)e->seed, seconds);
-    printf("%-32s %12s %10s %12s %9s %7s %8s %6s %10s %9s\n", "policy",
-           "regret", "+/-", "above best", "+/-", "phases", "active", "kept",
-           "sigma_max", "rounds/s");
+    cli_put("%s, %s, %s: %ju rounds, %ju runs, seed %ju, %.1f s", e->instance,
+            e->loss, e->delay, (uintmax_t)e->horizon, (uintmax_t)e->runs,
+            (uintmax_t)e->seed, seconds);
+    cli_put_end();
+    putchar('\n');
+    cli_put("%-*s %12s %10s %12s %9s %7s %8s %6s %10s %9s", column(e), "policy",
+            "regret", "+/-", "above best", "+/-", "phases", "active", "kept",
+            "sigma_max", "rounds/s");
+    cli_put_end();
     const size_t count = rank_policies(r, values, order);
     for (size_t i = 0; i < count; i++)
         print_row(r, order[i], order[0], values);

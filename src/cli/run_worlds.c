@@ -64,9 +64,9 @@ static int column(const tarry__batch *b, size_t w)
 static void print_ratio(double ratio, int width)
 {
     if (isnan(ratio))
-        printf("%*s", width, "-");
+        cli_put("%*s", width, "-");
     else
-        printf("%*.*f", width, ratio < 99.995 ? 2 : 0, ratio);
+        cli_put("%*.*f", width, ratio < 99.995 ? 2 : 0, ratio);
 }
 
 static void print_lines(const tarry__batch *b, const double *ratio)
@@ -82,14 +82,15 @@ static void print_lines(const tarry__batch *b, const double *ratio)
         order[at] = p;
     }
     for (size_t i = 0; i < e->n_policies; i++) {
-        printf("%-24s", e->policy[order[i]]);
+        cli_put("%-24s", e->policy[order[i]]);
         print_ratio(mean[order[i]], 8);
         for (size_t w = 0; w < b->count; w++) {
             print_ratio(ratio[order[i] * b->count + w], column(b, w));
-            putchar(tarry__results_lost_best(&b->results[w], order[i]) ? '*'
-                                                                       : ' ');
+            cli_put("%c", tarry__results_lost_best(&b->results[w], order[i])
+                              ? '*'
+                              : ' ');
         }
-        putchar('\n');
+        cli_put_end();
     }
 }
 
@@ -101,15 +102,19 @@ static void print_winners(const tarry__batch *b, double *values)
     for (size_t w = 0; w < b->count; w++) {
         const tarry__experiment *e = &b->experiment[w];
         const size_t best = tarry__results_best(&b->results[w], values);
-        printf("%-*s  %s, %s, %s: ", widest, b->plan->world[w].name,
-               e->instance, e->loss, e->delay);
+        char mean[32], half[32];
+        cli_put("%-*s  %s, %s, %s: ", widest, b->plan->world[w].name,
+                e->instance, e->loss, e->delay);
         if (best == SIZE_MAX) {
-            puts("no run has finished");
+            cli_put("no run has finished");
+            cli_put_end();
             continue;
         }
         const tarry__experiment_summary s = tarry__results_summary(
             &b->results[w], best, tarry__results_regret, 0, values);
-        printf("%.5g +/- %.2g by %s\n", s.mean, s.ci95, e->policy[best]);
+        cli_put("%s +/- %s by %s", cli_number(s.mean, 5, mean),
+                cli_half_width(s.ci95, e->runs, half), e->policy[best]);
+        cli_put_end();
     }
 }
 
@@ -125,12 +130,13 @@ int run_print_worlds(const tarry__batch *b, double seconds)
         printf("%zu worlds: %ju rounds, %ju runs, seed %ju, %.1f s\n"
                "Regret over that of the world's best policy; mean: geometric; "
                "-: cannot run there;\n*: in some run it has cut the best "
-               "arm.\n\n%-24s%8s",
+               "arm.\n\n",
                b->count, (uintmax_t)e->horizon, (uintmax_t)e->runs,
-               (uintmax_t)e->seed, seconds, "policy", "mean");
+               (uintmax_t)e->seed, seconds);
+        cli_put("%-24s%8s", "policy", "mean");
         for (size_t w = 0; w < b->count; w++)
-            printf("%*s ", column(b, w), b->plan->world[w].name);
-        putchar('\n');
+            cli_put("%*s ", column(b, w), b->plan->world[w].name);
+        cli_put_end();
         fill_ratios(b, values, ratio);
         print_lines(b, ratio);
         puts("\nThe best of each world:");

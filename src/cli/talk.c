@@ -23,9 +23,7 @@ int cli_error(int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    cli_clean(line);
     fprintf(stderr, "tarry: %s\n", line);
     return code;
 }
@@ -76,13 +74,18 @@ static bool bar_shown;
 
 void cli_progress(double share, const char *note)
 {
-    enum { WIDTH = 30 };
+    enum { WIDTH = 30, AROUND = 12 }; /* brackets, the share, some air */
     static const char full[] = "##############################";
+    const int room = cli_width(stderr);
     if (!isatty(STDERR_FILENO))
         return;
-    const int done = (int)(share * WIDTH + 0.5);
-    fprintf(stderr, "\r[%-*.*s] %3.0f%%  %s\033[K", WIDTH, done, full,
-            100 * share, note);
+    const int bar = room == 0 || room >= WIDTH + AROUND ? WIDTH
+                    : room > AROUND                     ? room - AROUND
+                                                        : 0;
+    const int left = room == 0 ? 80 : room - bar - AROUND;
+    fprintf(stderr, "\r[%-*.*s] %3.0f%%  %.*s\033[K", bar,
+            (int)(share * bar + 0.5), full, 100 * share, left > 0 ? left : 0,
+            note);
     fflush(stderr);
     bar_shown = true;
 }

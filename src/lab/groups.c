@@ -30,6 +30,8 @@ static bool is_named(const tarry__experiment *e, const char *policy)
 static tarry_status add(tarry__experiment *e, const char *policy,
                         tarry_error *error)
 {
+    if (is_named(e, policy)) /* once is enough */
+        return TARRY_OK;
     if (e->n_policies == TARRY__EXPERIMENT_MAX_POLICIES)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "more than %d policies",
@@ -47,8 +49,7 @@ tarry_status tarry__experiment_add(tarry__experiment *e, const char *policy,
     tarry_status status = TARRY_OK;
     for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
         const tarry__policy_type *type = tarry__policy_types[i];
-        if (status == TARRY_OK && is_in_group(type, policy) &&
-            !is_named(e, type->name))
+        if (status == TARRY_OK && is_in_group(type, policy))
             status = add(e, type->name, error);
     }
     return status;

@@ -154,13 +154,31 @@ static json_t *ran_json(const tarry__experiment_results *r, size_t p,
         "rounds_per_second", tarry__results_speed(r, p, values));
 }
 
+/* What a name that is short for another description stands for in this world;
+ * no key for other policies. */
+static json_t *meaning_json(const tarry__experiment *e, size_t p)
+{
+    const tarry__policy_type *type =
+        e->own_policy[p] == NULL ? tarry__policy_type_find(e->policy[p]) : NULL;
+    tarry__world *world;
+    if (type == NULL || type->stands_for == NULL ||
+        tarry__world_make(e->own_world, e->instance, e->loss, e->delay, e->seed,
+                          0, &world, NULL) != TARRY_OK)
+        return json_object();
+    json_t *json = json_pack("{s:s}", "stands_for",
+                             type->stands_for(tarry__sim_delays(world)));
+    tarry__world_free(world);
+    return json;
+}
+
 static json_t *policy_json(const tarry__experiment_results *r, size_t p,
                            size_t best, double *values)
 {
     if (r->refused[p].text[0] == '\0') {
-        return joined(ran_json(r, p, best, values),
-                      json_pack("{s:o}", "certificate",
-                                tarry__results_certificate(r, p, values)));
+        json_t *certificate = json_pack(
+            "{s:o}", "certificate", tarry__results_certificate(r, p, values));
+        return joined(joined(ran_json(r, p, best, values), certificate),
+                      meaning_json(r->experiment, p));
     }
     return json_pack("{s:s, s:s}", "name", r->experiment->policy[p], "error",
                      r->refused[p].text);

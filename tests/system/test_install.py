@@ -33,6 +33,35 @@ int main(void)
 }
 """
 
+EXPERIMENT = r"""
+#include <stdio.h>
+#include <tarry/tarry.h>
+
+int main(void)
+{
+    tarry_world_params where = tarry_world_defaults();
+    tarry_experiment_params how = tarry_experiment_defaults();
+    tarry_world *world;
+    tarry_experiment *e;
+    char *text;
+    how.horizon = 3000;
+    how.runs = 3;
+    if (tarry_world_create(&where, &world, NULL) != TARRY_OK ||
+        tarry_experiment_create(&how, &e, NULL) != TARRY_OK ||
+        tarry_experiment_add_world(e, world, NULL) != TARRY_OK ||
+        tarry_experiment_add_policy(e, "lints", NULL) != TARRY_OK ||
+        tarry_experiment_add_policy(e, "mab", NULL) != TARRY_OK ||
+        tarry_experiment_run(e, NULL) != TARRY_OK)
+        return 1;
+    text = tarry_experiment_json(e);
+    puts(text);
+    tarry_experiment_free_json(text);
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+    return 0;
+}
+"""
+
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(consumer LANGUAGES C)
@@ -136,6 +165,20 @@ class Install(unittest.TestCase):
                                  "recommended"])
         with open(journal) as f:
             self.assertEqual(len(f.readlines()), 1 + 3 * 6)
+
+    def test_the_program_prints_what_the_library_answers(self):
+        source = write(os.path.join(self.folder, "experiment.c"), EXPERIMENT)
+        program = os.path.join(self.folder, "experiment")
+        run("gcc", *STRICT, source, "-o", program,
+            *self.pkg_config("--cflags"), *self.pkg_config("--libs"))
+        texts = (run(program, env=self.environment),
+                 run(self.prefix + "/bin/tarry", "run", "--horizon", "3000",
+                     "--runs", "3", "--policy", "lints", "--policy", "mab",
+                     "--json"))
+        library, program = (re.sub(r'"rounds_per_second": [^}]*?(?=[,}])',
+                                   "", text) for text in texts)
+        self.assertIn('"lints"', library)
+        self.assertEqual(library, program)
 
     def test_cmake_builds_a_consumer(self):
         write(self.folder + "/CMakeLists.txt", PROJECT % "0.1")
