@@ -14,7 +14,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(HERE)
-BUILD = os.path.join(ROOT, "build-wheel")
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 
 def version():
@@ -29,21 +29,35 @@ def tag():
     return "%s-%s-%s" % (python, python, platform)
 
 
+def is_built(folder):
+    """Whether a build folder has a release module for this interpreter."""
+    try:
+        with open(os.path.join(folder, "CMakeCache.txt")) as file:
+            release = "CMAKE_BUILD_TYPE:STRING=Release\n" in file.read()
+    except OSError:
+        return False
+    return release and os.path.exists(
+        os.path.join(folder, "python", "tarry", "_tarry" + SUFFIX))
+
+
 def build():
-    """The files of the package as they stand in the wheel, and where."""
-    subprocess.run(
-        ["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja",
-         "-DCMAKE_BUILD_TYPE=Release", "-DTARRY_MPI=OFF",
-         "-DTARRY_PYTHON=" + sys.executable], check=True)
-    subprocess.run(["cmake", "--build", BUILD, "--target", "python_module",
+    """The files of the package as they stand in the wheel, and where.  What
+    `make python` has built is only brought up to date."""
+    folder = os.path.join(ROOT, "build")
+    if not is_built(folder):
+        folder = os.path.join(ROOT, "build-wheel")
+        subprocess.run(
+            ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja",
+             "-DCMAKE_BUILD_TYPE=Release", "-DTARRY_MPI=OFF",
+             "-DTARRY_PYTHON=" + sys.executable], check=True)
+    subprocess.run(["cmake", "--build", folder, "--target", "python_module",
                     "program"], check=True)
-    package = os.path.join(BUILD, "python", "tarry")
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
     files = {"tarry/" + name: os.path.join(HERE, "tarry", name)
              for name in os.listdir(os.path.join(HERE, "tarry"))
              if name.endswith((".py", ".pyi", ".typed"))}
-    files["tarry/_tarry" + suffix] = os.path.join(package, "_tarry" + suffix)
-    files["tarry/bin/tarry"] = os.path.join(BUILD, "tarry")
+    files["tarry/_tarry" + SUFFIX] = os.path.join(folder, "python", "tarry",
+                                                  "_tarry" + SUFFIX)
+    files["tarry/bin/tarry"] = os.path.join(folder, "tarry")
     return files
 
 
@@ -106,10 +120,9 @@ def build_wheel(wheel_directory, config_settings=None,
 
 def build_editable(wheel_directory, config_settings=None,
                    metadata_directory=None):
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    files = build()
-    with open(os.path.join(HERE, "tarry", "_tarry" + suffix), "wb") as file:
-        file.write(read(files["tarry/_tarry" + suffix]))
+    module = "tarry/_tarry" + SUFFIX
+    with open(os.path.join(HERE, module), "wb") as file:
+        file.write(read(build()[module]))
     wheel = Wheel(wheel_directory)
     wheel.add("tarry-editable.pth", (HERE + "\n").encode())
     return wheel.end()
