@@ -40,8 +40,18 @@ set(TARRY_CORE
     src/design/thin.c
     src/design/variance.c
     src/policy/archive.c
+    src/policy/foresight/doubt.c
+    src/policy/foresight/fit.c
+    src/policy/foresight/foresight.c
+    src/policy/foresight/root.c
+    src/policy/foresight/view.c
+    src/policy/foresight/waiting.c
     src/policy/linear/arms_tiles.c
+    src/policy/linear/directed.c
+    src/policy/linear/explore_commit.c
     src/policy/linear/greedy.c
+    src/policy/linear/ids.c
+    src/policy/linear/linmed.c
     src/policy/linear/lints.c
     src/policy/linear/linucb.c
     src/policy/linear/linucb_inflated.c
@@ -51,22 +61,28 @@ set(TARRY_CORE
     src/policy/linear/ridge.c
     src/policy/linear/sampler.c
     src/policy/linear/ucb.c
+    src/policy/linear/vids.c
     src/policy/linear/window.c
     src/policy/description.c
+    src/policy/held.c
+    src/policy/live.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
     src/policy/phased/books.c
+    src/policy/phased/ellipsoid.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
     src/policy/phased/guided.c
     src/policy/phased/loss_dependent.c
     src/policy/phased/mab.c
     src/policy/phased/nodelay.c
+    src/policy/phased/own_mean.c
     src/policy/phased/paper.c
     src/policy/phased/phased.c
     src/policy/phased/plan.c
     src/policy/phased/regret_design.c
+    src/policy/phased/restart.c
     src/policy/phased/settings.c
     src/policy/phased/spanner.c
     src/policy/phased/stochastic.c

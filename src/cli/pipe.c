@@ -274,7 +274,7 @@ static json_t *best_json(const tarry_policy_status *s)
 }
 
 /* What it would exploit and its bound on that arm's gap, or null. */
-static void add_certificate(const tarry_policy *policy, json_t *json)
+static void add_certificate(tarry_policy *policy, json_t *json)
 {
     size_t arm;
     double gap;
@@ -299,8 +299,8 @@ static json_t *status_json(const session *s)
         (json_int_t)t.used, "ignored", (json_int_t)t.ignored, "late",
         (json_int_t)t.late, "first_phase_rounds",
         (json_int_t)t.first_phase_rounds, "horizon_too_short",
-        t.first_phase_rounds > t.horizon, "plan", plan_json(&t), "estimates",
-        estimates_json(&t));
+        t.horizon > 0 && t.first_phase_rounds > t.horizon, "plan",
+        plan_json(&t), "estimates", estimates_json(&t));
     add_certificate(s->policy, json);
     return json;
 }

@@ -137,7 +137,7 @@ static uint64_t horizon_of(const tarry__log *log)
     const double dim =
         (double)(log->options.arms != NULL ? log->options.arms->dim
                                            : log->n_arms);
-    const double most = fmin(MOST_HORIZON, 2.5e8 / (dim * dim));
+    const double most = fmin(MOST_HORIZON, 1e8 / (dim * dim));
     return (uint64_t)fmax(LEAST_HORIZON, fmin((double)log->count, most));
 }
 

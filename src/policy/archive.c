@@ -81,6 +81,13 @@ void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
     tarry__archive_bytes(a, *block, *count * size);
 }
 
+void tarry__archive_turn(tarry__archive *a)
+{
+    a->loading = true;
+    a->version = VERSION;
+    a->at = 0;
+}
+
 void tarry__archive_require(tarry__archive *a, bool sound)
 {
     if (a->loading && a->status == TARRY_OK && !sound)

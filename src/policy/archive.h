@@ -35,6 +35,16 @@ void tarry__archive_bytes(tarry__archive *a, void *field, size_t size);
 void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
                           size_t size, size_t most);
 
+/* Whether it is being loaded from this version of the format. */
+static inline bool tarry__archive_is_of(const tarry__archive *a,
+                                        uint64_t version)
+{
+    return a->loading && a->version == version;
+}
+
+/* Saving is over: what follows loads what was saved. */
+void tarry__archive_turn(tarry__archive *a);
+
 /* Loading: refuses the file if `sound` is false. */
 void tarry__archive_require(tarry__archive *a, bool sound);
 

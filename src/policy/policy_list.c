@@ -1,5 +1,6 @@
 /* policy_list.c - the list of policies: a new one is a file and a line. */
 #include <string.h>
+#include "policy/foresight/foresight.h"
 #include "policy/linear/linear.h"
 #include "policy/phased/phased.h"
 #include "policy/plain/plain.h"
@@ -9,11 +10,16 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__phased_adversarial,
     &tarry__phased_loss_dependent,
     &tarry__phased_mab,
+    &tarry__foresight,
     &tarry__linear_linucb,
     &tarry__linear_linucb_inflated,
     &tarry__linear_otf_linucb,
     &tarry__linear_lints,
     &tarry__linear_otf_lints,
+    &tarry__linear_ids,
+    &tarry__linear_vids,
+    &tarry__linear_linmed,
+    &tarry__linear_explore_commit,
     &tarry__phased_nodelay,
     &tarry__phased_spanner,
     &tarry__linear_greedy,

@@ -231,6 +231,116 @@ static void calls_without_a_policy_are_refused(void **state)
     tarry_policy_free(policy);
 }
 
+static tarry_status try_world(tarry_world_params p)
+{
+    tarry_world *world;
+    tarry_error error = {""};
+    const tarry_status status = tarry_world_create(&p, &world, &error);
+    assert_true((status == TARRY_OK) == (world != NULL));
+    assert_true(status == TARRY_OK || error.text[0] != '\0');
+    tarry_world_free(world);
+    return status;
+}
+
+static void worlds_of_nonsense_are_refused(void **state)
+{
+    (void)state;
+    static const double means[] = {0.5, -0.5}, wild[] = {2, NAN},
+                        not_finite[] = {1, 0, NAN, 1};
+    static const size_t rows[] = {0, 7};
+    static const uint64_t delays[] = {1, TARRY_NEVER};
+    const tarry_delay_law empty = {0};
+    tarry_world *world;
+    tarry_world_view view;
+    tarry_world_params p = tarry_world_defaults();
+    assert_int_equal(try_world(p), TARRY_OK);
+    assert_int_equal(tarry_world_create(NULL, &world, NULL),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_world_create(&p, NULL, NULL), TARRY_BAD_ARGUMENT);
+    p.instance = "\xff:";
+    assert_int_not_equal(try_world(p), TARRY_OK);
+    p = tarry_world_defaults();
+    p.delay = "constant:rounds=nan";
+    assert_int_not_equal(try_world(p), TARRY_OK);
+    p = tarry_world_defaults();
+    p.loss = ",";
+    assert_int_not_equal(try_world(p), TARRY_OK);
+    p = tarry_world_defaults();
+    p.law = &empty;
+    assert_int_not_equal(try_world(p), TARRY_OK);
+    p = tarry_world_defaults();
+    p.instance = NULL;
+    p.n_arms = p.dim = 2;
+    p.means = means;
+    assert_int_not_equal(try_world(p), TARRY_OK); /* no arms */
+    p.arms = not_finite;
+    assert_int_not_equal(try_world(p), TARRY_OK);
+    p.arms = two_arms;
+    p.means = wild;
+    assert_int_not_equal(try_world(p), TARRY_OK);
+    p.means = NULL;
+    p.n_rows = 2;
+    assert_int_not_equal(try_world(p), TARRY_OK); /* no table */
+    p.row_arm = rows;
+    p.row_loss = means;
+    p.row_delay = delays;
+    assert_int_not_equal(try_world(p), TARRY_OK); /* no arm 7 */
+    p.n_arms = SIZE_MAX;
+    assert_int_not_equal(try_world(p), TARRY_OK);
+    assert_int_equal(tarry_world_look(NULL, 1, 0, &view, NULL),
+                     TARRY_BAD_ARGUMENT);
+    tarry_world_view_free(NULL);
+    tarry_world_free(NULL);
+}
+
+static void experiments_of_nothing_are_refused(void **state)
+{
+    (void)state;
+    tarry_experiment_params p = tarry_experiment_defaults();
+    const tarry_own_policy empty = {0};
+    tarry_experiment *e;
+    tarry_experiment_summary summary;
+    tarry_experiment_outcome outcome;
+    assert_int_equal(tarry_experiment_create(NULL, &e, NULL),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_experiment_create(&p, NULL, NULL),
+                     TARRY_BAD_ARGUMENT);
+    p.runs = 0;
+    assert_int_equal(tarry_experiment_create(&p, &e, NULL), TARRY_BAD_ARGUMENT);
+    p = tarry_experiment_defaults();
+    p.threads = -1;
+    assert_int_equal(tarry_experiment_create(&p, &e, NULL), TARRY_BAD_ARGUMENT);
+    p = tarry_experiment_defaults();
+    for (int given = 0; given < 2; given++) {
+        e = NULL;
+        if (given)
+            assert_int_equal(tarry_experiment_create(&p, &e, NULL), TARRY_OK);
+        assert_int_equal(tarry_experiment_add_world(e, NULL, NULL),
+                         TARRY_BAD_ARGUMENT);
+        assert_int_not_equal(tarry_experiment_add_policy(e, NULL, NULL),
+                             TARRY_OK);
+        assert_int_equal(tarry_experiment_add_own_policy(e, NULL, NULL),
+                         TARRY_BAD_ARGUMENT);
+        assert_int_not_equal(tarry_experiment_add_own_policy(e, &empty, NULL),
+                             TARRY_OK);
+        assert_int_equal(tarry_experiment_run(e, NULL), TARRY_BAD_ARGUMENT);
+        assert_int_equal(tarry_experiment_n_worlds(e), 0);
+        assert_int_equal(tarry_experiment_n_policies(e), 0);
+        assert_int_equal(tarry_experiment_journal_dropped(e), 0);
+        assert_int_equal(tarry_experiment_get_summary(e, 0, 0, &summary),
+                         TARRY_BAD_ARGUMENT);
+        assert_int_equal(tarry_experiment_get_summary(e, 0, 0, NULL),
+                         TARRY_BAD_ARGUMENT);
+        assert_int_equal(tarry_experiment_get_outcome(e, 9, 9, 9, &outcome),
+                         TARRY_BAD_ARGUMENT);
+        assert_int_equal(tarry_experiment_get_outcome(e, 0, 0, 0, NULL),
+                         TARRY_BAD_ARGUMENT);
+        assert_null(tarry_experiment_json(e));
+        tarry_experiment_free(e);
+    }
+    tarry_experiment_free_json(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +351,8 @@ int main(void)
         cmocka_unit_test(designs_of_nothing_are_refused),
         cmocka_unit_test(policies_of_nonsense_are_refused),
         cmocka_unit_test(calls_without_a_policy_are_refused),
+        cmocka_unit_test(worlds_of_nonsense_are_refused),
+        cmocka_unit_test(experiments_of_nothing_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,11 +46,11 @@ static void check_twins(const char *text, int power)
     end_game(&g);
 }
 
-static void scale_does_not_matter_to_phased_policies(void **state)
+static void scale_does_not_matter_to_our_policies(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "phased-stochastic", "phased-loss-dependent",
+        "foresight", "phased-stochastic", "phased-loss-dependent",
         "phased-stochastic:constants=tight",
         "phased-adversarial:constants=tight,design=regret"};
     static const int powers[] = {-330, -100, -20, 20, 100, 330};
@@ -91,7 +91,7 @@ static void no_policy_clings_to_the_worst_arm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scale_does_not_matter_to_phased_policies),
+        cmocka_unit_test(scale_does_not_matter_to_our_policies),
         cmocka_unit_test(no_policy_clings_to_the_worst_arm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,8 @@ static const world guided[] = {
      "rademacher", "low-late:late=30"},
     {"phased-loss-dependent:%s,guide=greedy,guide_share=1", PLANE, "rademacher",
      "high-late:late=30"},
+    {"phased-loss-dependent:%s,guide=foresight,guide_share=1,design=regret",
+     PLANE, "rademacher", "low-late:late=30"},
     {"phased-mab:%s,guide=lints,guide_share=1", CLOSE, "rademacher",
      "low-late:late=30"},
 };

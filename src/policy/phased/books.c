@@ -2,26 +2,21 @@
  *
  * In coordinates z = W a the first design's V is the identity, so that the
  * unknown vector has length at most 1: its square is the design's mean of
- * <b, theta>^2 <= 1.  With M = I + sum of counts z z' and theta_hat = M^-1 sum
- * of losses z, the bound of Abbasi-Yadkori, Pal and Szepesvari (2011, Theorem
- * 2) is, at all times at once with probability 1 - delta,
- *     |<theta_hat - theta, x>| <= beta |x|_{M^-1},
- *     beta = sqrt(2 log(1/delta) + log det M) + 1,
- * for noise of proxy 1.  Counts are those of losses that have arrived, in the
- * order of arrival, which is right if delays do not look at losses.  If they
- * may, counts are those of plays, in their order, and theta_hat lacks
- * missing(c) losses of arm c in [-1, 1], which can shift <theta_hat, x> by at
- * most sum_c missing(c) |x' M^-1 z_c|.
- *
- * Arms without features: each has its own mean of n losses, off by at most
- *     sqrt(2 log(2 K n (n + 1) / delta) / n),
- * since 1/(n(n+1)) sums to 1 over all n; missing ones add missing / n. */
+ * <b, theta>^2 <= 1.  All losses together bound every difference of means
+ * (ellipsoid.h), an arm's own losses bound its mean (own_mean.h), and no mean
+ * is below -1.  Each kind of bound has half of delta, and the smallest counts:
+ *     gap(b) <= max_a min(bound of the difference, upper(b) - lower(a)).
+ * Counts are those of losses that have arrived, in the order of arrival, which
+ * is right if delays do not look at losses.  If they may, counts are those of
+ * plays, in their order, and missing losses are completed the worst way. */
 #include "policy/phased/books.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
 #include "linalg/linalg.h"
+#include "policy/phased/ellipsoid.h"
+#include "policy/phased/own_mean.h"
 
 static tarry_status open_coordinates(tarry__books *b)
 {
@@ -30,8 +25,9 @@ static tarry_status open_coordinates(tarry__books *b)
     b->means = tarry__base_zalloc(K, sizeof *b->means);
     b->work = tarry__base_alloc(b->rank * (b->rank + 3), sizeof *b->work);
     b->lacking = tarry__base_alloc(K, sizeof *b->lacking);
+    b->bounds = tarry__base_alloc(K, sizeof *b->bounds);
     if (b->Z == NULL || b->means == NULL || b->work == NULL ||
-        b->lacking == NULL)
+        b->lacking == NULL || b->bounds == NULL)
         return TARRY_NO_MEMORY;
     if (b->rank == 0)
         return TARRY_OK;
@@ -39,6 +35,12 @@ static tarry_status open_coordinates(tarry__books *b)
     tarry__linalg_multiply(b->W, b->problem->arms, b->rank, n, K, b->Z);
     tarry__linalg_blas_quiet_end();
     return TARRY_OK;
+}
+
+static tarry_status open_coordinates_by(tarry__books *b, const double *W)
+{
+    memcpy(b->W, W, b->rank * b->problem->dim * sizeof *b->W);
+    return open_coordinates(b);
 }
 
 tarry_status tarry__books_open(tarry__books *b,
@@ -55,8 +57,64 @@ tarry_status tarry__books_open(tarry__books *b,
     if (b->plays == NULL || b->arrivals == NULL || b->sums == NULL ||
         b->W == NULL)
         return TARRY_NO_MEMORY;
-    memcpy(b->W, W, rank * problem->dim * sizeof *b->W);
-    return open_coordinates(b);
+    return open_coordinates_by(b, W);
+}
+
+static tarry_status grow(void *array, size_t old, size_t n, size_t size)
+{
+    void **block = array;
+    void *bigger = tarry__base_grow(*block, old, n, size);
+    if (bigger == NULL)
+        return TARRY_NO_MEMORY;
+    *block = bigger;
+    return TARRY_OK;
+}
+
+tarry_status tarry__books_reserve(tarry__books *b, size_t n)
+{
+    const size_t K = b->problem->n_arms, r = b->rank;
+    tarry_status status = grow(&b->plays, K, n, sizeof *b->plays);
+    if (status == TARRY_OK)
+        status = grow(&b->arrivals, K, n, sizeof *b->arrivals);
+    if (status == TARRY_OK)
+        status = grow(&b->sums, K, n, sizeof *b->sums);
+    if (status == TARRY_OK)
+        status = grow(&b->Z, K * r, n * r, sizeof *b->Z);
+    if (status == TARRY_OK)
+        status = grow(&b->means, K, n, sizeof *b->means);
+    if (status == TARRY_OK)
+        status = grow(&b->lacking, K, n, sizeof *b->lacking);
+    return status;
+}
+
+/* Coordinates of new arms are 0 until there are some that fit them. */
+void tarry__books_extend(tarry__books *b, size_t from)
+{
+    for (size_t k = from; k < b->problem->n_arms; k++) {
+        b->plays[k] = b->arrivals[k] = 0;
+        b->sums[k] = b->means[k] = 0;
+        memset(b->Z + k * b->rank, 0, b->rank * sizeof *b->Z);
+    }
+}
+
+tarry_status tarry__books_change(tarry__books *b, size_t rank, const double *W)
+{
+    tarry__books next = *b;
+    next.rank = rank;
+    next.W = tarry__base_alloc(rank * b->problem->dim, sizeof *next.W);
+    next.Z = next.means = next.work = NULL;
+    next.lacking = NULL;
+    const tarry_status status =
+        next.W != NULL ? open_coordinates_by(&next, W) : TARRY_NO_MEMORY;
+    tarry__books *loser = status == TARRY_OK ? b : &next;
+    tarry__base_free(loser->W);
+    tarry__base_free(loser->Z);
+    tarry__base_free(loser->means);
+    tarry__base_free(loser->work);
+    tarry__base_free(loser->lacking);
+    if (status == TARRY_OK)
+        *b = next;
+    return status;
 }
 
 void tarry__books_clear(tarry__books *b)
@@ -69,6 +127,7 @@ void tarry__books_clear(tarry__books *b)
     tarry__base_free(b->means);
     tarry__base_free(b->work);
     tarry__base_free(b->lacking);
+    tarry__base_free(b->bounds);
 }
 
 void tarry__books_archive(tarry__books *b, const tarry__policy_problem *problem,
@@ -98,9 +157,7 @@ void tarry__books_archive(tarry__books *b, const tarry__policy_problem *problem,
 
 /* Of M = I + sum counts z z': a root of M^-1 and theta_hat. */
 typedef struct {
-    double *L, *theta, *u, *v;
-    double log_det;
-    size_t n_lacking; /* arms that miss losses, in books->lacking */
+    double *L, *theta;
 } fit;
 
 static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
@@ -110,8 +167,6 @@ static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
     memset(b->work, 0, r * (r + 3) * sizeof *b->work);
     f->L = b->work;
     f->theta = f->L + r * r;
-    f->u = f->theta + r;
-    f->v = f->u + r;
     for (size_t i = 0; i < r; i++)
         f->L[i + i * r] = 1;
     for (size_t k = 0; k < K; k++) {
@@ -124,13 +179,6 @@ static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
     }
     if (!tarry__linalg_cholesky(f->L, r))
         return TARRY_TARGET_NOT_MET;
-    f->n_lacking = 0;
-    for (size_t k = 0; k < K; k++)
-        if (b->plays[k] > b->arrivals[k])
-            b->lacking[f->n_lacking++] = (uint32_t)k;
-    f->log_det = 0;
-    for (size_t i = 0; i < r; i++)
-        f->log_det += 2 * log(f->L[i + i * r]);
     tarry__linalg_cholesky_solve(f->L, r, f->theta);
     return TARRY_OK;
 }
@@ -154,95 +202,97 @@ tarry_status tarry__books_fit(const tarry__books *b)
 
 /* ---- the certificate ------------------------------------------------------*/
 
-/* What missing losses can do in the direction of M^-1 x, which is in f->v. */
-static double shift(const tarry__books *b, const fit *f)
+/* Bounds on the mean of arm k from its own losses; fails for some arm or time
+ * with probability delta. */
+static double own_upper(const tarry__books *b, double delta, bool complete,
+                        size_t k)
 {
-    double sum = 0;
-    for (size_t i = 0; i < f->n_lacking; i++) {
-        const size_t k = b->lacking[i];
-        sum += (double)(b->plays[k] - b->arrivals[k]) *
-               fabs(tarry__linalg_dot(b->Z + k * b->rank, f->v, b->rank));
-    }
-    return sum;
+    const double missing =
+        complete ? (double)(b->plays[k] - b->arrivals[k]) : 0;
+    return tarry__own_mean_upper((double)b->arrivals[k] + missing,
+                                 b->sums[k] + missing,
+                                 delta / (double)b->problem->n_arms);
 }
 
-/* A bound on <theta, x> for x = z(best) - z(arm). */
-static double difference(const tarry__books *b, const fit *f, double beta,
-                         bool complete, size_t best, size_t arm)
+static double own_lower(const tarry__books *b, double delta, bool complete,
+                        size_t k)
 {
-    const size_t r = b->rank;
-    for (size_t i = 0; i < r; i++)
-        f->u[i] = f->v[i] = b->Z[best * r + i] - b->Z[arm * r + i];
-    tarry__linalg_lower_solve(f->L, r, f->u, 1);
-    double bound = tarry__linalg_dot(f->theta, f->v, r) +
-                   beta * sqrt(tarry__linalg_dot(f->u, f->u, r));
-    if (complete) {
-        tarry__linalg_cholesky_solve(f->L, r, f->v);
-        bound += shift(b, f);
-    }
-    return bound;
+    const double missing =
+        complete ? (double)(b->plays[k] - b->arrivals[k]) : 0;
+    return tarry__own_mean_lower((double)b->arrivals[k] + missing,
+                                 b->sums[k] - missing,
+                                 delta / (double)b->problem->n_arms);
 }
 
-static void certify_linear(const tarry__books *b, const fit *f, double delta,
-                           bool complete, const uint32_t *among, size_t count,
-                           size_t *arm, double *gap)
+static size_t smallest_mean(const tarry__books *b, const double *theta,
+                            const uint32_t *among, size_t count)
 {
-    const double beta = sqrt(2 * log(1 / delta) + f->log_det) + 1;
+    size_t arm = among[0];
     double least = INFINITY;
     for (size_t i = 0; i < count; i++) {
         const double mean =
-            tarry__linalg_dot(b->Z + among[i] * b->rank, f->theta, b->rank);
+            tarry__linalg_dot(b->Z + among[i] * b->rank, theta, b->rank);
         if (mean < least) {
             least = mean;
-            *arm = among[i];
+            arm = among[i];
         }
     }
+    return arm;
+}
+
+static tarry_status certify_linear(const tarry__books *b, double delta,
+                                   bool complete, const uint32_t *among,
+                                   size_t count, size_t *arm, double *gap)
+{
+    const tarry__ellipsoid_data data = {.rank = b->rank,
+                                        .n_arms = b->problem->n_arms,
+                                        .Z = b->Z,
+                                        .counts =
+                                            complete ? b->plays : b->arrivals,
+                                        .seen = b->arrivals,
+                                        .sums = b->sums};
+    double own;
+    fit f;
+    const tarry_status status = make_fit(b, data.counts, &f);
+    if (status != TARRY_OK)
+        return status;
+    *arm = smallest_mean(b, f.theta, among, count);
+    if (!tarry__ellipsoid_bound(&data, delta / 2, *arm, among, count, b->bounds,
+                                &own, b->lacking, b->work))
+        return TARRY_TARGET_NOT_MET;
+    const double upper = fmin(own, own_upper(b, delta / 2, complete, *arm));
     *gap = 0;
     for (size_t i = 0; i < count; i++)
         if (among[i] != *arm)
-            *gap = fmax(*gap, difference(b, f, beta, complete, *arm, among[i]));
-}
-
-/* A mean and how far it may be off. */
-static double plain_mean(const tarry__books *b, double delta, bool complete,
-                         size_t k, double *off)
-{
-    const double n = (double)(complete ? b->plays[k] : b->arrivals[k]);
-    const double missing = n - (double)b->arrivals[k];
-    *off = 2;
-    if (n == 0)
-        return 0;
-    *off = sqrt(2 * log(2 * (double)b->problem->n_arms * n * (n + 1) / delta) /
-                n) +
-           missing / n;
-    return b->sums[k] / n;
+            *gap =
+                fmax(*gap,
+                     fmin(b->bounds[i],
+                          upper - own_lower(b, delta / 2, complete, among[i])));
+    return TARRY_OK;
 }
 
 static void certify_plain(const tarry__books *b, double delta, bool complete,
                           const uint32_t *among, size_t count, size_t *arm,
                           double *gap)
 {
-    double least = INFINITY, off;
+    double least = INFINITY;
     for (size_t i = 0; i < count; i++) {
-        const double mean = plain_mean(b, delta, complete, among[i], &off);
-        if (mean + off < least) {
-            least = mean + off;
+        const double upper = own_upper(b, delta, complete, among[i]);
+        if (upper < least) {
+            least = upper;
             *arm = among[i];
         }
     }
     *gap = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double mean = plain_mean(b, delta, complete, among[i], &off);
+    for (size_t i = 0; i < count; i++)
         if (among[i] != *arm)
-            *gap = fmax(*gap, least - mean + off);
-    }
+            *gap = fmax(*gap, least - own_lower(b, delta, complete, among[i]));
 }
 
 tarry_status tarry__books_certify(const tarry__books *b, double delta,
                                   bool complete, const uint32_t *among,
                                   size_t count, size_t *arm, double *gap)
 {
-    fit f;
     *arm = among[0];
     if (b->rank == 0) {
         certify_plain(b, delta, complete, among, count, arm, gap);
@@ -250,9 +300,7 @@ tarry_status tarry__books_certify(const tarry__books *b, double delta,
     }
     tarry__linalg_blas_quiet_begin();
     const tarry_status status =
-        make_fit(b, complete ? b->plays : b->arrivals, &f);
-    if (status == TARRY_OK)
-        certify_linear(b, &f, delta, complete, among, count, arm, gap);
+        certify_linear(b, delta, complete, among, count, arm, gap);
     tarry__linalg_blas_quiet_end();
     return status;
 }

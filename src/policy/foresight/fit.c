@@ -1,0 +1,275 @@
+/* fit.c - see fit.h. */
+#include "policy/foresight/fit.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "linalg/linalg.h"
+#include "policy/foresight/root.h"
+
+static const double LEAST_VARIANCE = 0.05; /* of (high - low)^2 / 4 */
+static const double PRIOR_RANGE = 10;      /* losses, for the range [-1, 1] */
+static const double PRIOR_SPREAD = 20;
+static const double LEAST_SPREAD = 0.01;
+static const double LONGEST_STEP = 3; /* standard deviations */
+static const double LEAST_P = 0.01;   /* of a high loss, and of a low one */
+
+static size_t small_size(size_t r)
+{
+    return 2 * r * r + 3 * r;
+}
+
+static tarry_status open_memory(tarry__fit *f, const tarry__view *view)
+{
+    const size_t r = view->rank, K = view->problem->n_arms;
+    f->view = view;
+    f->tally = tarry__base_zalloc(K, sizeof *f->tally);
+    f->seated = tarry__base_zalloc(K, sizeof *f->seated);
+    f->p = tarry__base_zalloc(K, sizeof *f->p);
+    f->theta = tarry__base_zalloc(small_size(r), sizeof *f->theta);
+    if (f->tally == NULL || f->seated == NULL || f->p == NULL ||
+        f->theta == NULL)
+        return TARRY_NO_MEMORY;
+    f->V = f->theta + r;
+    f->V_coming = f->V + r * r;
+    f->step = f->V_coming + r * r;
+    return TARRY_OK;
+}
+
+tarry_status tarry__fit_open(tarry__fit *f, const tarry__view *view)
+{
+    const tarry_status status = open_memory(f, view);
+    f->lowest = 1;
+    f->highest = -1;
+    f->low = -1;
+    f->high = 1;
+    f->spread = f->lambda = 1;
+    for (size_t k = 0; status == TARRY_OK && k < view->problem->n_arms; k++)
+        f->tally[k].seat = TARRY__NO_SEAT;
+    return status;
+}
+
+void tarry__fit_clear(tarry__fit *f)
+{
+    tarry__base_free(f->tally);
+    tarry__base_free(f->seated);
+    tarry__base_free(f->p);
+    tarry__base_free(f->theta);
+}
+
+/* ---- books ----------------------------------------------------------------*/
+
+size_t tarry__fit_play(tarry__fit *f, size_t arm)
+{
+    tarry__tally *t = &f->tally[arm];
+    if (t->seat == TARRY__NO_SEAT) {
+        t->seat = (uint32_t)f->n_seated;
+        f->seated[f->n_seated++] = (uint32_t)arm;
+    }
+    t->plays++;
+    f->played++;
+    return t->seat;
+}
+
+size_t tarry__fit_loss(tarry__fit *f, size_t arm, double loss)
+{
+    tarry__tally *t = &f->tally[arm];
+    t->arrivals++;
+    t->sum += loss;
+    t->squares += loss * loss;
+    f->arrived++;
+    f->lowest = fmin(f->lowest, loss);
+    f->highest = fmax(f->highest, loss);
+    return t->seat;
+}
+
+double tarry__fit_high_share(const tarry__fit *f, double loss)
+{
+    return tarry__clamp((loss - f->low) / (f->high - f->low), 0, 1);
+}
+
+/* ---- the noise ------------------------------------------------------------*/
+
+static double variance(const tarry__fit *f, double mean)
+{
+    const double half = (f->high - f->low) / 2;
+    const double most = (f->high - mean) * (mean - f->low);
+    const double least = LEAST_VARIANCE * half * half;
+    return most > least ? most : least;
+}
+
+double tarry__fit_weight(const tarry__fit *f, double mean)
+{
+    return 1 / variance(f, mean);
+}
+
+static void find_range(tarry__fit *f)
+{
+    const double n = (double)f->arrived;
+    const double prior = PRIOR_RANGE + (double)(f->played - f->arrived);
+    if (f->arrived == 0)
+        return;
+    f->low = (n * f->lowest - prior) / (n + prior);
+    f->high = (n * f->highest + prior) / (n + prior);
+}
+
+static double mean_of(const tarry__fit *f, size_t arm)
+{
+    return tarry__linalg_dot(tarry__view_arm(f->view, arm), f->theta,
+                             f->view->rank);
+}
+
+static void find_spread(tarry__fit *f)
+{
+    double sum = PRIOR_SPREAD + (double)(f->played - f->arrived), count = sum;
+    for (size_t i = 0; i < f->n_seated; i++) {
+        const tarry__tally *t = &f->tally[f->seated[i]];
+        const double n = (double)t->arrivals, m = mean_of(f, f->seated[i]);
+        if (n == 0)
+            continue;
+        sum += (t->squares - 2 * m * t->sum + n * m * m) / variance(f, m);
+        count += n;
+    }
+    f->spread = tarry__clamp(sum / count, LEAST_SPREAD, 1);
+}
+
+/* ---- the estimate ---------------------------------------------------------*/
+
+/* V += c z z', lower half. */
+static void add(double *V, size_t r, double c, const double *z)
+{
+    for (size_t j = 0; j < r; j++) {
+        const double x = c * z[j];
+        for (size_t i = j; i < r; i++)
+            V[i + j * r] += x * z[i];
+    }
+}
+
+static void start(tarry__fit *f)
+{
+    const size_t r = f->view->rank;
+    memset(f->V, 0, 2 * r * r * sizeof *f->V);
+    for (size_t i = 0; i < r; i++) {
+        f->V[i + i * r] = f->V_coming[i + i * r] = f->lambda * f->spread;
+        f->step[i] = -f->lambda * f->spread * f->theta[i];
+    }
+}
+
+/* The weight of one loss of an arm whose mean is estimated from n of them:
+ * what is not known yet is taken as nearer to the middle of the range. */
+static double careful_weight(const tarry__fit *f, double mean, double n)
+{
+    const double middle = (f->low + f->high) / 2;
+    const double off = fabs(mean - middle) - (f->high - middle) / sqrt(n + 1);
+    return 1 / variance(f, middle + (off > 0 ? off : 0));
+}
+
+/* What outstanding plays of this arm say: nothing yet, if delays do not look
+ * at losses. */
+static tarry__hint hint_of(const tarry__fit *f, const tarry__waiting *w,
+                           const tarry__tally *t)
+{
+    const uint64_t late = t->plays - t->arrivals;
+    if (late == 0 || f->trusting || t->seat >= w->room)
+        return (tarry__hint){0, 0, (double)late};
+    return tarry__waiting_hint(w, t->seat, f->p[t->seat]);
+}
+
+/* One arm's part of V and of the score, which is in `step`. */
+static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm)
+{
+    const size_t r = f->view->rank;
+    const double *z = tarry__view_arm(f->view, arm);
+    const tarry__tally *t = &f->tally[arm];
+    const double n = (double)t->arrivals;
+    const double raw = tarry__linalg_dot(z, f->theta, r);
+    const double mean = tarry__clamp(raw, f->low, f->high);
+    const double weight = careful_weight(f, mean, n);
+    f->p[t->seat] =
+        tarry__clamp(tarry__fit_high_share(f, mean), LEAST_P, 1 - LEAST_P);
+    const tarry__hint hint = hint_of(f, w, t);
+    const double score =
+        weight * (t->sum - n * raw + (f->high - f->low) * hint.surplus);
+    add(f->V, r, weight * (n + hint.known), z);
+    add(f->V_coming, r, weight * (n + hint.known + hint.coming), z);
+    for (size_t i = 0; i < r; i++)
+        f->step[i] += score * z[i];
+}
+
+/* theta += V^-1 score, but not too far at once: false if that was cut. */
+static bool move(tarry__fit *f, bool careful)
+{
+    const size_t r = f->view->rank;
+    if (!tarry__root_factor(f->V, r))
+        return true;
+    tarry__root_solve(f->V, r, f->step);
+    const double length =
+        sqrt(tarry__linalg_dot(f->step, f->step, r) / f->spread);
+    tarry__root_solve_back(f->V, r, f->step);
+    const bool far = careful && length > LONGEST_STEP;
+    for (size_t i = 0; i < r; i++)
+        f->theta[i] += (far ? LONGEST_STEP / length : 1) * f->step[i];
+    return !far;
+}
+
+/* The length of theta as the data have it, by one step of EM: an unknown vector
+ * with entries of variance 1/lambda has a square of r/lambda on average.  One
+ * entry of variance 1 is added as a prior.  f->V holds its factor. */
+static void find_lambda(tarry__fit *f)
+{
+    const size_t r = f->view->rank;
+    double square = 1 + tarry__linalg_dot(f->theta, f->theta, r);
+    for (size_t j = 0; j < r; j++) {
+        memset(f->step, 0, r * sizeof *f->step);
+        f->step[j] = 1;
+        tarry__root_solve(f->V, r, f->step);
+        square += f->spread * tarry__linalg_dot(f->step, f->step, r);
+    }
+    f->lambda = tarry__clamp((double)(r + 1) / square, 0.3, 100);
+}
+
+bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
+{
+    const bool careful = !f->trusting && tarry__waiting_any(w);
+    find_range(f);
+    start(f);
+    for (size_t k = 0; k < f->n_seated; k++)
+        add_arm(f, w, f->seated[k]);
+    const bool settled = move(f, careful);
+    find_spread(f);
+    find_lambda(f);
+    if (w->used > 1 && !f->trusting)
+        tarry__waiting_learn(w, f->n_seated, f->p);
+    return settled;
+}
+
+/* ---- saving ---------------------------------------------------------------*/
+
+void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
+                        tarry__archive *a)
+{
+    const size_t K = view->problem->n_arms, r = view->rank;
+    if (a->loading && a->status == TARRY_OK)
+        a->status = open_memory(f, view);
+    if (a->status != TARRY_OK)
+        return;
+    tarry__archive_bytes(a, f->tally, K * sizeof *f->tally);
+    tarry__archive_bytes(a, f->seated, K * sizeof *f->seated);
+    tarry__archive_bytes(a, f->p, K * sizeof *f->p);
+    tarry__archive_bytes(a, f->theta, small_size(r) * sizeof *f->theta);
+    tarry__archive_field(a, f->n_seated);
+    tarry__archive_field(a, f->played);
+    tarry__archive_field(a, f->arrived);
+    tarry__archive_field(a, f->lowest);
+    tarry__archive_field(a, f->highest);
+    tarry__archive_field(a, f->low);
+    tarry__archive_field(a, f->high);
+    tarry__archive_field(a, f->spread);
+    tarry__archive_field(a, f->lambda);
+    tarry__archive_field(a, f->trusting);
+    tarry__archive_require(a, f->n_seated <= K && f->low < f->high);
+    for (size_t k = 0; a->status == TARRY_OK && k < K; k++)
+        tarry__archive_require(a, f->seated[k] < K &&
+                                      (f->tally[k].seat < f->n_seated ||
+                                       f->tally[k].seat == TARRY__NO_SEAT));
+}

@@ -1,0 +1,62 @@
+/* fit.h - the estimate: regression that knows how noisy each arm can be.
+ *
+ * A loss in [low, high] with mean m has variance at most (high - m)(m - low)
+ * (Bhatia and Davis 2000): arms whose mean lies near an end of the range are
+ * known from fewer losses, and count for more.  low and high are the extremes
+ * seen, the whole range at first; a factor for all arms, also learnt, says how
+ * much of that variance there really is.
+ *
+ * What has not arrived enters with the loss expected of it (waiting.h) and the
+ * share of information that is really there: a step of Fisher scoring, or EM
+ * with the right step length. */
+#ifndef TARRY_POLICY_FORESIGHT_FIT_H
+#define TARRY_POLICY_FORESIGHT_FIT_H
+
+#include "policy/foresight/view.h"
+#include "policy/foresight/waiting.h"
+
+typedef struct {
+    uint64_t plays, arrivals;
+    double sum, squares; /* of the losses that have arrived */
+    uint32_t seat;       /* its number among the arms played; NO_SEAT: none */
+} tarry__tally;
+
+#define TARRY__NO_SEAT UINT32_MAX
+
+typedef struct {
+    const tarry__view *view;
+    tarry__tally *tally; /* per arm */
+    uint32_t *seated;    /* the arms that have been played, in order */
+    size_t n_seated;
+    uint64_t played, arrived;
+    double lowest, highest; /* losses seen */
+    double low, high;       /* the range that the fit assumes */
+    double spread;          /* variance as a share of the largest possible */
+    double lambda;          /* regulariser: 1 / variance of theta's entries */
+    uint32_t trusting; /* delays do not look at losses: nothing is imputed */
+    double *theta;     /* rank */
+    double *V;         /* rank by rank: information that is there, in units */
+    double *V_coming;  /*   of the noise; the same with what is to come */
+    double *p, *step;  /* per seat: probability of a high loss; rank */
+} tarry__fit;
+
+tarry_status tarry__fit_open(tarry__fit *fit, const tarry__view *view);
+void tarry__fit_clear(tarry__fit *fit);
+void tarry__fit_archive(tarry__fit *fit, const tarry__view *view,
+                        tarry__archive *a);
+
+/* Books a play or a loss; answers the arm's seat. */
+size_t tarry__fit_play(tarry__fit *fit, size_t arm);
+size_t tarry__fit_loss(tarry__fit *fit, size_t arm, double loss);
+
+/* The share of a loss that is high. */
+double tarry__fit_high_share(const tarry__fit *fit, double loss);
+
+/* Estimates anew, and learns the law of delays; false: it is not there yet,
+ * and should be called again. */
+bool tarry__fit_renew(tarry__fit *fit, tarry__waiting *waiting);
+
+/* 1 / variance of a loss with this mean, in units of `spread`. */
+double tarry__fit_weight(const tarry__fit *fit, double mean);
+
+#endif

@@ -1,0 +1,122 @@
+/* explore_commit.c - explore first, then commit.
+ *
+ * Source: Lattimore and Szepesvari, "Bandit algorithms", 2020, chapter 6, with
+ * uniform exploration of linear arms.  For m rounds arms are drawn all alike;
+ * after that the arm with the smallest estimate is played.  m = n^(1/3) T^(2/3)
+ * unless set, which is the order that the worst case asks for.
+ *
+ * Delays: the estimate goes on learning from exploration's losses as they
+ * arrive, and from no others; until half of them are there, it explores on. */
+#include <math.h>
+#include "policy/coins.h"
+#include "policy/linear/linear.h"
+#include "policy/linear/ridge.h"
+
+typedef struct {
+    const tarry__policy_problem *problem;
+    tarry__ridge ridge;
+    double explore;   /* m */
+    uint64_t until;   /* the last round of exploration so far */
+    uint64_t arrived; /* of its losses */
+    size_t best;
+    uint32_t settled; /* `best` is that of the estimate */
+    tarry__coins coins;
+} committer;
+
+static const tarry_setting settings[] = {
+    TARRY__RIDGE_SETTING,
+    TARRY__SPEC_REAL("explore", "0", 0, 1e12,
+                     "rounds of exploration; 0: n^(1/3) T^(2/3)"),
+    TARRY__SPEC_END,
+};
+
+static tarry_status init(void *state, const tarry__policy_type *type,
+                         const tarry__policy_problem *problem,
+                         const tarry__spec *spec, tarry_error *error)
+{
+    committer *s = state;
+    (void)type;
+    s->problem = problem;
+    const tarry_status status =
+        tarry__ridge_init_by(&s->ridge, problem->dim, spec, error);
+    if (status != TARRY_OK)
+        return status;
+    if (tarry__spec_real(spec, "explore", &s->explore, error) != TARRY_OK)
+        return TARRY_BAD_ARGUMENT;
+    if (s->explore == 0)
+        s->explore =
+            ceil(cbrt((double)problem->dim * pow((double)problem->horizon, 2)));
+    return TARRY_OK;
+}
+
+static tarry_status choose(void *state, uint64_t round, size_t *arm)
+{
+    committer *s = state;
+    if ((double)round <= s->explore || 2 * s->arrived < s->until) {
+        double u, v;
+        tarry__coins_of(&s->coins, s->problem, round, &u, &v);
+        *arm = tarry__coins_arm(s->problem, u);
+        s->until = round;
+        return TARRY_OK;
+    }
+    if (!s->settled)
+        s->best = tarry__ridge_best(&s->ridge, s->problem);
+    s->settled = 1;
+    *arm = s->best;
+    return TARRY_OK;
+}
+
+static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
+                                 double loss)
+{
+    committer *s = state;
+    if (round > s->until)
+        return TARRY__POLICY_IGNORED;
+    tarry__ridge_learn(&s->ridge, s->problem->arms + arm * s->ridge.n, loss);
+    s->arrived++;
+    s->settled = 0;
+    return TARRY__POLICY_USED;
+}
+
+static void narrowed(void *state)
+{
+    ((committer *)state)->settled = 0;
+}
+
+static void status(const void *state, tarry_policy_status *status)
+{
+    const committer *s = state;
+    status->best = tarry__ridge_best(&s->ridge, s->problem);
+}
+
+static void archive(void *state, const tarry__policy_type *type,
+                    const tarry__policy_problem *problem, tarry__archive *a)
+{
+    committer *s = state;
+    (void)type;
+    s->problem = problem;
+    tarry__ridge_archive(&s->ridge, problem->dim, a);
+    tarry__archive_field(a, s->explore);
+    tarry__archive_field(a, s->until);
+    tarry__archive_field(a, s->arrived);
+}
+
+static void clear(void *state)
+{
+    tarry__ridge_clear(&((committer *)state)->ridge);
+}
+
+const tarry__policy_type tarry__linear_explore_commit = {
+    .name = "explore-commit",
+    .source = "Lattimore and Szepesvari 2020, ch. 6",
+    .summary = "explores uniformly, then stays with what looked best",
+    .settings = settings,
+    .state_size = sizeof(committer),
+    .init = init,
+    .choose = choose,
+    .observe = observe,
+    .status = status,
+    .archive = archive,
+    .clear = clear,
+    .narrowed = narrowed,
+};

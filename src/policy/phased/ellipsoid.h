@@ -1,0 +1,38 @@
+/* ellipsoid.h - where the unknown vector lies, from all losses together.
+ *
+ * In coordinates in which it has at most length 1, with M = lambda I + sum of
+ * counts z z' and theta = M^-1 sum of losses z, for noise of proxy 1,
+ *     |theta - unknown|_M^2 <= 2 log(1/delta) + log det(M / lambda) + lambda
+ * at all times at once with probability 1 - delta, for plays chosen by anybody
+ * who knows no more than what came before (docs/algorithms.md).  A large
+ * lambda suits directions that are hardly played, a small one those that are
+ * played much: several are kept, each with its share of delta, and the
+ * smallest bound counts. */
+#ifndef TARRY_POLICY_PHASED_ELLIPSOID_H
+#define TARRY_POLICY_PHASED_ELLIPSOID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is known; z(k) = Z + k rank. */
+typedef struct {
+    size_t rank, n_arms;
+    const double *Z;
+    const uint64_t *counts; /* per arm: losses that M counts, and */
+    const uint64_t *seen;   /*   those of them that are there */
+    const double *sums;     /* per arm, of those */
+} tarry__ellipsoid_data;
+
+/* Doubles of working memory it needs. */
+size_t tarry__ellipsoid_room(size_t rank, size_t n_arms);
+
+/* bound(i): on <unknown, z(arm) - z(among(i))>, the missing losses completed
+ * the worst way; *own: on <unknown, z(arm)>.  `lacking` has room for all arms.
+ * false: a factorisation failed, and nothing is bounded. */
+bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *data, double delta,
+                            size_t arm, const uint32_t *among, size_t count,
+                            double *bound, double *own, uint32_t *lacking,
+                            double *work);
+
+#endif

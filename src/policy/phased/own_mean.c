@@ -1,0 +1,40 @@
+/* own_mean.c - see own_mean.h. */
+#include "policy/phased/own_mean.h"
+
+#include <math.h>
+
+enum { HALVINGS = 60 };
+
+static double log_beta(double a, double b)
+{
+    return lgamma(a) + lgamma(b) - lgamma(a + b);
+}
+
+/* h log p + (n - h) log(1 - p), 0 log 0 being 0. */
+static double log_likelihood(double h, double n, double p)
+{
+    return (h > 0 ? h * log(p) : 0) + (n - h > 0 ? (n - h) * log1p(-p) : 0);
+}
+
+double tarry__own_mean_upper(double n, double sum, double delta)
+{
+    const double h = fmin(fmax((n + sum) / 2, 0), n);
+    const double least =
+        log_beta(h + 0.5, n - h + 0.5) - log_beta(0.5, 0.5) + log(delta);
+    double low = n > 0 ? h / n : 1, high = 1; /* low is allowed */
+    if (n == 0 || log_likelihood(h, n, 1) >= least)
+        return 1;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double p = (low + high) / 2;
+        if (log_likelihood(h, n, p) >= least)
+            low = p;
+        else
+            high = p;
+    }
+    return 2 * high - 1;
+}
+
+double tarry__own_mean_lower(double n, double sum, double delta)
+{
+    return -tarry__own_mean_upper(n, -sum, delta);
+}

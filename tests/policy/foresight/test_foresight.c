@@ -1,0 +1,217 @@
+/* foresight: plays age as they should, the law of delays is learnt from what
+ * has arrived and what has not, and that pays. */
+#include "check.h"
+#include <stdlib.h>
+#include "policy/foresight/waiting.h"
+#include "policy/play.h"
+#include "sim/sim.h"
+
+/* ---- plays age ------------------------------------------------------------*/
+
+/* Bins start at 0, 1, 2, 3, 4, 6, 8, 12, ...; found here by search. */
+static size_t bin_of_age(uint64_t age)
+{
+    uint64_t start = 0, next = 1, step = 1;
+    for (size_t j = 0; j + 1 < TARRY__BINS; j++) {
+        if (age < next)
+            return j;
+        start = next;
+        if (j >= 3 && j % 2 == 1)
+            step *= 2;
+        next = start + step;
+    }
+    return TARRY__BINS - 1;
+}
+
+static tarry__policy_problem make_problem(size_t n_arms)
+{
+    return (tarry__policy_problem){
+        .n_arms = n_arms, .dim = 1, .horizon = 10000};
+}
+
+enum { SEATS = 3, ROUNDS = 5000 };
+
+static void check_counts(const tarry__waiting *w, const bool *open,
+                         uint64_t now)
+{
+    uint32_t expected[SEATS * TARRY__BINS] = {0};
+    for (uint64_t t = 1; t <= now; t++)
+        if (open[t])
+            expected[t % SEATS * TARRY__BINS + bin_of_age(now - t)]++;
+    for (size_t i = 0; i < SEATS * TARRY__BINS; i++)
+        assert_int_equal(w->waiting[i], expected[i]);
+}
+
+static void plays_age_into_their_bins(void **state)
+{
+    (void)state;
+    static bool open[ROUNDS + 1];
+    const tarry__policy_problem problem = make_problem(SEATS);
+    tarry__waiting w = {0};
+    uint64_t seed = 2385;
+    assert_int_equal(tarry__waiting_open(&w, &problem), TARRY_OK);
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        tarry__waiting_play(&w, t, t % SEATS);
+        open[t] = true;
+        for (int i = 0; i < 2; i++) { /* any two rounds, if they are open */
+            const uint64_t s = 1 + test_bits(&seed) % t;
+            if (open[s] && s % 7 != 0)
+                tarry__waiting_end(&w, s, s % SEATS, 0.5);
+            open[s] = open[s] && s % 7 == 0;
+        }
+        if (t % 97 == 0)
+            check_counts(&w, open, t);
+    }
+    tarry__waiting_clear(&w);
+}
+
+/* ---- the law --------------------------------------------------------------*/
+
+typedef struct {
+    uint64_t due;
+    bool high;
+} fate;
+
+/* High losses come at once, low ones 300 rounds later, a fifth never; the
+ * first arm has many high ones.  What is known of the plays that wait. */
+static void late_and_lost_losses_are_told_apart(void **state)
+{
+    (void)state;
+    static fate fates[ROUNDS + 1];
+    static const double p[2] = {0.7, 0.3};
+    const tarry__policy_problem problem = make_problem(2);
+    tarry__waiting w = {0};
+    uint64_t seed = 2385;
+    double waiting[2] = {0, 0}, high[2] = {0, 0};
+    assert_int_equal(tarry__waiting_open(&w, &problem), TARRY_OK);
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        const bool is_high = test_uniform(&seed) < p[t % 2];
+        const bool lost = test_uniform(&seed) < 0.2;
+        fates[t] = (fate){lost ? UINT64_MAX : t + (is_high ? 0 : 300), is_high};
+        tarry__waiting_play(&w, t, t % 2);
+        for (uint64_t s = t > 300 ? t - 300 : 1; s <= t; s++)
+            if (fates[s].due == t)
+                tarry__waiting_end(&w, s, s % 2, fates[s].high);
+        if (t % 20 == 0)
+            tarry__waiting_learn(&w, 2, p);
+    }
+    for (uint64_t t = 1; t <= ROUNDS; t++)
+        if (fates[t].due > ROUNDS) {
+            waiting[t % 2]++;
+            high[t % 2] += fates[t].high;
+        }
+    CHECK_NEAR(w.lost, 0.2, 0.04);
+    for (size_t k = 0; k < 2; k++) {
+        const double error = sqrt(waiting[k] * p[k] * (1 - p[k]));
+        const tarry__hint hint = tarry__waiting_hint(&w, k, p[k]);
+        CHECK_NEAR(hint.surplus, high[k] - p[k] * waiting[k], 4 * error);
+        assert_true(hint.surplus < -error); /* the late ones are low */
+    }
+    tarry__waiting_clear(&w);
+}
+
+/* ---- regret ---------------------------------------------------------------*/
+
+static double regret_of(const char *policy, const char *delay, uint32_t run)
+{
+    static tarry__sim_outcome o;
+    const uint64_t horizon = 20000;
+    const tarry__sim_trial trial = {.instance = "sphere:dim=8,arms=60",
+                                    .loss = "rademacher",
+                                    .delay = delay,
+                                    .policy = policy,
+                                    .horizon = horizon,
+                                    .seed = 2385,
+                                    .run = run,
+                                    .n_grid = 1,
+                                    .grid = &horizon};
+    tarry_error error = {""};
+    if (tarry__sim_run(&trial, &o, &error) != TARRY_OK)
+        fail_msg("%s: %s", policy, error.text);
+    return o.regret;
+}
+
+/* The first policy pays less than `factor` times the second: by three standard
+ * errors of the difference, run by run. */
+static void check_cheaper(const char *one, const char *two, double factor,
+                          const char *delay)
+{
+    enum { RUNS = 24 };
+    double sum = 0, squares = 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        const double difference =
+            regret_of(one, delay, run) - factor * regret_of(two, delay, run);
+        sum += difference;
+        squares += difference * difference;
+    }
+    const double mean = sum / RUNS;
+    const double error = sqrt((squares / RUNS - mean * mean) / (RUNS - 1));
+    print_message("    %s: %s - %g %s = %.0f +/- %.0f\n", delay, one, factor,
+                  two, mean, error);
+    assert_true(mean < -3 * error);
+}
+
+static void it_pays_less_than_thompson_sampling(void **state)
+{
+    (void)state;
+    check_cheaper("foresight", "lints", 1, "none");
+    check_cheaper("foresight", "lints", 0.6, "low-late:late=1000");
+}
+
+static void what_is_missing_is_news(void **state)
+{
+    (void)state;
+    check_cheaper("foresight", "foresight:delays=independent", 0.8,
+                  "low-late:late=1000");
+}
+
+/* ---- odd arms -------------------------------------------------------------*/
+
+static void check_odd(const char *what, double *arms, size_t n_arms, size_t dim)
+{
+    const game g = {n_arms, dim, arms, NULL};
+    const tarry_policy_params params = params_of(&g, 4000);
+    tarry_policy *p = make_policy("foresight", &params);
+    uint64_t seed = 2385;
+    print_message("    %s\n", what);
+    for (uint64_t t = 1; t <= 300; t++) {
+        const choice c = choose(p);
+        assert_true(c.arm < n_arms);
+        if (t % 3 != 0)
+            tarry_policy_observe(p, t, 2 * test_uniform(&seed) - 1);
+    }
+    tarry_policy_free(p);
+}
+
+static void odd_arms_do_no_harm(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    double one[3] = {0.3, 0, -2}, zero[8] = {0};
+    double same[8] = {0.5, 1, 0.5, 1, 0.5, 1, 0.5, 1};
+    double line[12] = {1, 2, 0, 2, 4, 0, -1, -2, 0, 3, 6, 0};
+    double *many = malloc(2 * MANY * sizeof *many);
+    assert_non_null(many);
+    for (size_t i = 0; i < MANY; i++) {
+        many[2 * i] = cos((double)i);
+        many[2 * i + 1] = 1e-9 * sin((double)i);
+    }
+    check_odd("one arm", one, 1, 3);
+    check_odd("all zero", zero, 4, 2);
+    check_odd("all the same", same, 4, 2);
+    check_odd("on a line", line, 4, 3);
+    check_odd("many, one feature tiny", many, MANY, 2);
+    free(many);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plays_age_into_their_bins),
+        cmocka_unit_test(late_and_lost_losses_are_told_apart),
+        cmocka_unit_test(it_pays_less_than_thompson_sampling),
+        cmocka_unit_test(what_is_missing_is_news),
+        cmocka_unit_test(odd_arms_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

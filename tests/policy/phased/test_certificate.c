@@ -1,0 +1,235 @@
+/* The bounds behind certificates, counted: over thousands of runs an interval
+ * fails at some time in a share of them that is consistent with delta, whatever
+ * the law of losses and whoever chooses the plays.  Intervals half as wide fail
+ * far more often, so the count can fail.
+ *
+ * With probability at most delta per run, the count over R runs has mean at
+ * most delta R and at most its root as standard error; three are allowed. */
+#include "check.h"
+#include <math.h>
+#include "policy/phased/ellipsoid.h"
+#include "policy/phased/own_mean.h"
+#include "tarry/random.h"
+
+enum { RUNS = 1000, ROUNDS = 200 };
+static const double DELTA = 0.05;
+
+static double uniform_at(uint32_t run, uint64_t round, uint32_t stream)
+{
+    const tarry_random at = {
+        .seed = 2385, .run = run, .round = round, .stream = stream};
+    return tarry_random_uniform(&at);
+}
+
+static bool is_consistent(int failed)
+{
+    return failed <= RUNS * DELTA + 3 * sqrt(RUNS * DELTA);
+}
+
+/* ---- an arm's own mean ----------------------------------------------------*/
+
+/* A loss of mean m: +/-1, or uniform around it as wide as the range allows, or
+ * one of -1, m/2 + 1/4, 1. */
+typedef double (*law)(double m, double u);
+
+static double two_valued(double m, double u)
+{
+    return u < (1 + m) / 2 ? 1 : -1;
+}
+
+static double spread_out(double m, double u)
+{
+    return m + (1 - fabs(m)) * (2 * u - 1);
+}
+
+static double three_valued(double m, double u)
+{
+    const double middle = m / 2 + 0.25;
+    return u < 0.5 ? middle : two_valued(2 * m - middle, 2 * u - 1);
+}
+
+/* Runs in which the interval, made narrower by a factor, misses m some time. */
+static int count_own(law l, double m, double factor)
+{
+    int failed = 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        double sum = 0;
+        bool missed = false;
+        for (int n = 1; n <= ROUNDS && !missed; n++) {
+            sum += l(m, uniform_at(run, (uint64_t)n, 20));
+            const double upper = tarry__own_mean_upper(n, sum, DELTA);
+            const double lower = tarry__own_mean_lower(n, sum, DELTA);
+            assert_true(lower <= sum / n && sum / n <= upper);
+            missed = m > sum / n + factor * (upper - sum / n) + 1e-12 ||
+                     m < sum / n - factor * (sum / n - lower) - 1e-12;
+        }
+        failed += missed;
+    }
+    print_message("    mean %5.2f, factor %.1f: %d of %d\n", m, factor, failed,
+                  RUNS);
+    return failed;
+}
+
+static void an_arms_own_mean_is_covered_at_all_times(void **state)
+{
+    (void)state;
+    static const double means[] = {-0.9, -0.2, 0.5};
+    for (int i = 0; i < 3; i++) {
+        assert_true(is_consistent(count_own(two_valued, means[i], 1)));
+        assert_true(is_consistent(count_own(spread_out, means[i], 1)));
+        assert_true(is_consistent(count_own(three_valued, 0.5 * means[i], 1)));
+    }
+}
+
+static void half_of_an_own_interval_is_found_out(void **state)
+{
+    (void)state;
+    assert_false(is_consistent(count_own(two_valued, -0.9, 0.5)));
+    assert_false(is_consistent(count_own(two_valued, -0.2, 0.5)));
+}
+
+static void an_own_interval_knows_the_variance(void **state)
+{
+    (void)state;
+    const double n = 10000, near_end = -0.98;
+    const double there =
+        tarry__own_mean_upper(n, n * near_end, DELTA) - near_end;
+    const double middle = tarry__own_mean_upper(n, 0, DELTA);
+    assert_true(there < 0.35 * middle); /* sqrt(1 - m^2) is 0.2 */
+    assert_true(tarry__own_mean_upper(0, 0, DELTA) == 1);
+    assert_true(tarry__own_mean_lower(0, 0, DELTA) == -1);
+    assert_true(tarry__own_mean_lower(5, -5, DELTA) == -1);
+}
+
+/* ---- all losses together --------------------------------------------------*/
+
+enum { K = 3, R = 2 };
+static const double Z[K * R] = {1, 0, 0.3, 0.9, -0.7, 0.6};
+static const double THETA[R] = {0.5, -0.4};
+
+typedef struct {
+    uint64_t counts[K];
+    double sums[K];
+    uint32_t lacking[K];
+    double work[R * (R + 3)];
+} game;
+
+static double mean_of(size_t k)
+{
+    return Z[k * R] * THETA[0] + Z[k * R + 1] * THETA[1];
+}
+
+/* bounds[a][b] on <theta, z(a) - z(b)>. */
+static void all_bounds(game *g, double bounds[K][K], double own[K])
+{
+    static const uint32_t all[K] = {0, 1, 2};
+    const tarry__ellipsoid_data data = {.rank = R,
+                                        .n_arms = K,
+                                        .Z = Z,
+                                        .counts = g->counts,
+                                        .seen = g->counts,
+                                        .sums = g->sums};
+    for (size_t a = 0; a < K; a++)
+        assert_true(tarry__ellipsoid_bound(&data, DELTA, a, all, K, bounds[a],
+                                           &own[a], g->lacking, g->work));
+}
+
+/* Whoever chooses: here the arm whose losses look worst, so that bad luck is
+ * followed up. */
+static size_t next_arm(const game *g)
+{
+    size_t worst = 0;
+    for (size_t k = 1; k < K; k++)
+        if (g->sums[k] * (double)g->counts[worst] >
+            g->sums[worst] * (double)g->counts[k])
+            worst = k;
+    return worst;
+}
+
+static bool misses(game *g, double factor)
+{
+    double bounds[K][K], own[K];
+    all_bounds(g, bounds, own);
+    for (size_t a = 0; a < K; a++)
+        for (size_t b = 0; b < K; b++) {
+            const double middle = (bounds[a][b] - bounds[b][a]) / 2;
+            const double width = (bounds[a][b] + bounds[b][a]) / 2;
+            if (mean_of(a) - mean_of(b) > middle + factor * width + 1e-12)
+                return true;
+        }
+    for (size_t a = 0; a < K && factor == 1; a++)
+        if (mean_of(a) > own[a])
+            return true;
+    return false;
+}
+
+static int count_joint(double factor)
+{
+    int failed = 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        game g = {{0}, {0}, {0}, {0}};
+        bool missed = false;
+        for (uint64_t t = 0; t < ROUNDS && !missed; t++) {
+            const size_t k = t < K ? t : next_arm(&g);
+            g.counts[k]++;
+            g.sums[k] += two_valued(mean_of(k), uniform_at(run, t, 21));
+            missed = t % 8 == 7 && misses(&g, factor);
+        }
+        failed += missed;
+    }
+    print_message("    factor %.2f: %d of %d\n", factor, failed, RUNS);
+    return failed;
+}
+
+static void differences_are_covered_whoever_chooses(void **state)
+{
+    (void)state;
+    assert_true(is_consistent(count_joint(1)));
+}
+
+static void a_third_of_the_ellipsoid_is_found_out(void **state)
+{
+    (void)state;
+    assert_false(is_consistent(count_joint(0.33)));
+}
+
+/* Missing losses widen a bound by no less than they can do. */
+static void missing_losses_are_completed_the_worst_way(void **state)
+{
+    (void)state;
+    static const uint32_t all[K] = {0, 1, 2};
+    static const uint64_t plays[K] = {90, 70, 110}, seen[K] = {85, 70, 104};
+    double sums[K] = {-30, 20, 11}, bound[K], own, least[K], work[R * (R + 3)];
+    uint32_t lacking[K];
+    tarry__ellipsoid_data data = {.rank = R,
+                                  .n_arms = K,
+                                  .Z = Z,
+                                  .counts = plays,
+                                  .seen = seen,
+                                  .sums = sums};
+    assert_true(tarry__ellipsoid_bound(&data, DELTA, 0, all, K, bound, &own,
+                                       lacking, work));
+    data.seen = plays; /* the same, with what is missing filled in */
+    for (int i = 0; i < 4; i++) {
+        double filled[K] = {sums[0] + (i & 1 ? 5 : -5), sums[1],
+                            sums[2] + (i & 2 ? 6 : -6)};
+        data.sums = filled;
+        assert_true(tarry__ellipsoid_bound(&data, DELTA, 0, all, K, least, &own,
+                                           lacking, work));
+        for (size_t k = 1; k < K; k++)
+            assert_true(least[k] <= bound[k] + 1e-12);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_arms_own_mean_is_covered_at_all_times),
+        cmocka_unit_test(half_of_an_own_interval_is_found_out),
+        cmocka_unit_test(an_own_interval_knows_the_variance),
+        cmocka_unit_test(differences_are_covered_whoever_chooses),
+        cmocka_unit_test(a_third_of_the_ellipsoid_is_found_out),
+        cmocka_unit_test(missing_losses_are_completed_the_worst_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

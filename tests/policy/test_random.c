@@ -1,0 +1,242 @@
+/* A random program of all operations, against a plain model, for every policy:
+ * what the door answers, what it counts, and that saving changes nothing.
+ *
+ * 4 000 operations for each policy; TARRY_CAMPAIGN=1: a million in all;
+ * TARRY_SEED=n for other programs. */
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+#include "folder.h"
+#include "play.h"
+
+enum { ARMS = 6, DIM = 3, HORIZON = 1000000, ROOM = 1 << 20 };
+
+/* What a policy should know, in the simplest form. */
+typedef struct {
+    uint64_t round, pending, pending_max, reported;
+    uint8_t *state; /* per round: 0 never chosen, 1 open, 2 reported */
+    uint8_t *arm;
+    uint64_t phase;
+    size_t n_active;
+} model;
+
+typedef struct {
+    const char *text;
+    const game *g;
+    tarry_policy *policy, *twin; /* the twin is never saved */
+    model m;
+    uint64_t seed;
+} program;
+
+static uint64_t below(program *p, uint64_t limit)
+{
+    return test_bits(&p->seed) % limit;
+}
+
+/* ---- descriptions ---------------------------------------------------------*/
+
+static const char *description(size_t k)
+{
+    static const char *const more[] = {
+        "phased-stochastic:constants=tight",
+        "phased-adversarial:constants=tight,design=regret",
+        "phased-loss-dependent:constants=tight,guide=lints,guide_share=9",
+        "phased-stochastic:constants=tight,guide=linucb,design=regret",
+        "phased-adversarial:guide=otf-lints",
+        "phased-mab:constants=tight",
+    };
+    size_t names = 0;
+    while (tarry_policy_name(names) != NULL)
+        names++;
+    if (k < names)
+        return tarry_policy_name(k);
+    return k - names < sizeof more / sizeof *more ? more[k - names] : NULL;
+}
+
+/* ---- the operations -------------------------------------------------------*/
+
+static void check_status(program *p)
+{
+    const tarry_policy_status s = status_of(p->policy);
+    model *m = &p->m;
+    assert_int_equal(s.round, m->round);
+    assert_int_equal(s.pending, m->pending);
+    assert_int_equal(s.pending_max, m->pending_max);
+    assert_int_equal(s.used + s.ignored + s.late, m->reported);
+    assert_true(s.best < ARMS && s.phase >= m->phase);
+    for (size_t i = 0; i < s.n_active; i++) {
+        assert_true(s.active[i] < ARMS);
+        assert_true(i == 0 || s.active[i] > s.active[i - 1]);
+    }
+    for (size_t i = 0; i < s.n_plan; i++) {
+        assert_true(s.plan[i].arm < ARMS);
+        assert_true(s.plan[i].weight > 0 && s.plan[i].weight <= 1 + 1e-12);
+    }
+    if (s.phase > 0) {
+        assert_true(s.n_active > 0 && s.n_active <= m->n_active);
+        m->n_active = s.n_active;
+    }
+    m->phase = s.phase;
+}
+
+static bool is_among(const uint32_t *active, size_t count, size_t arm)
+{
+    for (size_t i = 0; i < count; i++)
+        if (active[i] == arm)
+            return true;
+    return false;
+}
+
+static void do_choose(program *p)
+{
+    model *m = &p->m;
+    uint64_t round, twin_round;
+    size_t arm, twin_arm;
+    assert_int_equal(tarry_policy_choose(p->policy, &round, &arm), TARRY_OK);
+    assert_int_equal(tarry_policy_choose(p->twin, &twin_round, &twin_arm),
+                     TARRY_OK);
+    assert_int_equal(round, ++m->round);
+    assert_true(arm < ARMS);
+    if (arm != twin_arm)
+        fail_msg("%s, round %ju: %zu, the twin %zu", p->text, (uintmax_t)round,
+                 arm, twin_arm);
+    const tarry_policy_status s = status_of(p->policy);
+    if (s.phase > 0 && !is_among(s.active, s.n_active, arm))
+        fail_msg("%s, round %ju: arm %zu is not active", p->text,
+                 (uintmax_t)round, arm);
+    m->state[round] = 1;
+    m->arm[round] = (uint8_t)arm;
+    m->pending++;
+    if (m->pending > m->pending_max)
+        m->pending_max = m->pending;
+}
+
+/* Any round, most often one that is open. */
+static uint64_t some_round(program *p)
+{
+    uint64_t round = 0;
+    for (int tries = 0; tries < 20; tries++) {
+        const uint64_t last = p->m.round;
+        round = below(p, 2) ? below(p, last + 3)
+                            : last - below(p, last < 50 ? last + 1 : 50);
+        if (round <= last && p->m.state[round] == 1)
+            return round;
+    }
+    return below(p, 50) == 0 ? UINT64_MAX - below(p, 3) : round;
+}
+
+static double some_loss(program *p, uint64_t round, bool *good)
+{
+    static const double bad[] = {NAN,       INFINITY, -INFINITY,
+                                 1.0000001, -2,       1e300};
+    *good = below(p, 20) != 0;
+    if (!*good)
+        return bad[below(p, sizeof bad / sizeof *bad)];
+    return round <= p->m.round ? loss_of(p->g, round, p->m.arm[round]) : 0.5;
+}
+
+static void do_observe(program *p)
+{
+    model *m = &p->m;
+    bool good;
+    const uint64_t round = some_round(p);
+    const double loss = some_loss(p, round, &good);
+    const tarry_status status = tarry_policy_observe(p->policy, round, loss);
+    assert_int_equal(tarry_policy_observe(p->twin, round, loss), status);
+    if (round == 0 || round > m->round) {
+        assert_int_equal(status, TARRY_UNKNOWN_ROUND);
+    } else if (m->state[round] == 2) {
+        assert_int_equal(status, TARRY_REPORTED_TWICE);
+    } else if (!good) {
+        assert_int_equal(status, TARRY_BAD_LOSS);
+    } else {
+        assert_true(status == TARRY_OK || status == TARRY_LATE);
+        m->state[round] = 2;
+        m->pending--;
+        m->reported++;
+    }
+}
+
+static void do_save(program *p)
+{
+    const char *path = in_folder("state");
+    assert_int_equal(tarry_policy_save(p->policy, path, NULL), TARRY_OK);
+    tarry_policy_free(p->policy);
+    assert_int_equal(tarry_policy_restore(path, &p->policy, NULL), TARRY_OK);
+    unlink(path);
+}
+
+static void do_certify(program *p)
+{
+    size_t arm = ARMS, twin_arm = ARMS;
+    double gap = 0, twin_gap = 0;
+    const tarry_status status = tarry_policy_certify(p->policy, &arm, &gap);
+    assert_int_equal(tarry_policy_certify(p->twin, &twin_arm, &twin_gap),
+                     status);
+    assert_true(arm < ARMS && arm == twin_arm);
+    assert_true(status == TARRY_OK ? gap >= 0 && gap == twin_gap : isnan(gap));
+}
+
+/* ---- programs -------------------------------------------------------------*/
+
+static void step(program *p)
+{
+    const uint64_t kind = below(p, 1000);
+    if (kind < 480)
+        do_choose(p);
+    else if (kind < 985)
+        do_observe(p);
+    else if (kind < 990)
+        do_certify(p);
+    else if (kind < 993)
+        do_save(p);
+    else
+        check_status(p);
+}
+
+static void run_program(const char *text, uint64_t seed, uint64_t steps)
+{
+    game g = make_game(ARMS, DIM, DIM);
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    program p = {.text = text, .g = &g, .seed = seed};
+    p.policy = make_policy(text, &params);
+    p.twin = make_policy(text, &params);
+    p.m.state = calloc(ROOM, 1);
+    p.m.arm = calloc(ROOM, 1);
+    p.m.n_active = ARMS;
+    assert_true(p.m.state != NULL && p.m.arm != NULL && steps < ROOM);
+    for (uint64_t i = 0; i < steps; i++)
+        step(&p);
+    check_status(&p);
+    free(p.m.state);
+    free(p.m.arm);
+    tarry_policy_free(p.policy);
+    tarry_policy_free(p.twin);
+    end_game(&g);
+}
+
+/* The oracle alone must be told the means. */
+static bool can_run(const char *text)
+{
+    return strcmp(text, "oracle") != 0;
+}
+
+static void policies_do_as_the_model_says(void **state)
+{
+    (void)state;
+    const char *seed = getenv("TARRY_SEED");
+    const uint64_t steps = getenv("TARRY_CAMPAIGN") != NULL ? 50000 : 4000;
+    for (size_t k = 0; description(k) != NULL; k++)
+        if (can_run(description(k)))
+            run_program(description(k),
+                        (seed != NULL ? strtoull(seed, NULL, 10) : 2385) + k,
+                        steps);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(policies_do_as_the_model_says),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

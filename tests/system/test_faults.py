@@ -1,0 +1,202 @@
+"""Calls that fail: the k-th allocation, open, read, write, fsync, rename or
+close of a command fails, once or from then on.  Whatever happens, files are as
+before or as they should be, and an error is one line.
+
+By default some k are tried; TARRY_CAMPAIGN=1 tries all."""
+import errno
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from lab import SANITIZED, TARRY, LabTest
+
+LIBRARY = os.path.join(os.environ["TARRY_BUILD"], "tests", "libfaults.so")
+ALL = bool(os.environ.get("TARRY_CAMPAIGN"))
+SOME = 12
+SHORT = 0
+WORLD = ["--instance", "sphere:dim=2,arms=4", "--horizon", "500", "--runs",
+         "2", "--points", "5", "--policy", "lints", "--policy", "phased-mab",
+         "--threads", "1"]
+ERROR = r"^(tarry: |libgomp: )[^\n]+\n$"
+#: what may fail, and how; a short write is none of the caller's business
+FAULTS = [(call, code, ever)
+          for call, codes in (
+              ("alloc", (errno.ENOMEM,)),
+              ("open", (errno.EIO, errno.EMFILE, errno.EINTR)),
+              ("read", (errno.EIO, errno.EINTR, SHORT)),
+              ("write", (errno.EIO, errno.ENOSPC, errno.EINTR, SHORT)),
+              ("fsync", (errno.EIO, errno.ENOSPC, errno.EINTR)),
+              ("rename", (errno.EIO, errno.ENOSPC)),
+              ("close", (errno.EIO, errno.ENOSPC, errno.EINTR)))
+          for code in codes for ever in (False, True)
+          if not (ever and code == errno.EINTR)]
+
+
+def timeless(text):
+    """What a command printed, without what depends on the clock."""
+    return re.sub(r'"(rounds_per_second|seconds)": ?[-+.e0-9]+', "", text)
+
+
+def without_seconds(text):
+    return re.sub(r",[0-9.]+$", "", text, flags=re.M)
+
+
+def content(path):
+    if not os.path.exists(path):
+        return None
+    with open(path, errors="replace") as file:
+        return file.read()
+
+
+@unittest.skipIf(SANITIZED, "sanitizers replace malloc themselves")
+class Faults(LabTest):
+
+    def start(self, arguments, input="", **fault):
+        environment = {**os.environ, "LD_PRELOAD": LIBRARY,
+                       "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+                       **{"FAULT_" + key.upper(): str(value)
+                          for key, value in fault.items()}}
+        return subprocess.run([TARRY, *arguments], input=input, text=True,
+                              capture_output=True, timeout=120,
+                              env=environment)
+
+    def ways(self, arguments, input, prepare):
+        """Every fault that there is a call for, as settings."""
+        for call, code, ever in FAULTS:
+            prepare()
+            count = self.path("count")
+            self.start(arguments, input, call=call, at=0, count=count)
+            n = int(content(count))
+            os.remove(count)
+            step = 1 if ALL or n <= SOME else n / SOME
+            tried = 0.0
+            while tried < n:
+                yield {"call": call, "at": int(tried) + 1, "error": code,
+                       **({"ever": 1} if ever else {})}
+                tried += step
+
+    def attack(self, arguments, files, input="", prepare=lambda: None,
+               same=timeless, after=lambda: None):
+        """Runs the command with each fault; `files` are those it writes."""
+        def begin():
+            prepare()
+            for name, text in before.items():
+                if text is None and os.path.exists(name):
+                    os.remove(name)
+                elif text is not None:
+                    with open(name, "w") as file:
+                        file.write(text)
+        before = {name: content(name) for name in files}
+        begin()
+        good = self.start(arguments, input)
+        self.assertEqual(good.returncode, 0, good.stderr)
+        wanted = {name: without_seconds(content(name)) for name in files}
+        answer = same(good.stdout)
+        tried = 0
+        for fault in self.ways(arguments, input, begin):
+            with self.subTest(command=arguments[0], **fault):
+                begin()
+                done = self.start(arguments, input, **fault)
+                tried += 1
+                self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                if done.returncode == 0:
+                    self.assertEqual(same(done.stdout), answer)
+                    self.assertEqual(done.stderr, "")
+                else:
+                    self.assertRegex(done.stderr, ERROR)
+                if fault["call"] == "write" and fault["error"] in (
+                        SHORT, errno.EINTR):
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                for name in files:
+                    now = content(name)
+                    new = now is not None and without_seconds(
+                        now) == wanted[name]
+                    self.assertTrue(new or now == before[name], name)
+                    self.assertTrue(new or done.returncode != 0, name)
+                    folder = os.path.dirname(name)
+                    self.assertEqual(
+                        [left for left in os.listdir(folder)
+                         if left.startswith(".tarry")], [])
+                after()
+        return tried
+
+    def test_tables_are_written_or_not(self):
+        csv, curves = self.path("runs.csv"), self.path("curves.csv")
+        with open(csv, "w") as file:
+            file.write("precious\n")
+        tried = self.attack(["run", *WORLD, "--json", "--csv", csv, "--curves",
+                             curves], [csv, curves])
+        self.assertGreater(tried, 60)
+
+    def test_instances_are_exported_or_not(self):
+        folder = self.path("world")
+        os.mkdir(folder)
+        names = [os.path.join(folder, n)
+                 for n in ("arms.csv", "theta.csv", "world.json")]
+        self.attack(["run", *WORLD, "--export-instance", folder], names)
+
+    def test_journals_go_on_after_any_fault(self):
+        journal = self.path("journal")
+        command = ["run", *WORLD, "--json", "--resume", journal]
+        good = timeless(self.start(["run", *WORLD, "--json"]).stdout)
+
+        def prepare():
+            if os.path.exists(journal):
+                os.remove(journal)
+
+        def after():
+            done = self.start(command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(timeless(done.stdout), good)
+        self.attack(command, [], prepare=prepare, after=after)
+
+    def test_states_are_saved_or_not(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        state, old = self.path("state"), self.path("old")
+        begin = ["pipe", "--policy", "phased-stochastic", "--arms", arms,
+                 "--horizon", "1000"]
+        first = "".join("choose\nobserve %d 0.5\n" % t for t in range(1, 20))
+        self.assertEqual(self.start(begin, first + "save " + old +
+                                    "\n").returncode, 0)
+        more = "choose\nobserve 20 -0.5\nchoose\nsave %s\n" % state
+
+        def status(path):
+            done = self.start(["pipe", "--restore", path], "status\n")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["round"]
+
+        for fault in self.ways(["pipe", "--restore", old], more,
+                               lambda: None):
+            with self.subTest(**fault):
+                subprocess.run(["cp", old, state], check=True)
+                done = self.start(["pipe", "--restore", old], more, **fault)
+                self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                answers = done.stdout.splitlines()
+                saved = len(answers) == 4 and answers[3] == "ok"
+                self.assertIn(status(state), (21,) if saved else (19, 21))
+                self.assertEqual([left for left in os.listdir(self.folder)
+                                  if left.startswith(".tarry")], [])
+
+    def test_figures_are_drawn_or_not(self):
+        result, out = self.path("result.json"), self.path("figure.svg")
+        with open(result, "w") as file:
+            file.write(self.start(["run", *WORLD, "--json"]).stdout)
+        with open(out, "w") as file:
+            file.write("precious")
+        self.attack(["plot", result, "--out", out], [out])
+
+    def test_lists_and_designs_are_said_whole_or_not(self):
+        arms = self.write("arms.csv", "a,1,0\nb,0,1\nc,0.6,0.8\n")
+        log = self.write("log.csv", "id,arm,decided,reported,loss\n" + "".join(
+            "%d,%s,%d,%d,%g\n" % (i, "ab"[i % 2], i, i + 3, (-1) ** i / 2)
+            for i in range(40)))
+        for command in (["list", "--json"], ["design", arms, "--json"],
+                        ["examine", log, "--json", "--threads", "1"],
+                        ["bound", "--json", "--horizon", "1e4"]):
+            self.attack(command, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
