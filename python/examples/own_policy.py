@@ -62,7 +62,8 @@ again = tarry.run([EpsilonGreedy(), EpsilonGreedy(0.2)],
 assert (again[0].regret == r[0].regret).all()
 
 # %% [markdown]
-# A policy of the house, played from Python, is the same to the last bit.
+# A policy of the house, played from Python, is the same to the last bit, as
+# long as one loss comes at a time.
 
 
 # %%
@@ -79,7 +80,8 @@ class House(tarry.PolicyBase):
         self._policy.observe(round, loss)
 
 
-r = tarry.run([House(), "lints"], horizon=5000, runs=2)
+r = tarry.run([House(), "lints"], delay="constant:rounds=60", horizon=5000,
+              runs=2)
 assert (r["House"].curves == r["lints"].curves).all()
 
 # %% [markdown]

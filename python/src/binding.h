@@ -46,6 +46,19 @@ int add_lab(PyObject *module);
 PyObject *solve_design(PyObject *self, PyObject *args);
 PyObject *read_arms(PyObject *self, PyObject *path);
 
+/* A choice as Python object.  With a policy its probability is asked for when
+ * it is needed; `id` NULL: the round is the id. */
+typedef struct {
+    uint64_t round;
+    size_t arm;
+    double probability;
+} choice;
+PyObject *choice_new(const choice *c, PyObject *policy, PyObject *id,
+                     PyObject *name, bool repeated);
+
+/* The probability of the policy's last choice, if `round` is that; else NaN. */
+double policy_probability(PyObject *policy, uint64_t round, PyObject *id);
+
 /* A random address as Python object, and its place inside it. */
 PyObject *random_new(const tarry_random *at, Py_ssize_t count);
 void random_move(PyObject *random, const tarry_random *at, Py_ssize_t count);

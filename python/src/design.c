@@ -70,12 +70,13 @@ PyObject *solve_design(PyObject *self, PyObject *args)
         fail(TARRY_BAD_ARGUMENT, wrong);
     } else {
         tarry_status status;
-        Py_BEGIN_ALLOW_THREADS status =
-            tarry_design_solve(a.buf, n_arms, dim, &o, &design);
-        Py_END_ALLOW_THREADS if (status == TARRY_OK ||
-                                 status == TARRY_TARGET_NOT_MET) result =
-            answer(status, design);
-        else if (!PyErr_Occurred()) fail(status, NULL);
+        PyThreadState *thread = PyEval_SaveThread();
+        status = tarry_design_solve(a.buf, n_arms, dim, &o, &design);
+        PyEval_RestoreThread(thread);
+        if (status == TARRY_OK || status == TARRY_TARGET_NOT_MET)
+            result = answer(status, design);
+        else if (!PyErr_Occurred())
+            fail(status, NULL);
         tarry_design_free(design);
     }
     PyBuffer_Release(&a);
@@ -111,9 +112,10 @@ PyObject *read_arms(PyObject *self, PyObject *path)
     (void)self;
     if (!PyUnicode_FSConverter(path, &bytes))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        tarry_arms_read(PyBytes_AS_STRING(bytes), &arms, &error);
-    Py_END_ALLOW_THREADS Py_DECREF(bytes);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tarry_arms_read(PyBytes_AS_STRING(bytes), &arms, &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(bytes);
     if (status != TARRY_OK)
         return fail(status, error.text);
     PyObject *result = Py_BuildValue(

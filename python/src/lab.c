@@ -322,9 +322,10 @@ static PyObject *run_experiment(PyObject *object, PyObject *unused)
     if (!is_idle(self))
         return NULL;
     self->running = true;
-    Py_BEGIN_ALLOW_THREADS status =
-        tarry_experiment_run(self->experiment, &error);
-    Py_END_ALLOW_THREADS self->running = false;
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tarry_experiment_run(self->experiment, &error);
+    PyEval_RestoreThread(thread);
+    self->running = false;
     if (raise_kept(self))
         return NULL;
     if (status != TARRY_OK && status != TARRY_CANCELLED)

@@ -24,82 +24,11 @@ typedef struct {
     PyObject_HEAD tarry_policy *policy; /* NULL until __init__ */
     PyThread_type_lock lock;
     PyObject *names; /* tuple of texts, or NULL */
-    PyObject *ids;   /* dict from text to Choice, or NULL */
+    PyObject *ids;   /* dict from text to (round, arm, probability), or NULL */
+    uint64_t last;   /* the round of the last choice */
     report *reports; /* at round modulo n_reports, the latest */
     size_t n_reports;
 } policy_object;
-
-/* ---- choices --------------------------------------------------------------*/
-
-static PyTypeObject *choice_type;
-
-static PyStructSequence_Field choice_fields[] = {
-    {"id", "names this choice: the round, or the text that was given"},
-    {"arm", "its number, from 0"},
-    {"probability", "with which the arm was chosen; nan: not known"},
-    {"name", "of the arm, or None"},
-    {"round", "1, 2, 3, ..."},
-    {"repeated", "whether the text had been given before"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Desc choice_description = {
-    .name = "tarry.Choice",
-    .doc = "What Policy.choose answers; id, arm and probability unpack.",
-    .fields = choice_fields,
-    .n_in_sequence = 3,
-};
-
-enum { ID, ARM, PROBABILITY, NAME, ROUND, REPEATED, N_FIELDS };
-
-int add_choice(PyObject *module)
-{
-    choice_type = PyStructSequence_NewType(&choice_description);
-    if (choice_type == NULL)
-        return -1;
-    Py_INCREF(choice_type);
-    return PyModule_AddObject(module, "Choice", (PyObject *)choice_type);
-}
-
-typedef struct {
-    uint64_t round;
-    size_t arm;
-    double probability;
-} choice;
-
-static PyObject *name_of(const policy_object *self, size_t arm)
-{
-    if (self->names == NULL || arm >= (size_t)PyTuple_GET_SIZE(self->names))
-        Py_RETURN_NONE;
-    return Py_NewRef(PyTuple_GET_ITEM(self->names, (Py_ssize_t)arm));
-}
-
-/* `id` NULL: the round is the id. */
-static PyObject *new_choice(const policy_object *self, const choice *c,
-                            PyObject *id, bool repeated)
-{
-    PyObject *made = PyStructSequence_New(choice_type);
-    PyObject *round = PyLong_FromUnsignedLongLong(c->round);
-    PyObject *field[N_FIELDS] = {
-        Py_XNewRef(id != NULL ? id : round),
-        PyLong_FromSize_t(c->arm),
-        PyFloat_FromDouble(c->probability),
-        name_of(self, c->arm),
-        round,
-        PyBool_FromLong(repeated),
-    };
-    bool ok = made != NULL;
-    for (int i = 0; i < N_FIELDS; i++)
-        ok = ok && field[i] != NULL;
-    for (int i = 0; i < N_FIELDS; i++)
-        if (ok)
-            PyStructSequence_SetItem(made, i, field[i]);
-        else
-            Py_XDECREF(field[i]);
-    if (!ok)
-        Py_CLEAR(made);
-    return made;
-}
 
 /* ---- the lock -------------------------------------------------------------*/
 
@@ -107,8 +36,9 @@ static PyObject *new_choice(const policy_object *self, const choice *c,
 static bool enter(policy_object *self)
 {
     if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
-        Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
-        Py_END_ALLOW_THREADS
+        PyThreadState *thread = PyEval_SaveThread();
+        PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        PyEval_RestoreThread(thread);
     }
     if (self->policy != NULL)
         return true;
@@ -169,7 +99,7 @@ static bool was_reported(const policy_object *self, uint64_t round, double loss)
 static int take_report(policy_object *self, uint64_t round, double loss)
 {
     const tarry_status status = tarry_policy_observe(self->policy, round, loss);
-    if (status == TARRY_OK || status == TARRY_LATE)
+    if (status == TARRY_OK || status == TARRY_LATE || status == TARRY_EXPIRED)
         remember(self, round, loss);
     if (status == TARRY_REPORTED_TWICE && was_reported(self, round, loss))
         return DUPLICATE;
@@ -178,10 +108,21 @@ static int take_report(policy_object *self, uint64_t round, double loss)
 
 /* ---- choose ---------------------------------------------------------------*/
 
+static PyObject *name_of(const policy_object *self, size_t arm)
+{
+    if (self->names == NULL || arm >= (size_t)PyTuple_GET_SIZE(self->names))
+        return Py_None;
+    return PyTuple_GET_ITEM(self->names, (Py_ssize_t)arm);
+}
+
 static tarry_status take_choice(policy_object *self, choice *c)
 {
     c->probability = NAN;
-    return tarry_policy_choose(self->policy, &c->round, &c->arm);
+    const tarry_status status =
+        tarry_policy_choose(self->policy, &c->round, &c->arm);
+    if (status == TARRY_OK)
+        self->last = c->round;
+    return status;
 }
 
 static PyObject *choose_next(policy_object *self)
@@ -191,35 +132,50 @@ static PyObject *choose_next(policy_object *self)
         return NULL;
     const tarry_status status = take_choice(self, &c);
     leave(self);
-    return status == TARRY_OK ? new_choice(self, &c, NULL, false)
+    return status == TARRY_OK ? choice_new(&c, (PyObject *)self, NULL,
+                                           name_of(self, c.arm), false)
                               : fail(status, NULL);
 }
 
-static PyObject *repeat(const policy_object *self, PyObject *known)
+/* ---- texts as ids ---------------------------------------------------------*/
+
+static bool keep_id(const policy_object *self, PyObject *id, const choice *c)
 {
-    const choice c = {
-        PyLong_AsUnsignedLongLong(PyStructSequence_GetItem(known, ROUND)),
-        PyLong_AsSize_t(PyStructSequence_GetItem(known, ARM)),
-        PyFloat_AsDouble(PyStructSequence_GetItem(known, PROBABILITY))};
-    return PyErr_Occurred()
-               ? NULL
-               : new_choice(self, &c, PyStructSequence_GetItem(known, ID),
-                            true);
+    PyObject *line = Py_BuildValue("KKd", (unsigned long long)c->round,
+                                   (unsigned long long)c->arm, c->probability);
+    const bool ok = line != NULL && PyDict_SetItem(self->ids, id, line) == 0;
+    Py_XDECREF(line);
+    return ok;
+}
+
+/* False: not known, or an exception is set. */
+static bool find_id(const policy_object *self, PyObject *id, choice *c)
+{
+    unsigned long long round, arm;
+    PyObject *line =
+        self->ids != NULL ? PyDict_GetItemWithError(self->ids, id) : NULL;
+    if (line == NULL ||
+        !PyArg_ParseTuple(line, "KKd", &round, &arm, &c->probability))
+        return false;
+    c->round = round;
+    c->arm = arm;
+    return true;
 }
 
 /* With the lock held, so that a text is never given two choices. */
 static PyObject *choose_once(policy_object *self, PyObject *id)
 {
     choice c;
-    PyObject *known = PyDict_GetItemWithError(self->ids, id);
-    if (known != NULL || PyErr_Occurred())
-        return known != NULL ? repeat(self, known) : NULL;
-    const tarry_status status = take_choice(self, &c);
-    PyObject *made = status == TARRY_OK ? new_choice(self, &c, id, false)
-                                        : fail(status, NULL);
-    if (made != NULL && PyDict_SetItem(self->ids, id, made) != 0)
-        Py_CLEAR(made);
-    return made;
+    const bool repeated = find_id(self, id, &c);
+    if (PyErr_Occurred())
+        return NULL;
+    const tarry_status status = repeated ? TARRY_OK : take_choice(self, &c);
+    if (status != TARRY_OK)
+        return fail(status, NULL);
+    if (!repeated && !keep_id(self, id, &c))
+        return NULL;
+    return choice_new(&c, isnan(c.probability) ? (PyObject *)self : NULL, id,
+                      name_of(self, c.arm), repeated);
 }
 
 static PyObject *choose_named(policy_object *self, PyObject *id)
@@ -251,8 +207,32 @@ static PyObject *choose(PyObject *object, PyObject *const *args,
     return args[0] == Py_None ? choose_next(self) : choose_named(self, args[0]);
 }
 
-/* choose_many(rounds, arms, probabilities): fills the arrays; how many were
- * chosen before the horizon. */
+double policy_probability(PyObject *object, uint64_t round, PyObject *id)
+{
+    policy_object *self = (policy_object *)object;
+    choice c;
+    tarry_status status = TARRY_UNKNOWN_ROUND;
+    if (!enter(self)) {
+        PyErr_Clear();
+        return NAN;
+    }
+    if (self->last == round) {
+        PyThreadState *thread = PyEval_SaveThread();
+        status = tarry_policy_probability(self->policy, &c.probability);
+        PyEval_RestoreThread(thread);
+    }
+    leave(self);
+    const double probability = status == TARRY_OK ? c.probability : NAN;
+    if (id != NULL && find_id(self, id, &c) && status == TARRY_OK) {
+        c.probability = probability;
+        keep_id(self, id, &c);
+    }
+    PyErr_Clear();
+    return probability;
+}
+
+/* choose_many(rounds, arms, probabilities or None): fills the arrays; how many
+ * were chosen before the horizon. */
 static tarry_status choose_chunk(policy_object *self, uint64_t *round,
                                  uint64_t *arm, double *probability,
                                  Py_ssize_t *done, Py_ssize_t end)
@@ -265,7 +245,10 @@ static tarry_status choose_chunk(policy_object *self, uint64_t *round,
             break;
         round[*done] = c.round;
         arm[*done] = c.arm;
-        probability[*done] = c.probability;
+        if (probability != NULL &&
+            tarry_policy_probability(self->policy, &probability[*done]) !=
+                TARRY_OK)
+            probability[*done] = NAN;
     }
     return status;
 }
@@ -275,17 +258,22 @@ static PyObject *choose_arrays(policy_object *self, const Py_buffer *round,
                                const Py_buffer *probability)
 {
     const Py_ssize_t count = round->shape[0];
+    const Py_ssize_t chunk = probability != NULL ? CHUNK / 64 : CHUNK;
     tarry_status status = TARRY_OK;
     Py_ssize_t done = 0;
-    if (arm->shape[0] != count || probability->shape[0] != count)
+    if (arm->shape[0] != count ||
+        (probability != NULL && probability->shape[0] != count))
         return PyErr_Format(PyExc_ValueError, "arrays of different lengths");
     while (status == TARRY_OK && done < count) {
-        const Py_ssize_t end = count - done > CHUNK ? done + CHUNK : count;
+        const Py_ssize_t end = count - done > chunk ? done + chunk : count;
         if (!enter(self))
             return NULL;
-        Py_BEGIN_ALLOW_THREADS status = choose_chunk(
-            self, round->buf, arm->buf, probability->buf, &done, end);
-        Py_END_ALLOW_THREADS leave(self);
+        PyThreadState *thread = PyEval_SaveThread();
+        status = choose_chunk(self, round->buf, arm->buf,
+                              probability != NULL ? probability->buf : NULL,
+                              &done, end);
+        PyEval_RestoreThread(thread);
+        leave(self);
         if (PyErr_CheckSignals() != 0)
             return NULL;
     }
@@ -300,11 +288,12 @@ static PyObject *choose_many(PyObject *self, PyObject *args)
     int n = 0;
     if (!PyArg_ParseTuple(args, "OOO", &o[0], &o[1], &o[2]))
         return NULL;
-    while (n < 3 && view_array(o[n], n < 2 ? "Q" : "d", 1, true, &view[n]))
+    const int wanted = o[2] == Py_None ? 2 : 3;
+    while (n < wanted && view_array(o[n], n < 2 ? "Q" : "d", 1, true, &view[n]))
         n++;
-    if (n == 3)
-        answer =
-            choose_arrays((policy_object *)self, &view[0], &view[1], &view[2]);
+    if (n == wanted)
+        answer = choose_arrays((policy_object *)self, &view[0], &view[1],
+                               n == 3 ? &view[2] : NULL);
     while (n > 0)
         PyBuffer_Release(&view[--n]);
     return answer;
@@ -319,12 +308,10 @@ static bool read_round(const policy_object *self, PyObject *id, uint64_t *round)
         if (!PyErr_Occurred())
             return true;
     } else if (PyUnicode_Check(id)) {
-        PyObject *known =
-            self->ids != NULL ? PyDict_GetItemWithError(self->ids, id) : NULL;
-        if (known != NULL) {
-            known = PyStructSequence_GetItem(known, ROUND);
-            *round = PyLong_AsUnsignedLongLong(known);
-            return !PyErr_Occurred();
+        choice c;
+        if (find_id(self, id, &c)) {
+            *round = c.round;
+            return true;
         }
     } else {
         PyObject *index = PyNumber_Index(id);
@@ -354,6 +341,7 @@ static PyObject *observe_one(policy_object *self, PyObject *id, PyObject *value)
     case TARRY_OK:
         return Py_NewRef(word_ok);
     case TARRY_LATE:
+    case TARRY_EXPIRED:
         return Py_NewRef(word_late);
     case DUPLICATE:
         return Py_NewRef(word_duplicate);
@@ -405,10 +393,11 @@ static PyObject *observe_arrays(policy_object *self, const Py_buffer *round,
         const Py_ssize_t n = count - i > CHUNK ? CHUNK : count - i;
         if (!enter(self))
             return NULL;
-        Py_BEGIN_ALLOW_THREADS observe_chunk(self, (uint64_t *)round->buf + i,
-                                             (double *)loss->buf + i,
-                                             (uint8_t *)result->buf + i, n);
-        Py_END_ALLOW_THREADS leave(self);
+        PyThreadState *thread = PyEval_SaveThread();
+        observe_chunk(self, (uint64_t *)round->buf + i, (double *)loss->buf + i,
+                      (uint8_t *)result->buf + i, n);
+        PyEval_RestoreThread(thread);
+        leave(self);
         if (PyErr_CheckSignals() != 0)
             return NULL;
     }
@@ -433,6 +422,70 @@ static PyObject *observe_many(PyObject *self, PyObject *args)
     return answer;
 }
 
+/* ---- other fates of choices, arms that come and go ------------------------*/
+
+static PyObject *settle(PyObject *object, PyObject *id,
+                        tarry_status (*f)(tarry_policy *, uint64_t))
+{
+    policy_object *self = (policy_object *)object;
+    uint64_t round;
+    if (!read_round(self, id, &round) || !enter(self))
+        return NULL;
+    const tarry_status status = f(self->policy, round);
+    leave(self);
+    if (status != TARRY_OK && status != TARRY_EXPIRED)
+        return fail_value(status, id);
+    Py_RETURN_NONE;
+}
+
+static PyObject *cancel(PyObject *self, PyObject *id)
+{
+    return settle(self, id, tarry_policy_cancel);
+}
+
+static PyObject *expire(PyObject *self, PyObject *id)
+{
+    return settle(self, id, tarry_policy_expire);
+}
+
+/* The features must be as many as the policy's dimension. */
+static PyObject *admit(PyObject *object, PyObject *features)
+{
+    policy_object *self = (policy_object *)object;
+    tarry_policy_status s;
+    Py_buffer view;
+    size_t arm = 0;
+    if (!view_array(features, "d", 1, false, &view))
+        return NULL;
+    if (!enter(self)) {
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    tarry_status status = tarry_policy_get_status(self->policy, &s);
+    const bool fits = (size_t)view.shape[0] == s.dim;
+    if (status == TARRY_OK && fits)
+        status = tarry_policy_admit(self->policy, view.buf, &arm);
+    leave(self);
+    PyBuffer_Release(&view);
+    if (!fits)
+        return fail(TARRY_BAD_ARGUMENT,
+                    "an arm needs as many features as the others have");
+    return status == TARRY_OK ? PyLong_FromSize_t(arm) : fail(status, NULL);
+}
+
+static PyObject *withdraw(PyObject *object, PyObject *number)
+{
+    policy_object *self = (policy_object *)object;
+    uint64_t arm;
+    if (!read_count(number, "arm", &arm) || !enter(self))
+        return NULL;
+    const tarry_status status = tarry_policy_withdraw(self->policy, arm);
+    leave(self);
+    if (status != TARRY_OK)
+        return fail_value(status, number);
+    Py_RETURN_NONE;
+}
+
 /* ---- what it knows --------------------------------------------------------*/
 
 static PyObject *append(PyObject *list, PyObject *item)
@@ -448,6 +501,16 @@ static PyObject *active_list(const tarry_policy_status *s)
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < s->n_active; i++)
         list = append(list, PyLong_FromUnsignedLong(s->active[i]));
+    return list;
+}
+
+static PyObject *available_list(const tarry_policy_status *s)
+{
+    PyObject *list = PyList_New(0);
+    const size_t count = s->available != NULL ? s->n_available : s->n_arms;
+    for (size_t i = 0; list != NULL && i < count; i++)
+        list = append(list, PyLong_FromSize_t(
+                                s->available != NULL ? s->available[i] : i));
     return list;
 }
 
@@ -491,17 +554,20 @@ static PyObject *status_dict(const tarry_policy_status *s)
         s->best_known ? PyLong_FromSize_t(s->best) : Py_NewRef(Py_None);
     return Py_BuildValue(
         "{s:s, s:K, s:K, s:K, s:d, s:K, s:N, s:N, s:K, s:K, s:K, s:K, s:K, "
-        "s:K, s:O, s:N, s:N, s:n, s:n, s:(dd), s:O, s:K}",
+        "s:K, s:O, s:N, s:N, s:n, s:n, s:(dd), s:O, s:K, s:N, s:d, s:K, s:K}",
         "policy", s->name, "round", s->round, "horizon", s->horizon, "phase",
         s->phase, "epsilon", s->epsilon, "phase_start", s->phase_start,
         "active", active_list(s), "best", best, "pending", s->pending,
         "pending_max", s->pending_max, "used", s->used, "ignored", s->ignored,
         "late", s->late, "first_phase_rounds", s->first_phase_rounds,
         "horizon_too_short",
-        s->first_phase_rounds > s->horizon ? Py_True : Py_False, "plan",
-        plan_list(s), "estimates", estimate_list(s), "n_arms",
+        s->horizon > 0 && s->first_phase_rounds > s->horizon ? Py_True
+                                                             : Py_False,
+        "plan", plan_list(s), "estimates", estimate_list(s), "n_arms",
         (Py_ssize_t)s->n_arms, "dim", (Py_ssize_t)s->dim, "range", s->low,
-        s->high, "maximize", s->maximize ? Py_True : Py_False, "seed", s->seed);
+        s->high, "maximize", s->maximize ? Py_True : Py_False, "seed", s->seed,
+        "available", available_list(s), "confidence", s->confidence, "expired",
+        s->expired, "cancelled", s->cancelled);
 }
 
 static PyObject *get_status(PyObject *object, PyObject *unused)
@@ -511,8 +577,8 @@ static PyObject *get_status(PyObject *object, PyObject *unused)
     (void)unused;
     if (!enter(self))
         return NULL;
-    tarry_policy_get_status(self->policy, &status);
-    PyObject *dict = status_dict(&status);
+    const tarry_status read = tarry_policy_get_status(self->policy, &status);
+    PyObject *dict = read == TARRY_OK ? status_dict(&status) : fail(read, NULL);
     leave(self);
     return dict;
 }
@@ -524,9 +590,12 @@ static PyObject *get_arms(PyObject *object, PyObject *unused)
     (void)unused;
     if (!enter(self))
         return NULL;
-    tarry_policy_get_status(self->policy, &s);
-    PyObject *bytes = PyBytes_FromStringAndSize(
-        (const char *)s.arms, (Py_ssize_t)(s.n_arms * s.dim * sizeof *s.arms));
+    const tarry_status read = tarry_policy_get_status(self->policy, &s);
+    PyObject *bytes = read == TARRY_OK
+                          ? PyBytes_FromStringAndSize(
+                                (const char *)s.arms,
+                                (Py_ssize_t)(s.n_arms * s.dim * sizeof *s.arms))
+                          : fail(read, NULL);
     leave(self);
     return bytes;
 }
@@ -541,9 +610,10 @@ static PyObject *certify(PyObject *object, PyObject *unused)
     (void)unused;
     if (!enter(self))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        tarry_policy_certify(self->policy, &arm, &gap);
-    Py_END_ALLOW_THREADS leave(self);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tarry_policy_certify(self->policy, &arm, &gap);
+    PyEval_RestoreThread(thread);
+    leave(self);
     if (status == TARRY_OK)
         return Py_BuildValue("nd", (Py_ssize_t)arm, gap);
     return status == TARRY_BAD_ARGUMENT
@@ -565,9 +635,10 @@ static PyObject *save_state(PyObject *object, PyObject *path)
         Py_DECREF(bytes);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS status =
-        tarry_policy_save(self->policy, PyBytes_AS_STRING(bytes), &error);
-    Py_END_ALLOW_THREADS leave(self);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tarry_policy_save(self->policy, PyBytes_AS_STRING(bytes), &error);
+    PyEval_RestoreThread(thread);
+    leave(self);
     Py_DECREF(bytes);
     if (status != TARRY_OK)
         return fail(status, error.text);
@@ -584,9 +655,10 @@ static PyObject *restore_state(PyObject *object, PyObject *path)
     tarry_status status;
     if (!PyUnicode_FSConverter(path, &bytes))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        tarry_policy_restore(PyBytes_AS_STRING(bytes), &policy, &error);
-    Py_END_ALLOW_THREADS Py_DECREF(bytes);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tarry_policy_restore(PyBytes_AS_STRING(bytes), &policy, &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(bytes);
     if (status != TARRY_OK)
         return fail(status, error.text);
     if (self->policy != NULL) {
@@ -634,23 +706,11 @@ static PyObject *set_reports(PyObject *object, PyObject *bytes)
     Py_RETURN_NONE;
 }
 
-/* ids as a dict from text to (round, arm, probability). */
 static PyObject *get_ids(PyObject *object, PyObject *unused)
 {
     const policy_object *self = (policy_object *)object;
-    PyObject *dict = PyDict_New(), *id, *c;
-    Py_ssize_t at = 0;
     (void)unused;
-    while (dict != NULL && self->ids != NULL &&
-           PyDict_Next(self->ids, &at, &id, &c)) {
-        PyObject *line = PyTuple_Pack(3, PyStructSequence_GetItem(c, ROUND),
-                                      PyStructSequence_GetItem(c, ARM),
-                                      PyStructSequence_GetItem(c, PROBABILITY));
-        if (line == NULL || PyDict_SetItem(dict, id, line) != 0)
-            Py_CLEAR(dict);
-        Py_XDECREF(line);
-    }
-    return dict;
+    return self->ids != NULL ? PyDict_Copy(self->ids) : PyDict_New();
 }
 
 static PyObject *add_id(PyObject *object, PyObject *args)
@@ -664,12 +724,7 @@ static PyObject *add_id(PyObject *object, PyObject *args)
     if (self->ids == NULL && (self->ids = PyDict_New()) == NULL)
         return NULL;
     const choice c = {round, arm, probability};
-    PyObject *made = new_choice(self, &c, id, false);
-    if (made == NULL)
-        return NULL;
-    const int failed = PyDict_SetItem(self->ids, id, made);
-    Py_DECREF(made);
-    if (failed)
+    if (!keep_id(self, id, &c))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -714,8 +769,8 @@ static PyObject *new_policy(PyTypeObject *type, PyObject *args, PyObject *named)
     return (PyObject *)self;
 }
 
-/* make(description, settings, arms, horizon, seed, run, low, high, maximize,
- * beyond_horizon) */
+/* make(description, settings, arms, horizon, confidence, seed, run, low, high,
+ * maximize, beyond_horizon) */
 static PyObject *make(PyObject *object, PyObject *args)
 {
     policy_object *self = (policy_object *)object;
@@ -727,9 +782,9 @@ static PyObject *make(PyObject *object, PyObject *args)
     tarry_policy *policy;
     tarry_status status;
     tarry_policy_params p = tarry_policy_defaults();
-    if (!PyArg_ParseTuple(args, "ssOOOOddpp", &description, &p.settings, &arms,
-                          &horizon, &seed, &run, &p.low, &p.high, &p.maximize,
-                          &p.beyond_horizon) ||
+    if (!PyArg_ParseTuple(args, "ssOOdOOddpp", &description, &p.settings, &arms,
+                          &horizon, &p.confidence, &seed, &run, &p.low, &p.high,
+                          &p.maximize, &p.beyond_horizon) ||
         !read_count(horizon, "horizon", &p.horizon) ||
         !read_count(seed, "seed", &p.seed) ||
         !read_count(run, "run", &number) ||
@@ -739,9 +794,10 @@ static PyObject *make(PyObject *object, PyObject *args)
     p.n_arms = (size_t)view.shape[0];
     p.dim = (size_t)view.shape[1];
     p.arms = view.buf;
-    Py_BEGIN_ALLOW_THREADS status =
-        tarry_policy_create(description, &p, &policy, &error);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&view);
+    PyThreadState *thread = PyEval_SaveThread();
+    status = tarry_policy_create(description, &p, &policy, &error);
+    PyEval_RestoreThread(thread);
+    PyBuffer_Release(&view);
     if (status != TARRY_OK)
         return fail(status, error.text);
     if (self->policy != NULL) {
@@ -776,6 +832,16 @@ static PyMethodDef methods[] = {
      "Reports the loss (the reward, of a policy that maximizes) of an earlier "
      "choice,\nin any order, any time later.  Answers 'ok', 'late' (of an "
      "earlier phase) or\n'duplicate' (the same loss once more)."},
+    {"cancel", cancel, METH_O,
+     "cancel($self, id, /)\n--\n\n"
+     "The choice was never put into effect; what it was planned for is planned "
+     "again."},
+    {"expire", expire, METH_O,
+     "expire($self, id, /)\n--\n\n"
+     "The loss is taken as never coming.  Should it come all the same, "
+     "observe()\ntakes it in and answers 'late'."},
+    {"_admit", admit, METH_O, NULL},
+    {"_withdraw", withdraw, METH_O, NULL},
     {"_choose_many", choose_many, METH_VARARGS, NULL},
     {"_observe_many", observe_many, METH_VARARGS, NULL},
     {"_make", make, METH_VARARGS, NULL},

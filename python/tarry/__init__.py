@@ -12,7 +12,7 @@ from ._arrays import read_arms
 from ._design import Design, design
 from ._errors import (BadArgument, BadInput, BadLoss, BadState, Cancelled,
                       Error, HorizonReached, InputOutputError, NoMemory,
-                      NotFinite, ProgramError, ReportedTwice, TargetNotMet,
+                      NoSuchArm, NotFinite, ProgramError, ReportedTwice, TargetNotMet,
                       UnknownRound)
 from ._policy import Certificate, Policy, describe, policies
 from ._tarry import Choice, Random
@@ -27,7 +27,7 @@ __all__ = [
     "AsyncClient", "BadArgument", "BadInput", "BadLoss", "BadState",
     "Cancelled", "Certificate", "Choice", "Client", "Decision", "DelayBase",
     "Design", "Error", "Experiment", "HorizonReached", "InputOutputError",
-    "Mean", "NoMemory", "NotFinite", "Paper", "Policy", "PolicyBase",
+    "Mean", "NoMemory", "NoSuchArm", "NotFinite", "Paper", "Policy", "PolicyBase",
     "PolicyResult", "Problem", "ProgramError", "Random", "ReportedTwice",
     "Results", "ServiceError", "TargetNotMet", "UnknownRound", "Unreachable",
     "View", "World", "bound", "catalogue", "describe", "design", "examine",

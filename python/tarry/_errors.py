@@ -60,6 +60,10 @@ class BadState(Error, ValueError):
     """Not a saved state, or damaged."""
 
 
+class NoSuchArm(Error, LookupError):
+    """No such arm is available."""
+
+
 class ProgramError(Error):
     """The program `tarry` is missing or has failed."""
 
@@ -70,7 +74,7 @@ _BY_STATUS: Dict[str, Type[Error]] = {
     "TARGET_NOT_MET": TargetNotMet, "CANCELLED": Cancelled,
     "UNKNOWN_ROUND": UnknownRound, "REPORTED_TWICE": ReportedTwice,
     "BAD_LOSS": BadLoss, "HORIZON_REACHED": HorizonReached,
-    "BAD_STATE": BadState,
+    "BAD_STATE": BadState, "NO_SUCH_ARM": NoSuchArm,
 }
 
 for _class in (Error, ProgramError, *_BY_STATUS.values()):

@@ -13,13 +13,13 @@ import numpy as np
 
 from . import _tarry
 from ._arrays import Array, ArmsLike, arms_and_names, counts, numbers, read_names, whole
-from ._errors import BadArgument, BadState, Error
+from ._errors import BadArgument, BadState, Error, NoSuchArm
 
 P = TypeVar("P", bound="Policy")
 Path = Union[str, "os.PathLike[str]"]
 
 DUPLICATE = 255
-_WORDS = {"OK": "ok", "LATE": "late", "UNKNOWN_ROUND": "unknown",
+_WORDS = {"OK": "ok", "LATE": "late", "EXPIRED": "late", "UNKNOWN_ROUND": "unknown",
           "REPORTED_TWICE": "conflict", "BAD_LOSS": "invalid"}
 
 
@@ -89,7 +89,9 @@ class Policy(_tarry.Policy):
     `policy` is a name or a description `name:key=value,...`; further settings
     can be given as keyword arguments.  `arms` has a row per arm: an array, a
     data frame whose index names the arms, a file, or just a number of arms
-    without features.  Outcomes are losses in `range`, or rewards if `maximize`.
+    without features.  What the policy promises holds until the `horizon`, with
+    probability 1 - 1/horizon, or for ever with probability `confidence`; one of
+    them must be given.  Outcomes are losses in `range`, or rewards if `maximize`.
     The same arguments and the same calls give the same choices.
 
     >>> import tarry
@@ -110,6 +112,7 @@ class Policy(_tarry.Policy):
 
     def __init__(self, policy: str, arms: ArmsLike,
                  horizon: Optional[float] = None, *,
+                 confidence: Optional[float] = None,
                  range: Tuple[float, float] = (-1, 1), maximize: bool = False,
                  seed: int = 1, run: int = 0,
                  names: Optional[Iterable[str]] = None,
@@ -119,9 +122,11 @@ class Policy(_tarry.Policy):
             low, high = (float(x) for x in range)
         except (TypeError, ValueError):
             raise BadArgument("range: not (low, high): '%s'" % (range,))
-        if horizon is None:
-            raise BadArgument("horizon: must be given")
-        self._make(policy, settings_text(settings), array, horizon, seed, run,
+        if horizon is None and confidence is None:
+            raise BadArgument("horizon, confidence: one must be given")
+        self._make(policy, settings_text(settings), array,
+                   0 if horizon is None else horizon,
+                   0.0 if confidence is None else confidence, seed, run,
                    low, high, maximize, beyond_horizon)
         self._names = texts
 
@@ -139,24 +144,33 @@ class Policy(_tarry.Policy):
         >>> p.observe_many(ids, [0, 1, 0, 1, 1]).tolist()
         ['ok', 'ok', 'ok', 'ok', 'ok']
         """
-        return self.choose_many_with_probability(count)[:2]
+        ids, arms, _ = self._many(count, False)
+        return ids, arms
 
     def choose_many_with_probability(self, count: int
                                      ) -> Tuple[Array, Array, Array]:
-        """As choose_many, with the probabilities of the choices."""
+        """As choose_many, with the probabilities of the choices; for Thompson
+        sampling each takes the time of a thousand choices."""
+        ids, arms, probabilities = self._many(count, True)
+        assert probabilities is not None
+        return ids, arms, probabilities
+
+    def _many(self, count: int, ask: bool
+              ) -> Tuple[Array, Array, Optional[Array]]:
         wanted = whole(count, "count", 1 << 39)
         if wanted > 1 << 20:  # no more room than there are rounds
             s = self._status()
-            wanted = max(1, min(wanted, s["horizon"] - s["round"]))
+            if s["horizon"] > 0:
+                wanted = max(1, min(wanted, s["horizon"] - s["round"]))
         try:
             ids = np.empty(wanted, np.uint64)
             arms = np.empty(len(ids), np.uint64)
-            probabilities = np.empty(len(ids))
+            probabilities = np.empty(len(ids)) if ask else None
         except (MemoryError, ValueError):
             raise BadArgument("count: too many choices: '%s'" % (count,))
         done = self._choose_many(ids, arms, probabilities)
         return (ids[:done].view(np.int64), arms[:done].view(np.int64),
-                probabilities[:done])
+                None if probabilities is None else probabilities[:done])
 
     def observe_many(self, ids: Any, losses: Any) -> Array:
         """Reports many losses; answers 'ok', 'late' or 'duplicate' for each.
@@ -199,6 +213,44 @@ class Policy(_tarry.Policy):
             raise
         raise Error("refused: %s" % results[first])
 
+    # ---- arms that come and go ---------------------------------------------
+
+    def admit(self, name: Any, features: Any = None) -> int:
+        """Adds an arm, admit("blue", [0.2, 1]) or admit([0.2, 1]); answers its
+        number.  Numbers of arms never change.
+
+        >>> import tarry
+        >>> p = tarry.Policy("lints", [[1, 0], [0, 1]], confidence=0.99)
+        >>> p.admit([0.5, 0.5])
+        2
+        >>> p.withdraw(0)
+        >>> p.status()["available"]
+        [1, 2]
+        """
+        if features is None and not isinstance(name, str):
+            name, features = None, name
+        if name is not None and self._names is not None and \
+                name in self._names:
+            raise BadArgument("there is an arm of the name '%s'" % (name,))
+        arm = self._admit(numbers(features, "features", 1))
+        if name is not None and self._names is None:
+            self._names = tuple(str(i) for i in range(arm))
+        if self._names is not None:
+            self._names += (str(arm) if name is None else str(name),)
+        return arm
+
+    def withdraw(self, arm: Union[int, str]) -> None:
+        """Takes an arm out, by number or name; losses of its plays still
+        count."""
+        if isinstance(arm, str):
+            if self._names is None or arm not in self._names:
+                raise NoSuchArm("no such arm is available: '%s'" % arm)
+            try:
+                return self._withdraw(self._names.index(arm))
+            except NoSuchArm:
+                raise NoSuchArm("no such arm is available: '%s'" % arm)
+        self._withdraw(arm)
+
     # ---- what it knows -----------------------------------------------------
 
     @property
@@ -231,16 +283,15 @@ class Policy(_tarry.Policy):
             s = self._status()
         except Error:
             return "<Policy that was never made>"
-        return "<Policy %s: %d arms in %d dimensions, round %d of %d, %d " \
-            "pending>" % (s["policy"], s["n_arms"], s["dim"], s["round"],
-                          s["horizon"], s["pending"])
+        return "<Policy %s: %d arms in %d dimensions, round %s, %d pending>" \
+            % (s["policy"], s["n_arms"], s["dim"], _round(s), s["pending"])
 
     def _repr_html_(self) -> str:
         s = self.status()
         best = s["best"]
         lines = [("policy", s["policy"]),
                  ("arms", "%d in %d dimensions" % (s["n_arms"], s["dim"])),
-                 ("round", "%d of %d" % (s["round"], s["horizon"])),
+                 ("round", _round(s)),
                  ("pending", s["pending"]),
                  ("active arms", len(s["active"])),
                  ("best so far", "not known" if best is None else
@@ -336,6 +387,12 @@ class Policy(_tarry.Policy):
 
 def _unpickle(cls: Type[P], data: bytes) -> P:
     return cls.from_bytes(data)
+
+
+def _round(status: Dict[str, Any]) -> str:
+    end = status["horizon"]
+    return "%d of %d" % (status["round"], end) if end else \
+        str(status["round"])
 
 
 def _take_apart(data: bytes, what: str) -> Tuple[bytes, Any, Any, bytes]:

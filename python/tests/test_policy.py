@@ -265,3 +265,109 @@ def test_it_shows_itself():
     assert "round 1 of 10000, 1 pending" in repr(p)
     assert "<table>" in p._repr_html_()
     assert (p.arms == ARMS).all() and not p.arms.flags.writeable
+
+
+# ---- live ------------------------------------------------------------------
+
+
+def test_probabilities_are_asked_for_only_when_needed():
+    p = make("uniform")
+    c = p.choose()
+    assert c.probability == 1 / 20 and c[2] == c.probability
+    late = p.choose()
+    p.choose()
+    assert np.isnan(late.probability)  # the policy has gone on
+    assert make("linucb").choose().probability == 1
+    ids, arms, probabilities = p.choose_many_with_probability(5)
+    assert (probabilities == 1 / 20).all()
+    named = p.choose(id="a")
+    assert named.probability == 1 / 20
+    p.choose()
+    assert p.choose(id="a").probability == 1 / 20
+    lints = make("lints")
+    play(lints, 200)
+    assert 0 < lints.choose().probability <= 1
+
+
+def test_a_confidence_in_place_of_a_horizon():
+    p = tarry.Policy("recommended", ARMS, confidence=0.99, range=(-2, 2),
+                     maximize=True, seed=1)
+    play(p, 300)
+    assert p.status()["confidence"] == 0.99 and p.status()["horizon"] == 0
+    assert "round 300," in repr(p) and p.certificate() is not None
+    with pytest.raises(tarry.BadArgument, match="horizon, confidence"):
+        tarry.Policy("lints", ARMS)
+    with pytest.raises(tarry.BadArgument, match="confidence"):
+        tarry.Policy("lints", ARMS, confidence=1.5)
+
+
+def test_choices_are_cancelled_and_expire():
+    p = make("phased-loss-dependent", constants="tight")
+    ids, _ = p.choose_many(4)
+    p.cancel(ids[0])
+    p.expire(2)
+    p.expire(2)
+    status = p.status()
+    assert status["cancelled"] == 1 and status["expired"] == 1
+    assert p.observe(2, 0.5) == "late"  # it came after all
+    assert p.observe(2, 0.5) == "duplicate"
+    with pytest.raises(tarry.ReportedTwice):
+        p.observe(1, 0.5)
+    with pytest.raises(tarry.UnknownRound, match="'77'"):
+        p.cancel(77)
+    with pytest.raises(tarry.UnknownRound, match="'x'"):
+        p.expire("x")
+    p.choose(id="mine")
+    p.cancel("mine")
+    assert p.status()["cancelled"] == 2
+
+
+def test_arms_come_and_go_by_name():
+    p = tarry.Policy("lints", np.eye(3), confidence=0.95,
+                     names=["a", "b", "c"])
+    assert p.admit("d", [0.5, 0.5, 0]) == 3
+    assert p.names == ("a", "b", "c", "d") and p.arms.shape == (4, 3)
+    p.withdraw("a")
+    p.withdraw(1)
+    assert p.status()["available"] == [2, 3]
+    assert set(p.choose_many(50)[1].tolist()) <= {2, 3}
+    twin = pickle.loads(pickle.dumps(p))
+    assert twin.names == p.names
+    assert twin.choose_many(50)[1].tolist() == p.choose_many(50)[1].tolist()
+    with pytest.raises(tarry.NoSuchArm, match="'a'"):
+        p.withdraw("a")
+    with pytest.raises(tarry.NoSuchArm):
+        p.withdraw("nobody")
+    with pytest.raises(tarry.BadArgument):
+        p.admit("d", [1, 1, 1])
+    with pytest.raises(tarry.BadArgument, match="as many features"):
+        p.admit([1, 1])
+    with pytest.raises(tarry.NotFinite):
+        p.admit([1, 1, float("inf")])
+
+
+def test_the_order_of_reports_between_choices_does_not_matter():
+    p, q = make("phased-stochastic:constants=tight,guide=lints"), \
+        make("phased-stochastic:constants=tight,guide=lints")
+    for _ in range(20):
+        ids, arms = p.choose_many(100)
+        q.choose_many(100)
+        losses = np.cos(arms + ids) / 2
+        p.observe_many(ids, losses)
+        order = np.argsort(losses)
+        q.observe_many(ids[order], losses[order])
+    assert p.choose_many(100)[1].tolist() == q.choose_many(100)[1].tolist()
+
+
+def test_a_choice_does_not_keep_its_policy_alive_for_ever():
+    import gc
+    import weakref
+
+    class Mine(tarry.Policy):
+        pass
+    p = Mine("uniform", 3, horizon=10)
+    p.last = p.choose()
+    gone = weakref.ref(p)
+    del p
+    gc.collect()
+    assert gone() is None
