@@ -390,7 +390,8 @@ static ssize_t read_more(input *in)
 {
     enum { LEAST = 1 << 16 };
     struct pollfd standard = {.fd = STDIN_FILENO, .events = POLLIN};
-    memmove(in->bytes, in->bytes + in->begin, in->end - in->begin);
+    if (in->begin > 0)
+        memmove(in->bytes, in->bytes + in->begin, in->end - in->begin);
     in->end -= in->begin;
     in->begin = 0;
     if (in->room - in->end < LEAST) {

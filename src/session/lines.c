@@ -68,7 +68,7 @@ static bool reserve(tarry__lines *l, size_t more)
 
 static void put(tarry__lines *l, const char *text, size_t length)
 {
-    if (!reserve(l, length))
+    if (length == 0 || !reserve(l, length))
         return;
     memcpy(l->text + l->size, text, length);
     l->size += length;
@@ -257,7 +257,7 @@ static void choose_one(tarry__lines *l, const char *own, int64_t now)
 static void choose_many(tarry__lines *l, uint64_t count, int64_t now)
 {
     tarry__choice c;
-    tarry_error error;
+    tarry_error error = {""};
     char id[TARRY__SESSION_ID_ROOM];
     json_t *list = l->options.json ? json_array() : NULL;
     uint64_t done = 0;
