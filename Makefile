@@ -5,17 +5,17 @@
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
+# make mutants   wrong algorithms that the paper's rows must notice
 # make fuzz MINUTES=n     every parser and loader with libFuzzer
 # make campaign  the long forms of kills, faults and random programs
 # make format    put the code in its format   make clean
 PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
-
 PYTHON ?= /usr/bin/python3
 
 .PHONY: all demo test python wheel bench install valgrind tsan coverage fuzz \
-        campaign check format clean
+        campaign check mutants format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -83,6 +83,10 @@ campaign:
 check:
 	@tools/setup build check
 	@tools/check
+
+mutants: all
+	@tools/setup demo
+	@tools/mutants/run build
 
 format:
 	@tools/setup check
