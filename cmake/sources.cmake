@@ -65,6 +65,8 @@ set(TARRY_CORE
     src/policy/linear/vids.c
     src/policy/linear/window.c
     src/policy/description.c
+    src/policy/held.c
+    src/policy/live.c
     src/policy/open_rounds.c
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
@@ -81,6 +83,7 @@ set(TARRY_CORE
     src/policy/phased/phased.c
     src/policy/phased/plan.c
     src/policy/phased/regret_design.c
+    src/policy/phased/restart.c
     src/policy/phased/settings.c
     src/policy/phased/spanner.c
     src/policy/phased/stochastic.c
@@ -181,7 +184,7 @@ set(TARRY_LAB
     src/log/order.c
     src/log/read.c
     src/log/rebuild.c
-    src/log/scan.c
+    src/log/tokens.c
     src/log/survival.c
     src/log/text.c
     src/log/value.c
@@ -190,6 +193,23 @@ set(TARRY_LAB
 
 # Only in the program: the paper, figures, reports, commands.
 set(TARRY_PROGRAM
+    src/session/age.c
+    src/session/events.c
+    src/session/lines.c
+    src/session/moves.c
+    src/session/names.c
+    src/session/session.c
+    src/session/status.c
+    src/store/heads.c
+    src/store/lock.c
+    src/store/memory.c
+    src/store/sqlite.c
+    src/store/sqlite_scan.c
+    src/store/sqlite_schema.c
+    src/store/sqlite_verify.c
+    src/store/store.c
+    src/store/texts.c
+    src/store/wal.c
     src/paper/audit.c
     src/paper/fit.c
     src/paper/lab.c
@@ -239,6 +259,7 @@ set(TARRY_PROGRAM
     src/cli/run_config.c
     src/cli/run_report.c
     src/cli/run_worlds.c
+    src/cli/store.c
     src/cli/talk.c
 )
 
@@ -248,6 +269,7 @@ set(TARRY_KERNELS
     src/design/exchange_kernel.c
     src/design/small_kernel.c
     src/design/variance_kernel.c
+    src/policy/foresight/view_kernel.c
     src/policy/linear/arms_kernel.c
     src/random/normals_kernel.c
     src/random/rounds_kernel.c

@@ -24,7 +24,11 @@ typedef struct {
     size_t n_arms, dim;   /* K and n in the paper; n_arms at most 2^24 */
     const double *arms;   /* arm k is arms[k*dim .. k*dim + dim-1]; copied.
                              Its largest entry: 0 or from 1e-100 to 1e100 */
-    uint64_t horizon;     /* T, in rounds; 2 to 2^39 - 1 */
+    uint64_t horizon;     /* T, in rounds; 2 to 2^39 - 1; 0: no end, then there
+                             must be a confidence */
+    double confidence;    /* what is promised holds for ever with this
+                             probability, from 0.5 to below 1, whatever the
+                             horizon; 0: until the horizon, with 1 - 1/T */
     uint64_t seed;        /* of the policy's own coins, with */
     uint32_t run;         /*   the number of the run in an experiment */
     double low, high;     /* losses are reported in [low, high]; default -1, 1.
@@ -74,14 +78,78 @@ TARRY_API void tarry_policy_free(tarry_policy *policy);
 TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
                                            uint64_t *round, size_t *arm);
 
-/* Reports the loss of an earlier choice; any order will do, any time later.
+/* The probability with which the arm of the last choice was chosen, given all
+ * that was known: 1 where chance had no part, the design's weight where the
+ * plan draws, and for Thompson sampling the share of the arm among the draw
+ * that was played and TARRY_PROBABILITY_DRAWS others, from coins of their own;
+ * these take the time of as many choices.
+ * TARRY_UNKNOWN_ROUND: nothing has been chosen since the policy was made or
+ * its arms have changed; or the horizon is over. */
+enum { TARRY_PROBABILITY_DRAWS = 1000 };
+TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
+                                                double *probability);
+
+/* Reports the loss of an earlier choice, any time later.  What is reported
+ * between two choices is counted when the second is asked for, in the order of
+ * the plays: the order of the reports has no effect on anything, even if it
+ * goes by the losses.
  * TARRY_OK: taken in.  TARRY_LATE: of an earlier phase, counted and otherwise
  * ignored, as the algorithm says, but for its guide, if it has one.  Refused,
  * and the policy is as it was before the call: TARRY_UNKNOWN_ROUND (never
  * chosen), TARRY_REPORTED_TWICE, TARRY_BAD_LOSS (NaN, infinite or outside [low,
- * high]). */
+ * high]), TARRY_NO_MEMORY. */
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
                                             uint64_t round, double loss);
+
+/* An outstanding choice. */
+typedef struct {
+    uint64_t round, arm;
+} tarry_pending;
+
+/* The oldest outstanding choices that were not given up, oldest first, at most
+ * `most` of them: answers how many.  Takes time of the order of all that are
+ * outstanding. */
+TARRY_API size_t tarry_policy_pending(const tarry_policy *policy,
+                                      tarry_pending *out, size_t most);
+
+/* ---- what else may become of a choice -------------------------------------*/
+
+/* The choice was never put into effect: nothing was shown or played, and no
+ * loss will come.  It does not count as missing, and what it was planned for is
+ * planned again.  Where delays must not depend on losses, cancelling must not
+ * either.  Refused, and nothing has changed: TARRY_UNKNOWN_ROUND,
+ * TARRY_REPORTED_TWICE (reported or cancelled before), TARRY_NO_MEMORY. */
+TARRY_API tarry_status tarry_policy_cancel(tarry_policy *policy,
+                                           uint64_t round);
+
+/* The loss is taken as never coming: nobody waits for it any longer.  It stays
+ * missing, and whatever it may have been is allowed for; no loss is invented in
+ * its place.  Should it come all the same, observe takes it in and answers
+ * TARRY_EXPIRED.  Refused: as by cancel; TARRY_EXPIRED: it was given up
+ * before. */
+TARRY_API tarry_status tarry_policy_expire(tarry_policy *policy,
+                                           uint64_t round);
+
+/* ---- arms that come and go ------------------------------------------------*/
+
+/* A new arm with these features (dim of them, copied) may be chosen from the
+ * next choice on; *arm is its number, the next one.  Numbers of arms never
+ * change.
+ *
+ * The promises of a policy with phases are, since the last change, about the
+ * arms that are available: its phases begin anew with the next choice, with the
+ * active arms and the new one.
+ * TARRY_BAD_ARGUMENT (there are 2^24 arms, or this policy cannot),
+ * TARRY_NOT_FINITE, TARRY_NO_MEMORY: nothing has changed. */
+TARRY_API tarry_status tarry_policy_admit(tarry_policy *policy,
+                                          const double *features, size_t *arm);
+
+/* This arm is never chosen again; losses of its plays still count, where they
+ * tell something of other arms.  If it was active, arms that were cut because
+ * of it may be good now: all available ones are active again.
+ * TARRY_NO_SUCH_ARM: it is not available; TARRY_BAD_ARGUMENT: it is the last
+ * one, or this policy cannot; TARRY_NO_MEMORY. */
+TARRY_API tarry_status tarry_policy_withdraw(tarry_policy *policy, size_t arm);
 
 /* ---- what it knows --------------------------------------------------------*/
 
@@ -102,8 +170,8 @@ typedef struct {
 /* Pointers are valid until the next call that changes the policy. */
 typedef struct {
     const char *name;
-    uint64_t round; /* choices made so far */
-    uint64_t horizon;
+    uint64_t round;       /* choices made so far */
+    uint64_t horizon;     /* 0: no end */
     double low, high;     /* the range of reported losses */
     int maximize;         /* or of rewards */
     uint64_t phase;       /* from 1; 0 for policies without phases */
@@ -128,20 +196,29 @@ typedef struct {
     size_t n_arms, dim; /* what it was made for */
     const double *arms;
     uint64_t seed;
+    size_t n_available;        /* arms that may be chosen */
+    const uint32_t *available; /* increasing; NULL: all arms */
+    double confidence; /* with this probability all that was promised holds */
+    uint64_t expired;  /* choices given up, whose loss has not come after all */
+    uint64_t cancelled; /* choices called off so far */
 } tarry_policy_status;
 
-TARRY_API void tarry_policy_get_status(const tarry_policy *policy,
-                                       tarry_policy_status *status);
+/* What it knows, with everything counted that was reported.  Asking has no
+ * effect on later choices.  It takes memory, and time of the order of the
+ * state's size, if something was reported since the last choice.
+ * TARRY_NO_MEMORY: *status is what was known at the last choice. */
+TARRY_API tarry_status tarry_policy_get_status(tarry_policy *policy,
+                                               tarry_policy_status *status);
 
 /* The arm it would exploit now, and a bound on how much worse than the best arm
  * it is, in the unit of the reported losses.  All bounds it ever states hold
- * together with probability 1 - 1/T, if delays are of the kind the policy is
- * for; before there is anything to say the bound is high - low.  Takes time of
- * the order n_arms dim^2.  TARRY_BAD_ARGUMENT: the policy (or its setting
- * constants) states no bounds, *arm is its best and *gap is NaN;
- * TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
-TARRY_API tarry_status tarry_policy_certify(const tarry_policy *policy,
-                                            size_t *arm, double *gap);
+ * together with probability 1 - 1/T, or the confidence, if delays are of the
+ * kind the policy is for; before there is anything to say the bound is high -
+ * low.  Takes time of the order n_arms dim^2.  TARRY_BAD_ARGUMENT: the policy
+ * (or its setting constants) states no bounds, *arm is its best and *gap is
+ * NaN; TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
+TARRY_API tarry_status tarry_policy_certify(tarry_policy *policy, size_t *arm,
+                                            double *gap);
 
 /* ---- saving ---------------------------------------------------------------*/
 
@@ -155,6 +232,15 @@ TARRY_API tarry_status tarry_policy_save(tarry_policy *policy, const char *path,
 TARRY_API tarry_status tarry_policy_restore(const char *path,
                                             tarry_policy **out,
                                             tarry_error *error);
+
+/* The same bytes in memory.  The caller ends *bytes with
+ * tarry_policy_pack_free; on failure it is NULL. */
+TARRY_API tarry_status tarry_policy_pack(tarry_policy *policy, void **bytes,
+                                         size_t *size);
+TARRY_API void tarry_policy_pack_free(void *bytes);
+TARRY_API tarry_status tarry_policy_unpack(const void *bytes, size_t size,
+                                           tarry_policy **out,
+                                           tarry_error *error);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,9 @@ extern "C" {
     X(REPORTED_TWICE, "this round has been reported already")                  \
     X(BAD_LOSS, "the loss is not a number in range")                           \
     X(HORIZON_REACHED, "the horizon is reached")                               \
-    X(BAD_STATE, "not a saved state, or damaged")
+    X(BAD_STATE, "not a saved state, or damaged")                              \
+    X(EXPIRED, "feedback of a round that had been given up: taken in")         \
+    X(NO_SUCH_ARM, "no such arm is available")
 
 typedef enum {
 #define TARRY_STATUS_CODE(code, text) TARRY_##code,

@@ -23,8 +23,11 @@ double tarry__tight_quota(const tarry__bound_question *q, double eps)
 {
     const double g = q->algorithm == 4 ? q->K : 1.001 * q->rank;
     const double drawn = q->algorithm == 1 && !q->guided ? 1.25 : 1;
-    return tarry__phased_tight_quota(drawn * g,
-                                     tarry__phased_tight_log(q->K, q->T), eps);
+    const tarry__policy_problem problem = {.n_arms = q->world->instance.n_arms,
+                                           .horizon = (uint64_t)q->T};
+    const double L = tarry__phased_tight_log(&problem, q->choices.confidence,
+                                             (uint64_t)lround(-log2(eps)));
+    return tarry__phased_tight_quota(drawn * g, L, eps);
 }
 
 /* Plays that a phase plans: one more per arm of the design at most. */
@@ -93,7 +96,9 @@ void tarry__bound_tight(const tarry__bound_question *q,
                         tarry__env_delay_model model, tarry__bound *b)
 {
     double rest = q->T;
-    b->upper = 2;
+    /* the promise is broken with this probability, at 2 a round */
+    b->upper =
+        q->choices.confidence > 0 ? 2 * q->T * (1 - q->choices.confidence) : 2;
     for (size_t m = 0; m < b->n_phases; m++) {
         tarry__bound_phase *p = &b->phase[m];
         p->longest = q->guided

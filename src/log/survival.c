@@ -126,20 +126,34 @@ tarry__log_interval tarry__survival_band(const tarry__survival *c,
                                  fmin(1, s->out + reach)};
 }
 
+/* The first step at or below a level; n_steps if there is none. */
+static size_t first_below(const tarry__survival *c, double level)
+{
+    size_t low = 0, high = c->n_steps;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (c->step[middle].out > level)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* From where the curve meets the level, back and forth to where the ends of
+ * its intervals do. */
 tarry__log_interval tarry__survival_quantile(const tarry__survival *c, double q)
 {
     const double level = 1 - q + rounding;
-    tarry__log_interval t = {INFINITY, INFINITY, INFINITY};
-    for (size_t i = 0; i < c->n_steps && !isfinite(t.high); i++) {
-        const tarry__log_interval s = interval_of(&c->step[i]);
-        if (s.low <= level && !isfinite(t.low))
-            t.low = c->step[i].time;
-        if (s.value <= level && !isfinite(t.value))
-            t.value = c->step[i].time;
-        if (s.high <= level)
-            t.high = c->step[i].time;
-    }
-    return t;
+    const size_t n = c->n_steps, at = first_below(c, level);
+    size_t low = at, high = at;
+    while (low > 0 && interval_of(&c->step[low - 1]).low <= level)
+        low--;
+    while (high < n && interval_of(&c->step[high]).high > level)
+        high++;
+    return (tarry__log_interval){at < n ? c->step[at].time : INFINITY,
+                                 low < n ? c->step[low].time : INFINITY,
+                                 high < n ? c->step[high].time : INFINITY};
 }
 
 /* With A the area under S, P its last value and L the last time,

@@ -35,6 +35,16 @@ void tarry__archive_bytes(tarry__archive *a, void *field, size_t size);
 void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
                           size_t size, size_t most);
 
+/* Whether it is being loaded from this version of the format. */
+static inline bool tarry__archive_is_of(const tarry__archive *a,
+                                        uint64_t version)
+{
+    return a->loading && a->version == version;
+}
+
+/* Saving is over: what follows loads what was saved. */
+void tarry__archive_turn(tarry__archive *a);
+
 /* Loading: refuses the file if `sound` is false. */
 void tarry__archive_require(tarry__archive *a, bool sound);
 
@@ -45,5 +55,13 @@ tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
 tarry_status tarry__archive_read(tarry__archive *a, const char *path,
                                  tarry_error *error);
 void tarry__archive_clear(tarry__archive *a);
+
+/* The same bytes as in a file, in memory.  The caller ends *bytes with
+ * tarry__base_free.  An archive made by unpack reads `bytes` where they are:
+ * it needs no clear. */
+tarry_status tarry__archive_pack(const tarry__archive *a, void **bytes,
+                                 size_t *size);
+tarry_status tarry__archive_unpack(tarry__archive *a, const void *bytes,
+                                   size_t size, tarry_error *error);
 
 #endif

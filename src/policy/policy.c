@@ -6,22 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
-#include "policy/open_rounds.h"
-#include "policy/policy_type.h"
-
-static const uint64_t MAX_ROUND = (1ull << TARRY__OPEN_ROUND_BITS) - 1;
-static const size_t MAX_ARMS = 1u << (TARRY__OPEN_VALUE_BITS - 1);
-
-struct tarry_policy {
-    const tarry__policy_type *type;
-    tarry__policy_problem problem; /* owns the arms */
-    double low, high;
-    int32_t maximize, beyond_horizon;
-    uint64_t round; /* choices so far */
-    uint64_t pending_max, used, ignored, late;
-    tarry__open_rounds open;
-    void *state;
-};
+#include "policy/handle.h"
 
 tarry_policy_params tarry_policy_defaults(void)
 {
@@ -40,8 +25,8 @@ static bool is_range(double low, double high)
  * is said of such an arm would be made of nothing. */
 static const double LEAST_ARM = 1e-100, LARGEST_ARM = 1e100;
 
-static tarry_status check_arms(const double *arms, size_t n_arms, size_t dim,
-                               tarry_error *error)
+tarry_status tarry__policy_check_arms(const double *arms, size_t n_arms,
+                                      size_t dim, tarry_error *error)
 {
     for (size_t k = 0; k < n_arms; k++) {
         double largest = 0;
@@ -62,18 +47,32 @@ static tarry_status check_arms(const double *arms, size_t n_arms, size_t dim,
     return TARRY_OK;
 }
 
+static bool is_confidence(double confidence)
+{
+    return confidence >= 0.5 && confidence < 1;
+}
+
+static bool is_horizon(uint64_t horizon)
+{
+    return horizon >= 2 && horizon <= TARRY__POLICY_MAX_ROUND;
+}
+
 static tarry_status check_params(const tarry_policy_params *p,
                                  tarry_error *error)
 {
-    if (p->n_arms == 0 || p->n_arms > MAX_ARMS)
+    if (p->n_arms == 0 || p->n_arms > TARRY__POLICY_MAX_ARMS)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "there must be 1 to %zu arms: %zu", MAX_ARMS,
-                                p->n_arms);
+                                "there must be 1 to %zu arms: %zu",
+                                TARRY__POLICY_MAX_ARMS, p->n_arms);
     if (p->dim == 0 || p->dim > 20000 || p->arms == NULL)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "the arms' dimension must be 1 to 20000: %zu",
                                 p->dim);
-    if (p->horizon < 2 || p->horizon > MAX_ROUND)
+    if (p->confidence != 0 && !is_confidence(p->confidence))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "the confidence must be 0.5 to below 1: %g",
+                                p->confidence);
+    if (!is_horizon(p->horizon) && (p->horizon != 0 || p->confidence == 0))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "the horizon must be 2 to 2^39 - 1 rounds: %ju",
                                 (uintmax_t)p->horizon);
@@ -81,7 +80,7 @@ static tarry_status check_params(const tarry_policy_params *p,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "the range of losses must be low < high: %g,%g",
                                 p->low, p->high);
-    return check_arms(p->arms, p->n_arms, p->dim, error);
+    return tarry__policy_check_arms(p->arms, p->n_arms, p->dim, error);
 }
 
 static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
@@ -91,12 +90,14 @@ static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
     if (arms == NULL)
         return TARRY_NO_MEMORY;
     memcpy(arms, q->arms, count * sizeof *arms);
-    p->problem = (tarry__policy_problem){.n_arms = q->n_arms,
-                                         .dim = q->dim,
-                                         .arms = arms,
-                                         .horizon = q->horizon,
-                                         .seed = q->seed,
-                                         .run = q->run};
+    p->problem = (tarry__policy_problem){
+        .n_arms = q->n_arms,
+        .dim = q->dim,
+        .arms = arms,
+        .horizon = q->horizon > 0 ? q->horizon : TARRY__POLICY_MAX_ROUND,
+        .confidence = q->confidence,
+        .seed = q->seed,
+        .run = q->run};
     p->low = q->low;
     p->high = q->high;
     p->maximize = q->maximize != 0;
@@ -148,9 +149,12 @@ void tarry_policy_free(tarry_policy *p)
 {
     if (p == NULL)
         return;
+    tarry__policy_forget_ahead(p);
     tarry__policy_close(p->type, p->state);
+    tarry__held_clear(&p->held);
     tarry__open_clear(&p->open);
     tarry__base_free(p->problem.arms);
+    tarry__base_free(p->available);
     tarry__base_free(p);
 }
 
@@ -161,33 +165,11 @@ static bool is_past_horizon(const tarry_policy *p, uint64_t round)
     return round > p->problem.horizon;
 }
 
-static size_t best_arm(const tarry_policy *p)
+static size_t best_arm(const tarry_policy *p, const void *state)
 {
     tarry_policy_status status = {0};
-    p->type->status(p->state, &status);
+    p->type->status(state, &status);
     return status.best;
-}
-
-tarry_status tarry_policy_choose(tarry_policy *p, uint64_t *round, size_t *arm)
-{
-    if (p == NULL || round == NULL || arm == NULL)
-        return TARRY_BAD_ARGUMENT;
-    const uint64_t next = p->round + 1;
-    const bool past = is_past_horizon(p, next);
-    if ((past && !p->beyond_horizon) || next > MAX_ROUND)
-        return TARRY_HORIZON_REACHED;
-    tarry_status status = tarry__open_reserve(&p->open);
-    if (status == TARRY_OK && past)
-        *arm = best_arm(p);
-    else if (status == TARRY_OK)
-        status = p->type->choose(p->state, next, arm);
-    if (status != TARRY_OK)
-        return status;
-    tarry__open_add(&p->open, next, (uint32_t)*arm);
-    if (p->open.count > p->pending_max)
-        p->pending_max = p->open.count;
-    *round = p->round = next;
-    return TARRY_OK;
 }
 
 /* [low, high] to [-1, 1], rewards to losses; exact for [-1, 1]. */
@@ -199,39 +181,120 @@ static double normalised(const tarry_policy *p, double loss)
     return p->maximize ? -inside : inside;
 }
 
-static tarry_status note_use(tarry_policy *p, tarry__policy_use use)
+static void note_use(tarry__policy_use use, tarry__policy_uses *uses)
 {
-    switch (use) {
-    case TARRY__POLICY_USED:
-        p->used++;
-        return TARRY_OK;
-    case TARRY__POLICY_IGNORED:
-        p->ignored++;
-        return TARRY_OK;
-    case TARRY__POLICY_LATE:
-        p->late++;
-        return TARRY_LATE;
+    uses->used += use == TARRY__POLICY_USED;
+    uses->ignored += use == TARRY__POLICY_IGNORED;
+    uses->late += use == TARRY__POLICY_LATE;
+}
+
+void tarry__policy_count(const tarry_policy *p, const tarry__held *held,
+                         void *state, tarry__policy_uses *uses)
+{
+    for (size_t i = 0; i < held->count; i++) {
+        const tarry__held_loss *l = &held->loss[i];
+        if (l->expired)
+            tarry__policy_tell_expired(p, state, l->round, l->arm, false);
+        note_use(is_past_horizon(p, l->round)
+                     ? TARRY__POLICY_IGNORED
+                     : p->type->observe(state, l->round, l->arm,
+                                        normalised(p, l->loss)),
+                 uses);
     }
+}
+
+/* What was reported since the last choice is counted, in order of play. */
+void tarry__policy_settle(tarry_policy *p)
+{
+    tarry__policy_forget_ahead(p);
+    tarry__held_sort(&p->held);
+    tarry__policy_count(p, &p->held, p->state, &p->uses);
+    p->held.count = 0;
+}
+
+tarry_status tarry_policy_choose(tarry_policy *p, uint64_t *round, size_t *arm)
+{
+    if (p == NULL || round == NULL || arm == NULL)
+        return TARRY_BAD_ARGUMENT;
+    const uint64_t next = p->round + 1;
+    const bool past = is_past_horizon(p, next);
+    if ((past && !p->beyond_horizon) || next > TARRY__POLICY_MAX_ROUND)
+        return TARRY_HORIZON_REACHED;
+    tarry_status status = tarry__open_reserve(&p->open);
+    if (status != TARRY_OK)
+        return status;
+    tarry__policy_settle(p);
+    if (past)
+        *arm = best_arm(p, p->state);
+    else
+        status = p->type->choose(p->state, next, arm);
+    if (status != TARRY_OK)
+        return status;
+    tarry__open_add(&p->open, next, (uint32_t)*arm);
+    if (p->open.count - p->expired > p->pending_max)
+        p->pending_max = p->open.count - p->expired;
+    p->last_arm = *arm;
+    p->may_ask = !past;
+    *round = p->round = next;
     return TARRY_OK;
+}
+
+/* Whether the loss of a round will be counted as one of an earlier phase. */
+static bool is_late(const tarry_policy *p, uint64_t round)
+{
+    return p->type->is_late != NULL && !is_past_horizon(p, round) &&
+           p->type->is_late(p->state, round);
 }
 
 tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
 {
-    uint32_t arm;
+    uint32_t value;
     if (p == NULL)
         return TARRY_BAD_ARGUMENT;
     if (round == 0 || round > p->round)
         return TARRY_UNKNOWN_ROUND;
-    if (!tarry__open_find(&p->open, round, &arm))
+    if (!tarry__open_find(&p->open, round, &value))
         return TARRY_REPORTED_TWICE;
     if (!(loss >= p->low && loss <= p->high))
         return TARRY_BAD_LOSS;
+    const tarry_status status = tarry__held_reserve(&p->held);
+    if (status != TARRY_OK)
+        return status;
+    const bool expired = value & TARRY__POLICY_EXPIRED;
+    tarry__policy_forget_ahead(p);
     tarry__open_remove(&p->open, round);
-    const tarry__policy_use use =
-        is_past_horizon(p, round)
-            ? TARRY__POLICY_IGNORED
-            : p->type->observe(p->state, round, arm, normalised(p, loss));
-    return note_use(p, use);
+    p->expired -= expired;
+    tarry__held_add(&p->held,
+                    (tarry__held_loss){.round = round,
+                                       .loss = loss,
+                                       .arm = value & ~TARRY__POLICY_EXPIRED,
+                                       .expired = expired});
+    return expired ? TARRY_EXPIRED : is_late(p, round) ? TARRY_LATE : TARRY_OK;
+}
+
+size_t tarry_policy_pending(const tarry_policy *p, tarry_pending *out,
+                            size_t most)
+{
+    if (p == NULL || (out == NULL && most > 0))
+        return 0;
+    return tarry__open_oldest(&p->open, TARRY__POLICY_EXPIRED, out, most);
+}
+
+bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round)
+{
+    uint32_t value;
+    return tarry__open_find(&p->open, round, &value) &&
+           (value & TARRY__POLICY_EXPIRED) == 0;
+}
+
+uint64_t tarry__policy_round(const tarry_policy *p)
+{
+    return p->round;
+}
+
+uint64_t tarry__policy_n_pending(const tarry_policy *p)
+{
+    return p->open.count - p->expired;
 }
 
 /* ---- status ---------------------------------------------------------------*/
@@ -243,45 +306,114 @@ static bool knows_best(const tarry_policy_status *s)
            (s->phase > 0 ? s->n_estimates > 0 : s->used > 0);
 }
 
-void tarry_policy_get_status(const tarry_policy *p, tarry_policy_status *status)
+/* ---- as if everything had been counted ------------------------------------*/
+
+void tarry__policy_forget_ahead(tarry_policy *p)
 {
-    if (status == NULL)
-        return;
-    *status = (tarry_policy_status){0};
-    if (p == NULL)
-        return;
+    if (p->ahead != NULL)
+        tarry__policy_close(p->type, p->ahead);
+    p->ahead = NULL;
+}
+
+/* A second state, by way of its archive. */
+static tarry_status copy_state(tarry_policy *p, void **copy)
+{
+    tarry__archive a = {0};
+    *copy = tarry__base_zalloc(1, p->type->state_size);
+    if (*copy == NULL)
+        return TARRY_NO_MEMORY;
+    p->type->archive(p->state, p->type, &p->problem, &a);
+    if (a.status == TARRY_OK) {
+        tarry__archive_turn(&a);
+        p->type->archive(*copy, p->type, &p->problem, &a);
+    }
+    const tarry_status status = a.status;
+    tarry__archive_clear(&a);
+    if (status != TARRY_OK)
+        tarry__policy_close(p->type, *copy);
+    return status;
+}
+
+tarry_status tarry__policy_ahead(tarry_policy *p, void **state,
+                                 tarry__policy_uses *uses)
+{
+    *state = p->state;
+    *uses = p->uses;
+    if (p->held.count == 0)
+        return TARRY_OK;
+    if (p->ahead == NULL) {
+        const tarry_status status = copy_state(p, &p->ahead);
+        if (status != TARRY_OK) {
+            p->ahead = NULL;
+            return TARRY_NO_MEMORY;
+        }
+        p->ahead_uses = p->uses;
+        tarry__held_sort(&p->held);
+        tarry__policy_count(p, &p->held, p->ahead, &p->ahead_uses);
+    }
+    *state = p->ahead;
+    *uses = p->ahead_uses;
+    return TARRY_OK;
+}
+
+static bool is_endless(const tarry_policy *p)
+{
+    return p->problem.confidence > 0 &&
+           p->problem.horizon == TARRY__POLICY_MAX_ROUND;
+}
+
+tarry_status tarry_policy_get_status(tarry_policy *p,
+                                     tarry_policy_status *status)
+{
+    void *state;
+    tarry__policy_uses uses;
+    if (status != NULL)
+        *status = (tarry_policy_status){0};
+    if (p == NULL || status == NULL)
+        return TARRY_BAD_ARGUMENT;
+    const tarry_status result = tarry__policy_ahead(p, &state, &uses);
     *status = (tarry_policy_status){
         .name = p->type->name,
         .round = p->round,
-        .horizon = p->problem.horizon,
+        .horizon = is_endless(p) ? 0 : p->problem.horizon,
+        .confidence = 1 - tarry__policy_failure(&p->problem),
         .low = p->low,
         .high = p->high,
         .maximize = p->maximize,
-        .pending = p->open.count,
+        .pending = p->open.count - p->expired,
         .pending_max = p->pending_max,
-        .used = p->used,
-        .ignored = p->ignored,
-        .late = p->late,
+        .used = uses.used,
+        .ignored = uses.ignored,
+        .late = uses.late,
         .open_bytes = p->open.room * sizeof *p->open.slot,
         .n_arms = p->problem.n_arms,
         .dim = p->problem.dim,
         .arms = p->problem.arms,
         .seed = p->problem.seed,
+        .n_available = tarry__policy_n_choices(&p->problem),
+        .available = p->problem.active,
+        .expired = p->expired,
+        .cancelled = p->cancelled,
     };
-    p->type->status(p->state, status);
+    p->type->status(state, status);
     status->best_known = knows_best(status);
+    return result;
 }
 
-tarry_status tarry_policy_certify(const tarry_policy *p, size_t *arm,
-                                  double *gap)
+tarry_status tarry_policy_certify(tarry_policy *p, size_t *arm, double *gap)
 {
+    void *state;
+    tarry__policy_uses uses;
     if (p == NULL || arm == NULL || gap == NULL)
         return TARRY_BAD_ARGUMENT;
-    *arm = best_arm(p);
+    tarry_status status = tarry__policy_ahead(p, &state, &uses);
+    *arm = best_arm(p, state);
     *gap = NAN;
+    if (status != TARRY_OK)
+        return status;
     if (p->type->certify == NULL)
         return TARRY_BAD_ARGUMENT;
-    const tarry_status status = p->type->certify(p->state, arm, gap);
+    status = p->type->certify(state, arm, gap);
     *gap = status == TARRY_OK ? *gap * (p->high / 2 - p->low / 2) : NAN;
     return status;
 }
@@ -304,13 +436,14 @@ static void archive_problem(tarry_policy *p, tarry__archive *a)
     tarry__archive_field(a, q->seed);
     tarry__archive_field(a, q->run);
     tarry__archive_array(a, &q->arms, &count, sizeof *q->arms, SIZE_MAX);
-    tarry__archive_require(a, q->n_arms > 0 && q->n_arms <= MAX_ARMS &&
-                                  q->dim > 0 && q->dim <= 20000 &&
-                                  count == q->n_arms * q->dim &&
-                                  q->horizon >= 2 && q->horizon <= MAX_ROUND);
+    tarry__archive_require(
+        a, q->n_arms > 0 && q->n_arms <= TARRY__POLICY_MAX_ARMS && q->dim > 0 &&
+               q->dim <= 20000 && count == q->n_arms * q->dim &&
+               q->horizon >= 2 && q->horizon <= TARRY__POLICY_MAX_ROUND);
     if (a->loading && a->status == TARRY_OK)
-        tarry__archive_require(
-            a, check_arms(q->arms, q->n_arms, q->dim, NULL) == TARRY_OK);
+        tarry__archive_require(a, tarry__policy_check_arms(q->arms, q->n_arms,
+                                                           q->dim,
+                                                           NULL) == TARRY_OK);
 }
 
 static void archive_open(tarry_policy *p, tarry__archive *a)
@@ -322,13 +455,45 @@ static void archive_open(tarry_policy *p, tarry__archive *a)
     o->count = 0;
     for (size_t i = 0; i < o->room; i++) {
         const uint64_t round = o->slot[i] >> TARRY__OPEN_VALUE_BITS;
-        const uint64_t arm = o->slot[i] & ((1u << TARRY__OPEN_VALUE_BITS) - 1);
+        const uint64_t arm =
+            o->slot[i] & ((1u << (TARRY__OPEN_VALUE_BITS - 1)) - 1);
         o->count += o->slot[i] != 0;
         tarry__archive_require(a, round <= p->round && arm < p->problem.n_arms);
     }
     tarry__archive_require(a, o->room % 8 == 0 &&
                                   (o->count < o->room || o->room == 0));
     tarry__archive_require(a, a->status == TARRY_OK && tarry__open_is_sound(o));
+}
+
+/* The arms that may be chosen; none are listed while all may. */
+static void archive_available(tarry_policy *p, tarry__archive *a)
+{
+    tarry__policy_problem *q = &p->problem;
+    tarry__archive_array(a, &p->available, &q->n_active, sizeof *p->available,
+                         q->n_arms);
+    if (!a->loading || a->status != TARRY_OK)
+        return;
+    q->active = q->n_active > 0 ? p->available : NULL;
+    for (size_t i = 0; i < q->n_active; i++)
+        tarry__archive_require(
+            a, p->available[i] < q->n_arms &&
+                   (i == 0 || p->available[i - 1] < p->available[i]));
+}
+
+/* What version 2 had not. */
+static void archive_live(tarry_policy *p, tarry__archive *a)
+{
+    tarry__archive_field(a, p->problem.confidence);
+    tarry__archive_require(a, p->problem.confidence == 0 ||
+                                  is_confidence(p->problem.confidence));
+    archive_available(p, a);
+    tarry__archive_field(a, p->expired);
+    tarry__archive_field(a, p->cancelled);
+    tarry__archive_field(a, p->last_arm);
+    tarry__archive_field(a, p->may_ask);
+    tarry__archive_require(a, p->expired <= p->open.count &&
+                                  p->last_arm < p->problem.n_arms);
+    tarry__held_archive(&p->held, p->round, p->problem.n_arms, a);
 }
 
 static void archive_policy(tarry_policy *p, tarry__archive *a)
@@ -340,14 +505,24 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
     tarry__archive_field(a, p->beyond_horizon);
     tarry__archive_field(a, p->round);
     tarry__archive_field(a, p->pending_max);
-    tarry__archive_field(a, p->used);
-    tarry__archive_field(a, p->ignored);
-    tarry__archive_field(a, p->late);
-    tarry__archive_require(a,
-                           is_range(p->low, p->high) && p->round <= MAX_ROUND);
+    tarry__archive_field(a, p->uses);
+    tarry__archive_require(a, is_range(p->low, p->high) &&
+                                  p->round <= TARRY__POLICY_MAX_ROUND);
     archive_open(p, a);
+    if (!tarry__archive_is_of(a, 2))
+        archive_live(p, a);
     if (a->status == TARRY_OK)
         p->type->archive(p->state, p->type, &p->problem, a);
+}
+
+/* Fills an archive, which is to be cleared also after a failure. */
+static tarry_status archive_all(tarry_policy *p, tarry__archive *a)
+{
+    char name[64] = "";
+    snprintf(name, sizeof name, "%s", p->type->name);
+    archive_name(a, name);
+    archive_policy(p, a);
+    return a->status;
 }
 
 tarry_status tarry_policy_save(tarry_policy *p, const char *path,
@@ -357,11 +532,7 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "an argument is NULL");
     tarry__archive a = {0};
-    char name[64] = "";
-    snprintf(name, sizeof name, "%s", p->type->name);
-    archive_name(&a, name);
-    archive_policy(p, &a);
-    tarry_status status = a.status;
+    tarry_status status = archive_all(p, &a);
     if (status == TARRY_OK)
         status = tarry__archive_write(&a, path, error);
     else
@@ -369,6 +540,25 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
                          tarry_status_text(status));
     tarry__archive_clear(&a);
     return status;
+}
+
+tarry_status tarry_policy_pack(tarry_policy *p, void **bytes, size_t *size)
+{
+    tarry__archive a = {0};
+    if (p == NULL || bytes == NULL || size == NULL)
+        return TARRY_BAD_ARGUMENT;
+    *bytes = NULL;
+    *size = 0;
+    tarry_status status = archive_all(p, &a);
+    if (status == TARRY_OK)
+        status = tarry__archive_pack(&a, bytes, size);
+    tarry__archive_clear(&a);
+    return status;
+}
+
+void tarry_policy_pack_free(void *bytes)
+{
+    tarry__base_free(bytes);
 }
 
 static tarry_policy *allocate(const tarry__policy_type *type)
@@ -422,6 +612,25 @@ tarry_status tarry_policy_restore(const char *path, tarry_policy **out,
     tarry__archive_clear(&a);
     if (status != TARRY_OK)
         tarry__base_fail(error, status, "%s: %s", path,
+                         tarry_status_text(status));
+    return status;
+}
+
+tarry_status tarry_policy_unpack(const void *bytes, size_t size,
+                                 tarry_policy **out, tarry_error *error)
+{
+    tarry__archive a;
+    if (out != NULL)
+        *out = NULL;
+    if (bytes == NULL || out == NULL)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an argument is NULL");
+    tarry_status status = tarry__archive_unpack(&a, bytes, size, error);
+    if (status != TARRY_OK)
+        return status;
+    status = restore(&a, out);
+    if (status != TARRY_OK)
+        tarry__base_fail(error, status, "a packed state: %s",
                          tarry_status_text(status));
     return status;
 }

@@ -20,12 +20,23 @@ typedef enum {
 typedef struct {
     size_t n_arms, dim;
     double *arms;
-    uint64_t horizon, seed;
+    uint64_t horizon;  /* after it nobody is asked */
+    double confidence; /* what is promised holds for ever with this
+                          probability; 0: until the horizon T, with 1 - 1/T */
+    uint64_t seed;
     uint32_t run;
     const double *means;    /* per arm; NULL outside simulations */
-    const uint32_t *active; /* increasing: the arms that may be chosen, for a */
-    size_t n_active;        /*   guide (guide.h); NULL: all */
+    const uint32_t *active; /* increasing: the arms that may be chosen, of a
+                               guide (guide.h) or since arms have been
+                               withdrawn; NULL: all */
+    size_t n_active;        /* how many these are; 0: all */
 } tarry__policy_problem;
+
+/* The probability with which promises may be broken. */
+static inline double tarry__policy_failure(const tarry__policy_problem *p)
+{
+    return p->confidence > 0 ? 1 - p->confidence : 1 / (double)p->horizon;
+}
 
 /* How many arms may be chosen, and the i-th of them. */
 static inline size_t tarry__policy_n_choices(const tarry__policy_problem *p)
@@ -39,8 +50,27 @@ static inline size_t tarry__policy_choice(const tarry__policy_problem *p,
     return p->active != NULL ? p->active[i] : i;
 }
 
+static inline bool tarry__policy_may_choose(const tarry__policy_problem *p,
+                                            size_t arm)
+{
+    size_t low = 0, high = tarry__policy_n_choices(p);
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (tarry__policy_choice(p, middle) < arm)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < tarry__policy_n_choices(p) &&
+           tarry__policy_choice(p, low) == arm;
+}
+
 /* Streams of the policies' own coins (see random.h); worlds start at 16. */
-enum { TARRY__POLICY_STREAM_COINS = 0, TARRY__POLICY_STREAM_NORMALS = 1 };
+enum {
+    TARRY__POLICY_STREAM_COINS = 0,
+    TARRY__POLICY_STREAM_NORMALS = 1,
+    TARRY__POLICY_STREAM_OTHERS = 2 /* draws that might have been */
+};
 
 /* What became of a loss. */
 typedef enum {
@@ -68,6 +98,19 @@ typedef struct tarry__policy_type {
     tarry_status (*choose)(void *state, uint64_t round, size_t *arm);
     tarry__policy_use (*observe)(void *state, uint64_t round, size_t arm,
                                  double loss);
+    /* Whether `observe` would call a loss of this round late, until the next
+     * choice; NULL: never. */
+    bool (*is_late)(const void *state, uint64_t round);
+    /* The play of this round was never made: it is as if it had not been
+     * chosen, and what it was planned for is planned again.  On failure nothing
+     * has changed.  NULL: plays whose loss does not come leave no trace. */
+    tarry_status (*cancel)(void *state, uint64_t round, size_t arm);
+    /* The loss of this round is given up (`gone`), or is about to be observed
+     * after all.  NULL: nothing is waited for. */
+    void (*expire)(void *state, uint64_t round, size_t arm, bool gone);
+    /* The probability with which `choose` picked this arm in the last round it
+     * was asked for, given all it knew; NULL: 1. */
+    double (*probability)(void *state, uint64_t round, size_t arm);
     /* Where the state keeps the number of its phase; NULL: it has none. */
     const uint64_t *(*phase)(const void *state);
     /* Fills the fields that policy.c does not know. */
@@ -79,6 +122,13 @@ typedef struct tarry__policy_type {
     /* Somebody else has chosen the arm of this round, in place of `choose`;
      * NULL: it need not know. */
     void (*played)(void *state, uint64_t round, size_t arm);
+    /* Makes room for so many arms, of which there are fewer yet.  NULL: the
+     * arms of this policy cannot change. */
+    tarry_status (*reserve)(void *state, size_t n_arms);
+    /* The problem has another arm (the last), after `reserve`; or another list
+     * of arms that may be chosen, which cannot fail.  On failure nothing has
+     * changed, and the problem will be as it was. */
+    tarry_status (*rearranged)(void *state);
     /* problem->active has lost some arms; NULL: it does not look there. */
     void (*narrowed)(void *state);
     /* The arm it would exploit, and a bound on its gap that holds with
@@ -89,6 +139,12 @@ typedef struct tarry__policy_type {
 /* All of them; NULL ends the list. */
 extern const tarry__policy_type *const tarry__policy_types[];
 extern const tarry__policy_type tarry__policy_recommended;
+
+/* Whether a round is outstanding and not given up; the last round, and how many
+ * are outstanding: at no cost. */
+bool tarry__policy_is_pending(const tarry_policy *policy, uint64_t round);
+uint64_t tarry__policy_round(const tarry_policy *policy);
+uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);

@@ -175,7 +175,7 @@ static inline void start_phase(follower *f, uint64_t round,
 
 static inline follower make_follower(int algorithm, const game *g,
                                      uint64_t horizon, uint64_t rounds,
-                                     const tarry_policy *p)
+                                     tarry_policy *p)
 {
     follower f = {.algorithm = algorithm,
                   .game = g,

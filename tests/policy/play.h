@@ -158,14 +158,15 @@ enum { N_DELAYS = sizeof delay_laws / sizeof *delay_laws };
 /* Rounds up to `room`, listed by when their loss is due; 0 ends a list. */
 typedef struct {
     uint64_t room;
-    uint32_t *first, *next;
+    uint32_t *first, *next, *last;
 } mailbox;
 
 static inline mailbox make_mailbox(uint64_t room)
 {
     mailbox m = {room, calloc(room + 1, sizeof *m.first),
-                 calloc(room + 1, sizeof *m.next)};
-    assert_true(m.first && m.next);
+                 calloc(room + 1, sizeof *m.next),
+                 calloc(room + 1, sizeof *m.last)};
+    assert_true(m.first && m.next && m.last);
     return m;
 }
 
@@ -173,15 +174,20 @@ static inline void end_mailbox(mailbox *m)
 {
     free(m->first);
     free(m->next);
+    free(m->last);
 }
 
-/* Seen at the end of round + delay; the last posted comes out first. */
+/* Seen at the end of round + delay, in the order of play. */
 static inline void post(mailbox *m, uint64_t round, uint64_t delay)
 {
     if (delay > m->room - round)
         return;
-    m->next[round] = m->first[round + delay];
-    m->first[round + delay] = (uint32_t)round;
+    const uint64_t due = round + delay;
+    if (m->first[due] == 0)
+        m->first[due] = (uint32_t)round;
+    else
+        m->next[m->last[due]] = (uint32_t)round;
+    m->last[due] = (uint32_t)round;
 }
 
 /* ---- policies -------------------------------------------------------------*/
@@ -235,7 +241,7 @@ static inline choice choose(tarry_policy *p)
     return c;
 }
 
-static inline tarry_policy_status status_of(const tarry_policy *p)
+static inline tarry_policy_status status_of(tarry_policy *p)
 {
     tarry_policy_status s;
     tarry_policy_get_status(p, &s);
@@ -278,8 +284,7 @@ static inline void check_same_plan(const tarry_policy_status *s,
 }
 
 /* All but the size of the table, which may have grown before a failure. */
-static inline void check_same_status(const tarry_policy *p,
-                                     const tarry_policy *q)
+static inline void check_same_status(tarry_policy *p, tarry_policy *q)
 {
     const tarry_policy_status s = status_of(p), t = status_of(q);
     assert_string_equal(s.name, t.name);

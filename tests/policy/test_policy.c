@@ -198,7 +198,7 @@ static void restored_after_a_change(const char *name)
 }
 
 /* All losses of the phase are in, and the next choice estimates from them. */
-static bool is_full(const tarry_policy *p)
+static bool is_full(tarry_policy *p)
 {
     const tarry_policy_status s = status_of(p);
     bool full = s.n_plan > 0;
@@ -318,6 +318,7 @@ static void late_losses(const char *name)
         if (c.round % 20 != 3) /* one in 20 is kept back */
             tarry_policy_observe(m.policy, c.round, loss);
     }
+    choose(m.policy); /* so that all is counted and `before` stays valid */
     const tarry_policy_status before = status_of(m.policy);
     if (before.phase > 1) {
         assert_int_equal(tarry_policy_observe(m.policy, 23, 0.5), TARRY_LATE);
@@ -832,8 +833,7 @@ static void create_survives_every_failed_allocation(void **state)
 
 /* Fails the 1st, 2nd, ... allocation of this choice until it needs no more;
  * answers how many failed. */
-static uint64_t choose_short_of_memory(match *m, const tarry_policy *twin,
-                                       choice *c)
+static uint64_t choose_short_of_memory(match *m, tarry_policy *twin, choice *c)
 {
     tarry_status status = TARRY_NO_MEMORY;
     uint64_t k = 0;
@@ -968,11 +968,12 @@ static void takes_no_memory(const char *name)
         const uint64_t taken = tarry__base_fail_alloc(0);
         const tarry_policy_status after = status_of(m.policy);
         if (before.phase_start == after.phase_start) {
-            assert_int_equal(taken, before.open_bytes != after.open_bytes);
-            quiet++;
+            /* the table of open rounds, or that of losses to be counted */
+            assert_true(taken <= (before.open_bytes != after.open_bytes) + 1u);
+            quiet += taken == 0;
         }
     }
-    assert_true(quiet > ROUNDS - 20);
+    assert_true(quiet > ROUNDS - 40);
     end_match(&m);
 }
 

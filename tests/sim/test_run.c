@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "env/world.h"
 #include "sim/sim.h"
-#include "tarry/policy.h"
+#include "policy/handle.h"
 
 enum { HORIZON = 12000, N_GRID = 40 };
 
@@ -39,6 +39,7 @@ typedef struct {
 static void see(naive *s, uint64_t round, double loss)
 {
     const tarry_status status = tarry_policy_observe(s->policy, round, loss);
+    tarry__policy_settle(s->policy); /* the simulator counts as losses come */
     assert_true(status == TARRY_OK || status == TARRY_LATE);
     s->outstanding--;
     if (s->outcome->first_seen == 0)

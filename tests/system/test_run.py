@@ -136,12 +136,19 @@ class SameLuck(LabTest):
             self.assertEqual(a["regret"]["runs"], b["regret"]["runs"][:5])
             self.assertEqual(len(set(b["regret"]["runs"])), 7)
 
-    def test_the_same_policy_twice_is_no_different(self):
-        twice = ["--policy", "phased-stochastic"] * 2
-        a, b = timeless(run(*SMALL, *twice))["policies"]
+    def test_the_same_policy_by_another_name_is_no_different(self):
+        names = ["phased-stochastic", "phased-stochastic:rank_tolerance=1e-11"]
+        a, b = timeless(run(*SMALL, "--policy", names[0], "--policy",
+                            names[1]))["policies"]
+        self.assertEqual([a.pop("name"), b.pop("name")], names)
         self.assertEqual(a, b)
         self.assertEqual((a["above_best"]["mean"], a["above_best"]["ci95"]),
                          (0, 0))
+
+    def test_the_same_policy_twice_is_run_once(self):
+        twice = ["--policy", "phased-stochastic"] * 2
+        one, = timeless(run(*SMALL, *twice))["policies"]
+        self.assertEqual(one["name"], "phased-stochastic")
 
     def test_policies_do_not_change_each_other(self):
         together = timeless(run(*SMALL))["policies"]

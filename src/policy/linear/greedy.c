@@ -49,6 +49,26 @@ static tarry_status open_memory(greedy *s, const tarry__policy_problem *problem)
     return TARRY_OK;
 }
 
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    greedy *s = state;
+    double *tiles = tarry__base_alloc(tarry__linear_n_tiles(n_arms) *
+                                          TARRY__LINEAR_TILE * s->problem->dim,
+                                      sizeof *tiles);
+    if (tiles == NULL)
+        return TARRY_NO_MEMORY;
+    tarry__base_free(s->tiles);
+    s->tiles = tiles;
+    narrowed(s);
+    return TARRY_OK;
+}
+
+static tarry_status rearranged(void *state)
+{
+    narrowed(state);
+    return TARRY_OK;
+}
+
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__policy_problem *problem,
                          const tarry__spec *spec, tarry_error *error)
@@ -63,6 +83,27 @@ static tarry_status init(void *state, const tarry__policy_type *type,
     return status == TARRY_OK ? open_memory(s, problem) : status;
 }
 
+static void settle(greedy *s)
+{
+    double value;
+    if (s->settled)
+        return;
+    const size_t place = s->ridge.kernels->lowest(
+        s->tiles, tarry__linear_n_tiles(tarry__policy_n_choices(s->problem)),
+        s->ridge.n, s->ridge.theta, &value);
+    s->best = tarry__policy_choice(s->problem, place);
+    s->settled = true;
+}
+
+static double probability(void *state, uint64_t round, size_t arm)
+{
+    greedy *s = state;
+    (void)round;
+    settle(s);
+    return (arm == s->best ? 1 - s->epsilon : 0) +
+           s->epsilon / (double)tarry__policy_n_choices(s->problem);
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     greedy *s = state;
@@ -74,15 +115,7 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
             return TARRY_OK;
         }
     }
-    if (!s->settled) {
-        double value;
-        const size_t place = s->ridge.kernels->lowest(
-            s->tiles,
-            tarry__linear_n_tiles(tarry__policy_n_choices(s->problem)),
-            s->ridge.n, s->ridge.theta, &value);
-        s->best = tarry__policy_choice(s->problem, place);
-        s->settled = true;
-    }
+    settle(s);
     *arm = s->best;
     return TARRY_OK;
 }
@@ -130,8 +163,11 @@ const tarry__policy_type tarry__linear_greedy = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .probability = probability,
     .status = status,
     .archive = archive,
     .clear = clear,
     .narrowed = narrowed,
+    .reserve = reserve,
+    .rearranged = rearranged,
 };

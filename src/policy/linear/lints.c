@@ -29,6 +29,11 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     return TARRY_OK;
 }
 
+static double probability(void *state, uint64_t round, size_t arm)
+{
+    return tarry__sampler_share(state, round, arm, false);
+}
+
 static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
     TARRY__SPEC_REAL("v", "1", 0, 1e6,
@@ -45,8 +50,11 @@ const tarry__policy_type tarry__linear_lints = {
     .init = tarry__sampler_init,
     .choose = choose,
     .observe = observe,
+    .probability = probability,
     .status = tarry__sampler_status,
     .archive = tarry__sampler_archive,
     .clear = tarry__sampler_clear,
     .narrowed = tarry__sampler_narrowed,
+    .reserve = tarry__sampler_reserve,
+    .rearranged = tarry__sampler_rearranged,
 };

@@ -51,4 +51,6 @@ const tarry__policy_type tarry__linear_linucb = {
     .archive = tarry__ucb_archive,
     .clear = tarry__ucb_clear,
     .narrowed = tarry__ucb_narrowed,
+    .reserve = tarry__ucb_reserve,
+    .rearranged = tarry__ucb_rearranged,
 };

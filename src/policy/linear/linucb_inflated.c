@@ -57,6 +57,15 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    inflated *s = state;
+    (void)round;
+    tarry__ucb_uncount(&s->ucb, arm);
+    s->outstanding--;
+    return TARRY_OK;
+}
+
 static void archive(void *state, const tarry__policy_type *type,
                     const tarry__policy_problem *problem, tarry__archive *a)
 {
@@ -75,9 +84,12 @@ const tarry__policy_type tarry__linear_linucb_inflated = {
     .init = tarry__ucb_init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
     .status = tarry__ucb_status,
     .archive = archive,
     .clear = tarry__ucb_clear,
     .played = played,
     .narrowed = tarry__ucb_narrowed,
+    .reserve = tarry__ucb_reserve,
+    .rearranged = tarry__ucb_rearranged,
 };

@@ -56,6 +56,22 @@ tarry_status tarry__optimist_init(tarry__optimist *o,
     return status;
 }
 
+tarry_status tarry__optimist_reserve(tarry__optimist *o, size_t n_arms)
+{
+    tarry__policy_problem wider = *o->problem;
+    tarry__optimist next = {.squared = o->squared};
+    wider.n_arms = n_arms;
+    const tarry_status status = open_memory(&next, &wider);
+    tarry__optimist *loser = status == TARRY_OK ? o : &next;
+    next.problem = o->problem;
+    tarry__optimist_clear(loser);
+    if (status != TARRY_OK)
+        return status;
+    *o = next;
+    tarry__optimist_narrow(o);
+    return TARRY_OK;
+}
+
 /* All are hot, or none yet. */
 void tarry__optimist_narrow(tarry__optimist *o)
 {
@@ -293,8 +309,10 @@ void tarry__optimist_archive(tarry__optimist *o,
     double value;
     if (a->status == TARRY_OK && a->loading)
         a->status = open_memory(o, problem);
-    else if (a->status == TARRY_OK && o->n_changes > 0)
+    else if (a->status == TARRY_OK && o->n_changes > 0) {
         advance(o, ridge, 0, &value);
+        o->work -= (double)o->n_hot; /* the choice to come will do that */
+    }
     if (a->status != TARRY_OK)
         return;
     archive_hot(o, problem, a);

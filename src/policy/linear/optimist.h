@@ -45,7 +45,10 @@ void tarry__optimist_archive(tarry__optimist *o,
                              const tarry__policy_problem *problem,
                              const tarry__ridge *ridge, tarry__archive *a);
 
-/* problem->active has lost some arms. */
+/* Makes room for so many arms; narrow follows, once they are there. */
+tarry_status tarry__optimist_reserve(tarry__optimist *o, size_t n_arms);
+
+/* problem->active has lost some arms, or otherwise changed. */
 void tarry__optimist_narrow(tarry__optimist *o);
 
 /* The ridge has changed so. */

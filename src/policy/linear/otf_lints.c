@@ -76,6 +76,20 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static double probability(void *state, uint64_t round, size_t arm)
+{
+    otf *s = state;
+    return tarry__sampler_share(&s->sampler, round, arm, true);
+}
+
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    otf *s = state;
+    tarry__window_close(&s->window, round);
+    tarry__ridge_uncount(&s->sampler.ridge, arm_at(s, arm));
+    return TARRY_OK;
+}
+
 static void archive(void *state, const tarry__policy_type *type,
                     const tarry__policy_problem *problem, tarry__archive *a)
 {
@@ -100,9 +114,13 @@ const tarry__policy_type tarry__linear_otf_lints = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .probability = probability,
+    .cancel = cancel,
     .status = tarry__sampler_status,
     .archive = archive,
     .clear = clear,
     .played = played,
     .narrowed = tarry__sampler_narrowed,
+    .reserve = tarry__sampler_reserve,
+    .rearranged = tarry__sampler_rearranged,
 };

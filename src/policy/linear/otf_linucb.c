@@ -99,6 +99,14 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    otf *s = state;
+    tarry__window_close(&s->window, round);
+    tarry__ucb_uncount(&s->ucb, arm);
+    return TARRY_OK;
+}
+
 static void archive(void *state, const tarry__policy_type *type,
                     const tarry__policy_problem *problem, tarry__archive *a)
 {
@@ -123,9 +131,12 @@ const tarry__policy_type tarry__linear_otf_linucb = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
     .status = tarry__ucb_status,
     .archive = archive,
     .clear = clear,
     .played = played,
     .narrowed = tarry__ucb_narrowed,
+    .reserve = tarry__ucb_reserve,
+    .rearranged = tarry__ucb_rearranged,
 };

@@ -181,6 +181,12 @@ tarry__ridge_change tarry__ridge_count(tarry__ridge *r, const double *a)
     return add_term(r, a, 0);
 }
 
+void tarry__ridge_uncount(tarry__ridge *r, const double *a)
+{
+    tarry__linalg_rank_one(r->recent_V, r->n, -1, a);
+    compute_afresh(r);
+}
+
 tarry__ridge_change tarry__ridge_credit(tarry__ridge *r, const double *a,
                                         double loss)
 {

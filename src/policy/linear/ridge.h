@@ -47,6 +47,8 @@ void tarry__ridge_archive(tarry__ridge *ridge, size_t n, tarry__archive *a);
 tarry__ridge_change tarry__ridge_learn(tarry__ridge *ridge, const double *a,
                                        double loss);
 tarry__ridge_change tarry__ridge_count(tarry__ridge *ridge, const double *a);
+/* Takes one term a a' out of V again and computes everything afresh. */
+void tarry__ridge_uncount(tarry__ridge *ridge, const double *a);
 tarry__ridge_change tarry__ridge_credit(tarry__ridge *ridge, const double *a,
                                         double loss);
 

@@ -2,8 +2,11 @@
  * round, so they are not saved. */
 #include "policy/linear/sampler.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "linalg/linalg.h"
 #include "random/normals.h"
 
 enum { MOST_NORMALS = 1024, MOST_SPAN = 64 };
@@ -33,10 +36,31 @@ static tarry_status open_memory(tarry__sampler *s,
         tarry__base_alloc(best_span(s) * 2 * half(s), sizeof *s->normals);
     s->z = tarry__base_zalloc(tarry__linear_stride(n), sizeof *s->z);
     s->draw = tarry__base_alloc(n, sizeof *s->draw);
+    s->before = tarry__base_zalloc(2 * n + 1, sizeof *s->before);
     if (s->tiles == NULL || s->normals == NULL || s->z == NULL ||
-        s->draw == NULL)
+        s->draw == NULL || s->before == NULL)
         return TARRY_NO_MEMORY;
     tarry__sampler_narrowed(s);
+    return TARRY_OK;
+}
+
+tarry_status tarry__sampler_reserve(void *state, size_t n_arms)
+{
+    tarry__sampler *s = state;
+    double *tiles = tarry__base_alloc(tarry__linear_n_tiles(n_arms) *
+                                          TARRY__LINEAR_TILE * s->problem->dim,
+                                      sizeof *tiles);
+    if (tiles == NULL)
+        return TARRY_NO_MEMORY;
+    tarry__base_free(s->tiles);
+    s->tiles = tiles;
+    tarry__sampler_narrowed(s);
+    return TARRY_OK;
+}
+
+tarry_status tarry__sampler_rearranged(void *state)
+{
+    tarry__sampler_narrowed(state);
     return TARRY_OK;
 }
 
@@ -71,6 +95,7 @@ void tarry__sampler_clear(void *state)
     tarry__base_free(s->normals);
     tarry__base_free(s->z);
     tarry__base_free(s->draw);
+    tarry__base_free(s->before);
 }
 
 void tarry__sampler_archive(void *state, const tarry__policy_type *type,
@@ -83,6 +108,9 @@ void tarry__sampler_archive(void *state, const tarry__policy_type *type,
     tarry__archive_field(a, s->v);
     if (a->loading && a->status == TARRY_OK)
         a->status = open_memory(s, problem);
+    if (a->status == TARRY_OK && !tarry__archive_is_of(a, 2))
+        tarry__archive_bytes(a, s->before,
+                             (problem->dim + 1) * sizeof *s->before);
 }
 
 void tarry__sampler_status(const void *state, tarry_policy_status *status)
@@ -112,6 +140,8 @@ size_t tarry__sampler_draw(tarry__sampler *s, uint64_t round, double scale)
 {
     const size_t n = s->ridge.n;
     double value;
+    memcpy(s->before, s->ridge.theta, n * sizeof *s->before);
+    s->before[n] = scale;
     memcpy(s->z, normals_of(s, round), n * sizeof *s->z);
     s->ridge.kernels->times(s->ridge.S, n, s->z, s->draw);
     for (size_t i = 0; i < n; i++)
@@ -119,4 +149,61 @@ size_t tarry__sampler_draw(tarry__sampler *s, uint64_t round, double scale)
     return tarry__policy_choice(
         s->problem,
         s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value));
+}
+
+/* What the play of `a` has taken from V^-1: d u u' with u = V^-1 a, as V has it
+ * now; fills u and answers sqrt(d). */
+static double taken(tarry__sampler *s, const double *a, double *u)
+{
+    const size_t n = s->ridge.n;
+    s->ridge.kernels->transposed(s->ridge.S, n, a, s->z);
+    s->ridge.kernels->times(s->ridge.S, n, s->z, u);
+    return 1 / sqrt(fmax(1 - tarry__linalg_dot(a, u, n), DBL_EPSILON));
+}
+
+/* Draw i of those that might have been: like that of the round, if the play
+ * that followed is taken out of V again (u and root, else root is 0). */
+static size_t draw_other(tarry__sampler *s, uint64_t i, const double *u,
+                         double root)
+{
+    const size_t n = s->ridge.n, blocks = n / 2 + 1;
+    const tarry_random at = {.seed = s->problem->seed,
+                             .run = s->problem->run,
+                             .round = i * blocks,
+                             .stream = TARRY__POLICY_STREAM_OTHERS};
+    double normals[2], value;
+    for (size_t j = 0; j < n; j += 2) {
+        tarry_random place = at;
+        place.round += j / 2;
+        tarry__random_normal_rounds(&place, 1, normals);
+        s->z[j] = normals[0];
+        if (j + 1 < n)
+            s->z[j + 1] = normals[1];
+    }
+    tarry_random last = at;
+    last.round += blocks - 1;
+    tarry__random_normal_rounds(&last, 1, normals);
+    s->ridge.kernels->times(s->ridge.S, n, s->z, s->draw);
+    for (size_t j = 0; j < n; j++)
+        s->draw[j] = s->before[j] +
+                     s->before[n] * (s->draw[j] + root * normals[1] * u[j]);
+    return tarry__policy_choice(
+        s->problem,
+        s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value));
+}
+
+double tarry__sampler_share(tarry__sampler *s, uint64_t round, size_t arm,
+                            bool counted)
+{
+    const size_t n = s->ridge.n;
+    double *u = s->before + n + 1, root = 0;
+    uint64_t same = 1;
+    memset(s->z, 0, tarry__linear_stride(n) * sizeof *s->z);
+    if (counted)
+        root = taken(s, s->problem->arms + arm * n, u);
+    memset(s->z, 0, tarry__linear_stride(n) * sizeof *s->z);
+    for (uint64_t i = 0; i < TARRY_PROBABILITY_DRAWS; i++)
+        same +=
+            draw_other(s, round * TARRY_PROBABILITY_DRAWS + i, u, root) == arm;
+    return (double)same / (TARRY_PROBABILITY_DRAWS + 1);
 }

@@ -14,7 +14,9 @@ typedef struct {
     double *normals;  /* of `span` rounds from `from` on, 2 h each */
     double *z, *draw; /* one round's, with a stride; theta */
     uint64_t from;
-    size_t span; /* 0: none drawn yet */
+    size_t span;    /* 0: none drawn yet */
+    double *before; /* theta and scale of the last draw, which plays may move;
+                       and room for a vector */
 } tarry__sampler;
 
 /* Reads the settings lambda and v. */
@@ -27,11 +29,19 @@ void tarry__sampler_archive(void *state, const tarry__policy_type *type,
                             tarry__archive *a);
 void tarry__sampler_clear(void *state);
 
+tarry_status tarry__sampler_reserve(void *state, size_t n_arms);
+tarry_status tarry__sampler_rearranged(void *state);
 void tarry__sampler_narrowed(void *state);
 
 /* The arm with the smallest <a, theta_hat + scale S z>. */
 size_t tarry__sampler_draw(tarry__sampler *sampler, uint64_t round,
                            double scale);
+
+/* The share of this arm among the last draw, which chose it, and
+ * TARRY_PROBABILITY_DRAWS others.  `counted`: its play is in V already, and has
+ * to be taken out of it. */
+double tarry__sampler_share(tarry__sampler *sampler, uint64_t round, size_t arm,
+                            bool counted);
 
 /* Where the normals of a round come from: this round of the stream on. */
 static inline uint64_t tarry__sampler_address(size_t n, uint64_t round)

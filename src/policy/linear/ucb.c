@@ -43,14 +43,25 @@ void tarry__ucb_clear(void *state)
     tarry__optimist_clear(&s->optimist);
 }
 
+tarry_status tarry__ucb_reserve(void *state, size_t n_arms)
+{
+    return tarry__optimist_reserve(&((tarry__ucb *)state)->optimist, n_arms);
+}
+
 void tarry__ucb_narrowed(void *state)
 {
     tarry__optimist_narrow(&((tarry__ucb *)state)->optimist);
 }
 
+tarry_status tarry__ucb_rearranged(void *state)
+{
+    tarry__ucb_narrowed(state);
+    return TARRY_OK;
+}
+
 double tarry__ucb_radius(const tarry__ucb *s)
 {
-    return tarry__ridge_radius(&s->ridge, 1 / (double)s->problem->horizon);
+    return tarry__ridge_radius(&s->ridge, tarry__policy_failure(s->problem));
 }
 
 static const double *arm_at(const tarry__ucb *s, size_t arm)
@@ -62,6 +73,12 @@ void tarry__ucb_count(tarry__ucb *s, size_t arm)
 {
     tarry__optimist_note(&s->optimist, &s->ridge,
                          tarry__ridge_count(&s->ridge, arm_at(s, arm)));
+}
+
+void tarry__ucb_uncount(tarry__ucb *s, size_t arm)
+{
+    tarry__ridge_uncount(&s->ridge, arm_at(s, arm));
+    tarry__optimist_narrow(&s->optimist); /* norms have grown */
 }
 
 void tarry__ucb_credit(tarry__ucb *s, size_t arm, double loss)

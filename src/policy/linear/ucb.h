@@ -26,14 +26,18 @@ void tarry__ucb_archive(void *state, const tarry__policy_type *type,
                         tarry__archive *a);
 void tarry__ucb_clear(void *state);
 
+tarry_status tarry__ucb_reserve(void *state, size_t n_arms);
+tarry_status tarry__ucb_rearranged(void *state);
 void tarry__ucb_narrowed(void *state);
 
-/* The valid radius with delta = 1/T, for noise of proxy 1 and |theta| <= 1. */
+/* The valid radius with delta = 1/T (or 1 - confidence), for noise of proxy 1
+ * and |theta| <= 1. */
 double tarry__ucb_radius(const tarry__ucb *ucb);
 
 /* Changes of the ridge that the optimist hears of: a play counts in V, a loss
  * in b, or both together. */
 void tarry__ucb_count(tarry__ucb *ucb, size_t arm);
+void tarry__ucb_uncount(tarry__ucb *ucb, size_t arm);
 void tarry__ucb_credit(tarry__ucb *ucb, size_t arm, double loss);
 void tarry__ucb_learn(tarry__ucb *ucb, size_t arm, double loss);
 

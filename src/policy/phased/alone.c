@@ -28,6 +28,17 @@ static void played(tarry__phased *ph, uint64_t round, size_t arm)
     (void)ph, (void)round, (void)arm;
 }
 
+static void cancelled(tarry__phased *ph, uint64_t round, size_t arm,
+                      bool counted)
+{
+    (void)ph, (void)round, (void)arm, (void)counted;
+}
+
+static void expired(tarry__phased *ph, uint64_t round, size_t arm, bool gone)
+{
+    (void)ph, (void)round, (void)arm, (void)gone;
+}
+
 static size_t best(const tarry__phased *ph)
 {
     return ph->best;
@@ -39,6 +50,8 @@ const tarry__phased_company tarry__phased_alone = {
     .choose = choose,
     .observe = observe,
     .played = played,
+    .cancelled = cancelled,
+    .expired = expired,
     .best = best,
 };
 
@@ -55,8 +68,11 @@ tarry_status tarry__phased_choose_designated(tarry__phased *ph, uint64_t round,
 {
     bool enough;
     while (ph->plan.n_active > 1) {
-        if (tarry__phased_plan_next(&ph->plan, arm))
+        if (tarry__phased_plan_next(&ph->plan, arm)) {
+            if (round >= ph->plan.designated_end)
+                tarry__phased_plan_replace(&ph->plan, round);
             return TARRY_OK;
+        }
         tarry_status status = ph->rule->has_enough(ph, &enough);
         if (status == TARRY_OK && !enough) {
             *arm = waiting_arm(ph);

@@ -37,6 +37,12 @@ static tarry_status open_coordinates(tarry__books *b)
     return TARRY_OK;
 }
 
+static tarry_status open_coordinates_by(tarry__books *b, const double *W)
+{
+    memcpy(b->W, W, b->rank * b->problem->dim * sizeof *b->W);
+    return open_coordinates(b);
+}
+
 tarry_status tarry__books_open(tarry__books *b,
                                const tarry__policy_problem *problem,
                                size_t rank, const double *W)
@@ -51,8 +57,64 @@ tarry_status tarry__books_open(tarry__books *b,
     if (b->plays == NULL || b->arrivals == NULL || b->sums == NULL ||
         b->W == NULL)
         return TARRY_NO_MEMORY;
-    memcpy(b->W, W, rank * problem->dim * sizeof *b->W);
-    return open_coordinates(b);
+    return open_coordinates_by(b, W);
+}
+
+static tarry_status grow(void *array, size_t old, size_t n, size_t size)
+{
+    void **block = array;
+    void *bigger = tarry__base_grow(*block, old, n, size);
+    if (bigger == NULL)
+        return TARRY_NO_MEMORY;
+    *block = bigger;
+    return TARRY_OK;
+}
+
+tarry_status tarry__books_reserve(tarry__books *b, size_t n)
+{
+    const size_t K = b->problem->n_arms, r = b->rank;
+    tarry_status status = grow(&b->plays, K, n, sizeof *b->plays);
+    if (status == TARRY_OK)
+        status = grow(&b->arrivals, K, n, sizeof *b->arrivals);
+    if (status == TARRY_OK)
+        status = grow(&b->sums, K, n, sizeof *b->sums);
+    if (status == TARRY_OK)
+        status = grow(&b->Z, K * r, n * r, sizeof *b->Z);
+    if (status == TARRY_OK)
+        status = grow(&b->means, K, n, sizeof *b->means);
+    if (status == TARRY_OK)
+        status = grow(&b->lacking, K, n, sizeof *b->lacking);
+    return status;
+}
+
+/* Coordinates of new arms are 0 until there are some that fit them. */
+void tarry__books_extend(tarry__books *b, size_t from)
+{
+    for (size_t k = from; k < b->problem->n_arms; k++) {
+        b->plays[k] = b->arrivals[k] = 0;
+        b->sums[k] = b->means[k] = 0;
+        memset(b->Z + k * b->rank, 0, b->rank * sizeof *b->Z);
+    }
+}
+
+tarry_status tarry__books_change(tarry__books *b, size_t rank, const double *W)
+{
+    tarry__books next = *b;
+    next.rank = rank;
+    next.W = tarry__base_alloc(rank * b->problem->dim, sizeof *next.W);
+    next.Z = next.means = next.work = NULL;
+    next.lacking = NULL;
+    const tarry_status status =
+        next.W != NULL ? open_coordinates_by(&next, W) : TARRY_NO_MEMORY;
+    tarry__books *loser = status == TARRY_OK ? b : &next;
+    tarry__base_free(loser->W);
+    tarry__base_free(loser->Z);
+    tarry__base_free(loser->means);
+    tarry__base_free(loser->work);
+    tarry__base_free(loser->lacking);
+    if (status == TARRY_OK)
+        *b = next;
+    return status;
 }
 
 void tarry__books_clear(tarry__books *b)

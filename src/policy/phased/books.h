@@ -33,6 +33,14 @@ void tarry__books_archive(tarry__books *books,
                           const tarry__policy_problem *problem,
                           tarry__archive *a);
 
+/* Room for so many arms; the problem has them, those from `from` on are new;
+ * coordinates by another W, in which all arms have a place.  After a failure
+ * nothing has changed. */
+tarry_status tarry__books_reserve(tarry__books *books, size_t n_arms);
+void tarry__books_extend(tarry__books *books, size_t from);
+tarry_status tarry__books_change(tarry__books *books, size_t rank,
+                                 const double *W);
+
 /* Estimates the losses of all arms from all that has arrived: books->means. */
 tarry_status tarry__books_fit(const tarry__books *books);
 

@@ -133,6 +133,45 @@ void tarry__guide_observe(tarry__guide *g, uint64_t round, size_t arm,
     g->type->observe(g->state, round, arm, loss);
 }
 
+double tarry__guide_probability(tarry__guide *g, uint64_t round, size_t arm)
+{
+    return g->type->probability != NULL
+               ? g->type->probability(g->state, round, arm)
+               : 1;
+}
+
+tarry_status tarry__guide_reserve(tarry__guide *g, size_t n_arms)
+{
+    return g->type->reserve != NULL ? g->type->reserve(g->state, n_arms)
+                                    : TARRY_BAD_ARGUMENT;
+}
+
+tarry_status tarry__guide_rearrange(tarry__guide *g,
+                                    const tarry__policy_problem *problem)
+{
+    const tarry__policy_problem old = *g->problem;
+    tarry_status status = TARRY_OK;
+    g->problem->arms = problem->arms;
+    g->problem->n_arms = problem->n_arms;
+    if (g->type->rearranged != NULL)
+        status = g->type->rearranged(g->state);
+    if (status != TARRY_OK)
+        *g->problem = old;
+    return status;
+}
+
+void tarry__guide_cancel(tarry__guide *g, uint64_t round, size_t arm)
+{
+    if (g->type->cancel != NULL)
+        g->type->cancel(g->state, round, arm);
+}
+
+void tarry__guide_expire(tarry__guide *g, uint64_t round, size_t arm, bool gone)
+{
+    if (g->type->expire != NULL)
+        g->type->expire(g->state, round, arm, gone);
+}
+
 /* Places for a guide whose state is about to be loaded. */
 static tarry_status make_places(tarry__guide *g,
                                 const tarry__policy_problem *problem)

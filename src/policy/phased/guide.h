@@ -48,6 +48,22 @@ void tarry__guide_played(tarry__guide *guide, uint64_t round, size_t arm);
 void tarry__guide_observe(tarry__guide *guide, uint64_t round, size_t arm,
                           double loss);
 
+/* The probability of its last choice. */
+double tarry__guide_probability(tarry__guide *guide, uint64_t round,
+                                size_t arm);
+
+/* Room for so many arms; the problem has other arms, or the active arms are
+ * others.  TARRY_BAD_ARGUMENT: the guide's arms cannot change. */
+tarry_status tarry__guide_reserve(tarry__guide *guide, size_t n_arms);
+tarry_status tarry__guide_rearrange(tarry__guide *guide,
+                                    const tarry__policy_problem *problem);
+
+/* A play that is called off, and a loss that is given up or comes after all.
+ * Guides that need memory for it go without. */
+void tarry__guide_cancel(tarry__guide *guide, uint64_t round, size_t arm);
+void tarry__guide_expire(tarry__guide *guide, uint64_t round, size_t arm,
+                         bool gone);
+
 /* The active arms must be there already. */
 void tarry__guide_archive(tarry__guide *guide,
                           const tarry__policy_problem *problem,

@@ -49,7 +49,8 @@ static void start(tarry__phased *ph, uint64_t round)
     tarry__guide_narrow(&ph->guide, ph->plan.active, ph->plan.n_active);
     ask_for(ph, round, ph->plan.missing);
     const double needed = (1 + ph->choices.share) * (double)ph->plan.missing;
-    pace->idle = (double)round + 2 * needed > (double)ph->problem->horizon + 1;
+    pace->idle = ph->choices.confidence == 0 && ph->problem->confidence == 0 &&
+                 (double)round + 2 * needed > (double)ph->problem->horizon + 1;
     pace->prelude = ph->choices.regret && ph->phase == 1 && round == 1;
     ph->plan.designated_end = pace->prelude ? 0 : UINT64_MAX;
     price(ph);
@@ -99,7 +100,10 @@ static void use_quota(tarry__phased *ph, uint64_t round, size_t arm)
         return;
     ph->pace.made++;
     ph->pace.left--;
-    if (--ph->plan.tally[i].left == 0 && ph->algorithm->designated_only)
+    if (ph->plan.tally[i].last != UINT64_MAX)
+        tarry__phased_plan_replace(&ph->plan, round);
+    if (--ph->plan.tally[i].left == 0 && ph->algorithm->designated_only &&
+        ph->plan.tally[i].last == UINT64_MAX)
         ph->plan.tally[i].last = round;
 }
 
@@ -151,6 +155,7 @@ static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
         *arm = cheapest(&ph->plan);
     else
         status = tarry__guide_choose(&ph->guide, round, ph->best, arm);
+    ph->chance = forced ? 1 : -1;
     if (status != TARRY_OK)
         return status;
     if (forced)
@@ -174,6 +179,21 @@ static void played(tarry__phased *ph, uint64_t round, size_t arm)
     tarry__guide_played(&ph->guide, round, arm);
 }
 
+static void cancelled(tarry__phased *ph, uint64_t round, size_t arm,
+                      bool counted)
+{
+    if (counted) {
+        ph->pace.left++;
+        ph->pace.made -= ph->pace.made > 0;
+    }
+    tarry__guide_cancel(&ph->guide, round, arm);
+}
+
+static void expired(tarry__phased *ph, uint64_t round, size_t arm, bool gone)
+{
+    tarry__guide_expire(&ph->guide, round, arm, gone);
+}
+
 static size_t best(const tarry__phased *ph)
 {
     return ph->plan.n_active > 1 ? tarry__guide_best(&ph->guide, ph->best)
@@ -186,5 +206,7 @@ const tarry__phased_company tarry__phased_guided = {
     .choose = choose,
     .observe = observe,
     .played = played,
+    .cancelled = cancelled,
+    .expired = expired,
     .best = best,
 };

@@ -25,7 +25,7 @@
 static double quota(const tarry__phased_task *task, double min_weight)
 {
     const double wait = 24 * sqrt((double)task->problem->dim) *
-                        log((double)task->problem->horizon) /
+                        tarry__phased_log_t(task) /
                         (task->epsilon * min_weight);
     return fmax(tarry__phased_quota(task, min_weight), wait);
 }
@@ -58,6 +58,12 @@ const tarry__policy_type tarry__phased_loss_dependent = {
     .init = tarry__phased_init,
     .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
+    .is_late = tarry__phased_is_late,
+    .reserve = tarry__phased_reserve,
+    .rearranged = tarry__phased_rearranged,
+    .probability = tarry__phased_probability,
+    .cancel = tarry__phased_cancel,
+    .expire = tarry__phased_expire,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,

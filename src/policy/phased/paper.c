@@ -8,9 +8,19 @@
 
 #include <math.h>
 
+/* For ever, phase m has 1/(m(m+1)) of the probability of failure. */
+double tarry__phased_log_t(const tarry__phased_task *task)
+{
+    const double m = (double)task->ordinal;
+    return task->confidence > 0 ? log(m * (m + 1) / (1 - task->confidence))
+                                : log((double)task->problem->horizon);
+}
+
 double tarry__phased_log_kt(const tarry__phased_task *task)
 {
-    return log((double)task->problem->n_arms * (double)task->problem->horizon);
+    const double K = (double)task->problem->n_arms;
+    return task->confidence > 0 ? log(K) + tarry__phased_log_t(task)
+                                : log(K * (double)task->problem->horizon);
 }
 
 double tarry__phased_quota(const tarry__phased_task *task, double min_weight)
@@ -52,7 +62,7 @@ tarry_status tarry__phased_paper_plan(const tarry__phased_task *task,
     if (status != TARRY_OK)
         return status;
     tarry__phased_paper_measure(task, p);
-    if (task->drawn)
+    if (task->drawn || task->algorithm->in_turn)
         tarry__phased_plan_draw(p);
     return TARRY_OK;
 }

@@ -64,16 +64,20 @@ tarry__phased_first_task(const tarry__policy_problem *problem,
         .algorithm = algorithm,
         .rank_tolerance = choices->tolerance,
         .drawn = algorithm->drawn && tarry__phased_company_of(choices)->draws,
+        .confidence =
+            choices->confidence > 0 ? choices->confidence : problem->confidence,
         .phase = 1,
+        .ordinal = 1,
         .epsilon = 0.5};
 }
 
-/* The task of this phase, if it were planned now. */
-static tarry__phased_task task_now(const tarry__phased *ph)
+tarry__phased_task tarry__phased_task_now(const tarry__phased *ph)
 {
     tarry__phased_task task =
         tarry__phased_first_task(ph->problem, ph->algorithm, &ph->choices);
     task.by_regret = ph->choices.regret;
+    task.confidence = ph->confidence;
+    task.ordinal = ph->ordinal;
     task.phase = ph->phase;
     task.epsilon = ph->epsilon;
     task.before = &ph->plan;
@@ -81,8 +85,8 @@ static tarry__phased_task task_now(const tarry__phased *ph)
     return task;
 }
 
-/* The new plan takes the place of the old. */
-static void adopt(tarry__phased *ph, tarry__phased_plan *next, uint64_t round)
+void tarry__phased_adopt(tarry__phased *ph, tarry__phased_plan *next,
+                         uint64_t round)
 {
     tarry__phased_plan old = ph->plan;
     ph->plan = *next;
@@ -118,6 +122,10 @@ static void appoint(tarry__phased *ph)
     ph->rule = tarry__phased_rule_of(ph->algorithm, &ph->choices);
     ph->company = tarry__phased_company_of(&ph->choices);
     ph->keeps_books = ph->rule->certifies || ph->choices.guided;
+    ph->confidence = ph->choices.confidence > 0 ? ph->choices.confidence
+                                                : ph->problem->confidence;
+    if (ph->restarts > 0 && ph->confidence == 0)
+        ph->confidence = 1 - 1 / (double)ph->problem->horizon;
 }
 
 static tarry_status plan_first(tarry__phased *ph)
@@ -149,7 +157,8 @@ tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
     tarry__phased *ph = state;
     ph->problem = problem;
     ph->algorithm = type->rule;
-    ph->phase = 1;
+    ph->phase = ph->ordinal = 1;
+    ph->n_known = problem->n_arms;
     ph->epsilon = 0.5;
     tarry_status status =
         ph->algorithm->read(ph->algorithm, spec, &ph->choices, error);
@@ -203,11 +212,12 @@ static void enter_next(tarry__phased *ph, tarry_estimate *estimates,
                        uint64_t round)
 {
     ph->phase++;
+    ph->ordinal++;
     ph->epsilon /= 2;
     tarry__base_free(ph->estimates);
     ph->estimates = estimates;
     ph->n_estimates = ph->problem->n_arms;
-    adopt(ph, next, round);
+    tarry__phased_adopt(ph, next, round);
     ph->best = smallest_estimate(ph);
     if (ph->rule->certifies)
         note_certificate(ph, v);
@@ -227,8 +237,9 @@ tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
         next.n_active = v.n_kept;
     }
     if (status == TARRY_OK) {
-        tarry__phased_task task = task_now(ph);
+        tarry__phased_task task = tarry__phased_task_now(ph);
         task.phase++;
+        task.ordinal++;
         task.epsilon /= 2;
         status = tarry__phased_plan_make(ph->rule, &task, &next);
     }
@@ -244,7 +255,7 @@ tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
 tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round)
 {
     const size_t n = ph->plan.n_active;
-    const tarry__phased_task task = task_now(ph);
+    const tarry__phased_task task = tarry__phased_task_now(ph);
     tarry__phased_plan next = {
         .n_active = n, .active = tarry__base_alloc(n, sizeof *next.active)};
     tarry_status status = TARRY_NO_MEMORY;
@@ -253,7 +264,7 @@ tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round)
         status = tarry__phased_plan_make(ph->rule, &task, &next);
     }
     if (status == TARRY_OK)
-        adopt(ph, &next, round);
+        tarry__phased_adopt(ph, &next, round);
     else
         tarry__phased_plan_clear(&next);
     return status;
@@ -264,7 +275,12 @@ tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round)
 tarry_status tarry__phased_choose(void *state, uint64_t round, size_t *arm)
 {
     tarry__phased *ph = state;
-    const tarry_status status = ph->company->choose(ph, round, arm);
+    tarry_status status = TARRY_OK;
+    ph->chance = 1;
+    if (ph->changed)
+        status = tarry__phased_restart(ph, round);
+    if (status == TARRY_OK)
+        status = ph->company->choose(ph, round, arm);
     if (status == TARRY_OK && ph->keeps_books)
         ph->books.plays[*arm]++;
     return status;
@@ -278,8 +294,7 @@ static tarry__policy_use count_loss(tarry__phased *ph, uint64_t round,
     if (round < ph->phase_start)
         return TARRY__POLICY_LATE;
     const uint32_t i = p->entry_of[arm];
-    if (i == TARRY__PHASED_NO_ENTRY || round >= p->designated_end ||
-        round > p->tally[i].last)
+    if (i == TARRY__PHASED_NO_ENTRY || !tarry__phased_plan_counts(p, i, round))
         return TARRY__POLICY_IGNORED;
     tarry_plan_entry *e = &p->entry[i];
     const bool full = e->observed >= e->target;
@@ -287,7 +302,7 @@ static tarry__policy_use count_loss(tarry__phased *ph, uint64_t round,
         return TARRY__POLICY_IGNORED;
     p->tally[i].sum += loss;
     p->missing -= !full;
-    p->n_short -= ++e->observed == p->tally[i].needed;
+    p->n_short -= ++e->observed == tarry__phased_plan_wanted(p, i);
     return TARRY__POLICY_USED;
 }
 
@@ -313,6 +328,54 @@ void tarry__phased_played(void *state, uint64_t round, size_t arm)
     ph->company->played(ph, round, arm);
 }
 
+/* The entry of a play of this phase whose loss counts. */
+static uint32_t entry_of_play(const tarry__phased *ph, uint64_t round,
+                              size_t arm)
+{
+    const uint32_t i = ph->plan.entry_of[arm];
+    return i != TARRY__PHASED_NO_ENTRY && round >= ph->phase_start &&
+                   tarry__phased_plan_counts(&ph->plan, i, round)
+               ? i
+               : TARRY__PHASED_NO_ENTRY;
+}
+
+tarry_status tarry__phased_cancel(void *state, uint64_t round, size_t arm)
+{
+    tarry__phased *ph = state;
+    const uint32_t i = entry_of_play(ph, round, arm);
+    tarry_status status = TARRY_OK;
+    if (i != TARRY__PHASED_NO_ENTRY && ph->plan.law == NULL)
+        status = tarry__phased_plan_again(&ph->plan, i);
+    if (status != TARRY_OK)
+        return status;
+    ph->company->cancelled(ph, round, arm, i != TARRY__PHASED_NO_ENTRY);
+    if (ph->keeps_books)
+        ph->books.plays[arm]--;
+    return TARRY_OK;
+}
+
+/* Where others are played in place of what does not come, nobody waits. */
+void tarry__phased_expire(void *state, uint64_t round, size_t arm, bool gone)
+{
+    tarry__phased *ph = state;
+    const uint32_t i = entry_of_play(ph, round, arm);
+    if (i != TARRY__PHASED_NO_ENTRY && ph->algorithm->designated_only)
+        tarry__phased_plan_give_up(&ph->plan, i, gone);
+    ph->company->expired(ph, round, arm, gone);
+}
+
+double tarry__phased_probability(void *state, uint64_t round, size_t arm)
+{
+    tarry__phased *ph = state;
+    return ph->chance >= 0 ? ph->chance
+                           : tarry__guide_probability(&ph->guide, round, arm);
+}
+
+bool tarry__phased_is_late(const void *state, uint64_t round)
+{
+    return round < ((const tarry__phased *)state)->phase_start;
+}
+
 const uint64_t *tarry__phased_phase(const void *state)
 {
     return &((const tarry__phased *)state)->phase;
@@ -334,21 +397,37 @@ void tarry__phased_status(const void *state, tarry_policy_status *status)
     status->estimates = ph->estimates;
 }
 
-/* Half of 1/T is for the phases, half for all data together. */
+/* Each set of coordinates has its share; without a confidence the first, which
+ * is mostly the only one, has all of it. */
+static double share_of_books(const tarry__phased *ph)
+{
+    const double e = (double)ph->n_bases + 1;
+    const bool by_horizon =
+        ph->choices.confidence == 0 && ph->problem->confidence == 0;
+    return by_horizon && ph->n_bases == 0 ? 1 : 1 / (e * (e + 1));
+}
+
+/* Half of the probability of failure is for the phases, half for all data
+ * together. */
 tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)
 {
     const tarry__phased *ph = state;
     const tarry__phased_plan *p = &ph->plan;
     if (!ph->rule->certifies)
         return TARRY_BAD_ARGUMENT;
-    *arm = p->n_active == 1 ? p->active[0] : ph->exploit;
-    *gap = p->n_active == 1 ? 0 : ph->certificate;
-    if (p->n_active == 1)
+    const bool one = p->n_active == 1 && !ph->changed;
+    *arm = one ? p->active[0] : ph->exploit;
+    *gap = one ? 0 : ph->certificate;
+    if (one ||
+        ph->changed) /* the arms will be judged from the next choice on */
         return TARRY_OK;
     size_t other;
     double bound;
+    const double failure = ph->confidence > 0
+                               ? 1 - ph->confidence
+                               : 1 / (double)ph->problem->horizon;
     const tarry_status status = tarry__books_certify(
-        &ph->books, 0.5 / (double)ph->problem->horizon,
+        &ph->books, failure / 2 * share_of_books(ph),
         ph->algorithm->designated_only, p->active, p->n_active, &other, &bound);
     if (status == TARRY_OK && bound < *gap) {
         *arm = other;
@@ -380,7 +459,8 @@ static bool is_sound_plan(const tarry__phased_plan *p, size_t K, size_t dim)
     for (size_t i = 0; sound && i < p->n_entries; i++) {
         const tarry_plan_entry *e = &p->entry[i];
         sound = e->arm < K && e->weight > 0 && p->tally[i].needed <= e->target;
-        n_short += e->observed < p->tally[i].needed;
+        sound = sound && p->given_up[i] <= e->target;
+        n_short += sound && e->observed < tarry__phased_plan_wanted(p, i);
     }
     for (size_t i = 0; sound && i < K; i++)
         sound = p->entry_of[i] == TARRY__PHASED_NO_ENTRY ||
@@ -410,11 +490,11 @@ static bool is_within_targets(const tarry__phased_plan *p)
 
 /* Version 2 kept plays to be made also where plays are drawn, and the last
  * designated play also where all plays count. */
-static void mend_version_2(tarry__phased *ph, bool drawn)
+static void mend_version_2(tarry__phased *ph, bool unplanned)
 {
     tarry__phased_plan *p = &ph->plan;
     for (size_t i = 0; i < p->n_entries; i++) {
-        if (drawn)
+        if (unplanned)
             p->tally[i].left = 0;
         if (!ph->algorithm->designated_only)
             p->tally[i].last = UINT64_MAX;
@@ -434,8 +514,8 @@ static void derive(tarry__phased *ph, tarry__archive *a)
                                   ph->keeps_books == (ph->books.plays != NULL));
     if (a->status != TARRY_OK)
         return;
-    if (a->version == 2)
-        mend_version_2(ph, task.drawn);
+    if (tarry__archive_is_of(a, 2))
+        mend_version_2(ph, task.drawn || ph->algorithm->in_turn);
     a->status = open_scratch(ph->rule, ph->problem->dim, &ph->plan);
     if (a->status == TARRY_OK && task.drawn && ph->plan.n_entries > 0)
         a->status = tarry__phased_plan_make_law(&ph->plan);
@@ -469,6 +549,27 @@ static void archive_numbers(tarry__phased *ph, tarry__archive *a)
     tarry__archive_field(a, ph->first_phase_rounds);
 }
 
+/* What version 2 had not. */
+static void archive_live(tarry__phased_plan *p, tarry__archive *a)
+{
+    size_t n_given_up = p->n_entries;
+    if (tarry__archive_is_of(a, 2)) {
+        p->given_up = tarry__base_zalloc(n_given_up, sizeof *p->given_up);
+        a->status = p->given_up != NULL ? a->status : TARRY_NO_MEMORY;
+        return;
+    }
+    tarry__archive_field(a, p->n_given_up);
+    tarry__archive_field(a, p->n_extra);
+    tarry__archive_array(a, &p->given_up, &n_given_up, sizeof *p->given_up,
+                         p->n_entries);
+    tarry__archive_array(a, &p->extra, &p->n_cancelled, sizeof *p->extra,
+                         SIZE_MAX);
+    if (a->loading)
+        p->extra_room = p->n_cancelled;
+    tarry__archive_require(a, n_given_up == p->n_entries &&
+                                  p->n_extra <= p->n_cancelled);
+}
+
 static void archive_arrays(tarry__phased *ph, tarry__archive *a)
 {
     tarry__phased_plan *p = &ph->plan;
@@ -480,6 +581,7 @@ static void archive_arrays(tarry__phased *ph, tarry__archive *a)
     tarry__archive_array(a, &p->entry_of, &n_entries, sizeof *p->entry_of, K);
     tarry__archive_array(a, &ph->estimates, &n_estimates, sizeof *ph->estimates,
                          K);
+    archive_live(p, a);
     tarry__archive_require(a, n_tally == p->n_entries && n_entries == K &&
                                   n_estimates == K);
 }
@@ -512,6 +614,24 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_require(a, a->status == TARRY_OK && is_sound(ph));
     if (a->status == TARRY_OK)
         archive_books(ph, a);
+    if (!tarry__archive_is_of(a, 2)) {
+        tarry__archive_field(a, ph->chance);
+        tarry__archive_field(a, ph->choices.confidence);
+        tarry__archive_field(a, ph->n_known);
+        tarry__archive_field(a, ph->changed);
+        tarry__archive_field(a, ph->ordinal);
+        tarry__archive_field(a, ph->restarts);
+        tarry__archive_field(a, ph->n_bases);
+    } else {
+        ph->n_known = problem->n_arms;
+        ph->ordinal = ph->phase;
+    }
+    tarry__archive_require(
+        a, ph->n_known <= problem->n_arms && ph->ordinal >= ph->phase &&
+               (ph->changed || ph->n_known == problem->n_arms));
+    tarry__archive_require(a, ph->choices.confidence >= 0 &&
+                                  ph->choices.confidence < 1);
+    tarry__archive_require(a, ph->chance >= 0 || ph->choices.guided);
     if (a->loading && a->status == TARRY_OK)
         derive(ph, a);
 }

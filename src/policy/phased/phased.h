@@ -62,12 +62,13 @@ extern const tarry__phased_rule tarry__phased_paper, tarry__phased_tight_full,
 
 /* What users can say about the phases. */
 typedef struct tarry__phased_choices {
-    uint32_t tight;   /* 1: constants=tight, 0: constants=paper */
-    uint32_t regret;  /* 1: design=regret, 0: design=near */
-    uint32_t guided;  /* 1: a guide is named, 0: none */
-    double width;     /* factor of the widths; the promise needs 1 */
-    double tolerance; /* singular values below this share count as 0 */
-    double share;     /* most plays of the guide per planned play */
+    uint32_t tight;    /* 1: constants=tight, 0: constants=paper */
+    uint32_t regret;   /* 1: design=regret, 0: design=near */
+    uint32_t guided;   /* 1: a guide is named, 0: none */
+    double width;      /* factor of the widths; the promise needs 1 */
+    double tolerance;  /* singular values below this share count as 0 */
+    double share;      /* most plays of the guide per planned play */
+    double confidence; /* of the promise, for ever; 0: as the problem says */
 } tarry__phased_choices;
 
 /* What sets an algorithm apart; tarry__policy_type's `rule` points to it. */
@@ -75,6 +76,7 @@ struct tarry__phased_algorithm {
     bool linear;  /* arms have features; else each is learned for itself */
     bool per_arm; /* the quota is that of each arm, not of all together */
     bool drawn;   /* by itself it draws its plays from the plan's weights */
+    bool in_turn; /* by itself it plays the plan's arms in turn */
     bool designated_only; /* only the first N(b) plays of arm b count */
     double cut;           /* keep a iff lower(a) - min upper <= cut * eps */
     tarry_status (*lay)(const tarry__phased_task *task,
@@ -106,6 +108,13 @@ typedef struct {
                                  tarry__policy_use use);
     /* Somebody outside has chosen the arm of this round. */
     void (*played)(tarry__phased *phased, uint64_t round, size_t arm);
+    /* The play of a round is called off; `counted`: the plan wanted it, and
+     * wants it again. */
+    void (*cancelled)(tarry__phased *phased, uint64_t round, size_t arm,
+                      bool counted);
+    /* A loss is given up, or comes after all. */
+    void (*expired)(tarry__phased *phased, uint64_t round, size_t arm,
+                    bool gone);
     /* The arm to stay with. */
     size_t (*best)(const tarry__phased *phased);
 } tarry__phased_company;
@@ -118,14 +127,21 @@ struct tarry__phased {
     const tarry__phased_rule *rule;
     const tarry__phased_company *company;
     tarry__phased_choices choices; /* what it was made with */
-    uint64_t phase;                /* from 1 */
-    double epsilon;                /* accuracy this phase works for */
-    uint64_t phase_start;          /* first round of this phase */
-    tarry__phased_plan plan;       /* of this phase */
+    double confidence; /* of the promise, for ever; 0: by the horizon */
+    size_t n_known;    /* arms that the problem had when this plan was made */
+    uint32_t changed;  /* 1: arms have come or gone since this plan was made */
+    uint64_t ordinal;  /* phases begun since the policy was made */
+    uint64_t restarts; /* how often phases have begun anew with phase 1 */
+    uint64_t n_bases;  /* how often the books have got new coordinates */
+    uint64_t phase;    /* from 1 */
+    double epsilon;    /* accuracy this phase works for */
+    uint64_t phase_start;    /* first round of this phase */
+    tarry__phased_plan plan; /* of this phase */
     size_t best; /* active arm with the smallest estimate of the last phase */
     size_t n_estimates;          /* n_arms once a phase has ended, else 0 */
     tarry_estimate *estimates;   /* per arm, of the last phase it was in */
     uint64_t first_phase_rounds; /* plays that phase 1 planned */
+    double chance; /* probability of the last choice; negative: the guide's */
     bool keeps_books;   /* `books` are kept: they cost time in every round */
     tarry__books books; /* all plays and losses of all phases */
     size_t exploit;     /* the arm with the best certificate of a phase */
@@ -172,15 +188,20 @@ tarry_status tarry__phased_plan_make(const tarry__phased_rule *rule,
 /* All arms as the active ones of an empty plan. */
 tarry_status tarry__phased_plan_begin(tarry__phased_plan *plan, size_t n_arms);
 
-/* log(K T), which all quotas of the paper contain. */
+/* log T and log(K T), which the quotas of the paper contain; with a confidence
+ * 1/T is the phase's share of 1 - confidence. */
+double tarry__phased_log_t(const tarry__phased_task *task);
 double tarry__phased_log_kt(const tarry__phased_task *task);
 
 /* The quota of Algorithms 1 and 2, 16 n log(KT) / eps^2, and a share of 1. */
 double tarry__phased_quota(const tarry__phased_task *task, double min_weight);
 double tarry__phased_share_all(const tarry__phased_task *task);
 
-/* Tight constants: L = log(K M T), M = ceil(log2 T), and N = 2 g L / eps^2. */
-double tarry__phased_tight_log(double n_arms, double horizon);
+/* Tight constants: L = log(K M T), M = ceil(log2 T); with a confidence
+ * log(2 K m (m + 1) / (1 - confidence)) in the m-th phase begun; and N = 2 g L
+ * / eps^2. */
+double tarry__phased_tight_log(const tarry__policy_problem *problem,
+                               double confidence, uint64_t ordinal);
 double tarry__phased_tight_quota(double g, double L, double epsilon);
 
 /* Doubles of scratch in which tight constants judge a phase. */
@@ -199,6 +220,19 @@ tarry_status tarry__phased_regret_plan(const tarry__phased_task *task,
 /* Estimates, cuts, and starts the next phase, whose first round is `round`.
  * On failure nothing has changed. */
 tarry_status tarry__phased_advance(tarry__phased *phased, uint64_t round);
+
+/* Begins anew with phase 1 after arms have come or gone.  If an active arm has
+ * gone, those that were cut may have been cut because of it: all that are
+ * available are active; else the active ones and the new.  On failure nothing
+ * has changed. */
+tarry_status tarry__phased_restart(tarry__phased *phased, uint64_t round);
+
+/* The new plan takes the place of the old. */
+void tarry__phased_adopt(tarry__phased *phased, tarry__phased_plan *next,
+                         uint64_t round);
+
+/* The task of this phase, if it were planned now. */
+tarry__phased_task tarry__phased_task_now(const tarry__phased *phased);
 
 /* Plans the same phase anew from `round` on, with what is known by now. */
 tarry_status tarry__phased_replan(tarry__phased *phased, uint64_t round);
@@ -230,6 +264,12 @@ tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
 tarry_status tarry__phased_choose(void *state, uint64_t round, size_t *arm);
 tarry__policy_use tarry__phased_observe(void *state, uint64_t round, size_t arm,
                                         double loss);
+tarry_status tarry__phased_cancel(void *state, uint64_t round, size_t arm);
+void tarry__phased_expire(void *state, uint64_t round, size_t arm, bool gone);
+double tarry__phased_probability(void *state, uint64_t round, size_t arm);
+tarry_status tarry__phased_reserve(void *state, size_t n_arms);
+tarry_status tarry__phased_rearranged(void *state);
+bool tarry__phased_is_late(const void *state, uint64_t round);
 void tarry__phased_played(void *state, uint64_t round, size_t arm);
 const uint64_t *tarry__phased_phase(const void *state);
 void tarry__phased_status(const void *state, tarry_policy_status *status);

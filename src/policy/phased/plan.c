@@ -12,10 +12,12 @@ tarry_status tarry__phased_plan_open(tarry__phased_plan *p, size_t n)
 {
     tarry__base_free(p->entry);
     tarry__base_free(p->tally);
+    tarry__base_free(p->given_up);
     p->n_entries = n;
     p->entry = tarry__base_zalloc(n, sizeof *p->entry);
     p->tally = tarry__base_zalloc(n, sizeof *p->tally);
-    return p->entry != NULL && p->tally != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+    p->given_up = tarry__base_zalloc(n, sizeof *p->given_up);
+    return p->entry && p->tally && p->given_up ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
 void tarry__phased_plan_clear(tarry__phased_plan *p)
@@ -24,6 +26,8 @@ void tarry__phased_plan_clear(tarry__phased_plan *p)
     tarry__base_free(p->entry);
     tarry__base_free(p->tally);
     tarry__base_free(p->entry_of);
+    tarry__base_free(p->given_up);
+    tarry__base_free(p->extra);
     tarry_discrete_free(p->law);
     tarry__base_free(p->scratch);
     *p = (tarry__phased_plan){0};
@@ -91,6 +95,67 @@ size_t tarry__phased_plan_turn(tarry__phased_plan *p)
     const size_t i = p->turn;
     p->turn = i + 1 < p->n_entries ? i + 1 : 0;
     return p->entry[i].arm;
+}
+
+/* ---- plays that are called off, losses that are given up ------------------*/
+
+static bool is_extra(const tarry__phased_plan *p, uint64_t round)
+{
+    size_t low = 0, high = p->n_extra;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (p->extra[middle] < round)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->n_extra && p->extra[low] == round;
+}
+
+bool tarry__phased_plan_counts(const tarry__phased_plan *p, size_t i,
+                               uint64_t round)
+{
+    return (round < p->designated_end && round <= p->tally[i].last) ||
+           (p->n_extra > 0 && is_extra(p, round));
+}
+
+tarry_status tarry__phased_plan_again(tarry__phased_plan *p, size_t i)
+{
+    if (p->n_cancelled == p->extra_room) {
+        const size_t room = 2 * p->extra_room + 8;
+        uint64_t *bigger =
+            tarry__base_grow(p->extra, p->n_extra, room, sizeof *bigger);
+        if (bigger == NULL)
+            return TARRY_NO_MEMORY;
+        p->extra = bigger;
+        p->extra_room = room;
+    }
+    p->extra[p->n_cancelled++] = 0; /* its place, as long as it has none */
+    p->tally[i].left++;
+    if (i < p->cursor)
+        p->cursor = i;
+    return TARRY_OK;
+}
+
+void tarry__phased_plan_replace(tarry__phased_plan *p, uint64_t round)
+{
+    if (p->n_extra < p->n_cancelled)
+        p->extra[p->n_extra++] = round;
+}
+
+void tarry__phased_plan_give_up(tarry__phased_plan *p, size_t i, bool gone)
+{
+    const uint64_t seen = p->entry[i].observed;
+    const bool was_short = seen < tarry__phased_plan_wanted(p, i);
+    if (gone) {
+        p->given_up[i]++;
+        p->n_given_up++;
+    } else {
+        p->given_up[i]--;
+        p->n_given_up--;
+    }
+    const bool is_short = seen < tarry__phased_plan_wanted(p, i);
+    p->n_short += (size_t)is_short - (size_t)was_short;
 }
 
 /* ---- arms and weights -----------------------------------------------------*/

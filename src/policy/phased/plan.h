@@ -51,8 +51,16 @@ typedef struct {
     uint64_t look_at; /* while losses are missing the phase is judged again
                          only when `missing` has fallen to this */
     uint64_t designated_end; /* plays from this round on do not count */
-    size_t cursor;           /* entry whose planned plays are being made */
-    size_t turn;             /* entry to play next by plays that only wait */
+    uint64_t *given_up;      /* of each entry: losses that count and that nobody
+                                waits for any longer */
+    uint64_t n_given_up;     /* their sum */
+    size_t n_extra;      /* planned plays that were made after the others, in
+                            place of cancelled ones */
+    uint64_t *extra;     /* their rounds, increasing */
+    size_t extra_room;   /* for how many rounds `extra` has memory */
+    size_t n_cancelled;  /* plays that were cancelled and planned again */
+    size_t cursor;       /* entry whose planned plays are being made */
+    size_t turn;         /* entry to play next by plays that only wait */
     tarry_discrete *law; /* the weights, to draw from; NULL: nothing is drawn */
     double *scratch;     /* memory to judge the phase in; NULL: not needed */
 } tarry__phased_plan;
@@ -64,8 +72,11 @@ typedef struct {
     double rank_tolerance; /* singular values below this share count as 0 */
     bool drawn;            /* plays are drawn from the weights */
     bool by_regret;        /* weights by estimated gaps, once there are any */
+    double confidence;     /* of the promise, for ever; 0: by the horizon */
     uint64_t phase;        /* from 1 */
-    double epsilon;        /* accuracy that the phase works for */
+    uint64_t ordinal; /* phases begun so far, this one included: with arms that
+                         come and go phases begin anew, and this goes on */
+    double epsilon;   /* accuracy that the phase works for */
     const tarry__phased_plan *before; /* an earlier plan, whose arms are likely
                                          to serve again; NULL: none */
     const tarry__books *books;        /* what is known; only for by_regret */
@@ -90,7 +101,7 @@ void tarry__phased_plan_clear(tarry__phased_plan *plan);
 void tarry__phased_plan_target(tarry__phased_plan *plan, size_t i, double N,
                                double share);
 
-/* No play is planned: all are drawn. */
+/* No play is planned: all are drawn, or made in turn. */
 void tarry__phased_plan_draw(tarry__phased_plan *plan);
 
 /* The law from which plays are drawn, from the weights. */
@@ -102,6 +113,29 @@ uint64_t tarry__phased_plan_plays(const tarry__phased_plan *plan);
 /* The arm of the next planned play, if one is left: of each entry as many as
  * it has left, one entry after the other. */
 bool tarry__phased_plan_next(tarry__phased_plan *plan, size_t *arm);
+
+/* Whether the loss of a play counts: of entry i, in this phase. */
+bool tarry__phased_plan_counts(const tarry__phased_plan *plan, size_t i,
+                               uint64_t round);
+
+/* A play of entry i is to be made once more.  TARRY_NO_MEMORY: nothing has
+ * changed. */
+tarry_status tarry__phased_plan_again(tarry__phased_plan *plan, size_t i);
+
+/* A planned play is made in this round, though the time of plays that count is
+ * over: it replaces a cancelled one. */
+void tarry__phased_plan_replace(tarry__phased_plan *plan, uint64_t round);
+
+/* The loss of a play of entry i is given up, or comes after all. */
+void tarry__phased_plan_give_up(tarry__phased_plan *plan, size_t i, bool gone);
+
+/* Losses without which entry i keeps the phase from ending. */
+static inline uint64_t tarry__phased_plan_wanted(const tarry__phased_plan *plan,
+                                                 size_t i)
+{
+    const uint64_t most = plan->entry[i].target - plan->given_up[i];
+    return plan->tally[i].needed < most ? plan->tally[i].needed : most;
+}
 
 /* The plan's arms one after the other, for ever. */
 size_t tarry__phased_plan_turn(tarry__phased_plan *plan);

@@ -25,6 +25,9 @@ const tarry_setting tarry__phased_settings[] = {
     TARRY__SPEC_REAL("width", "1", 0, 1e6,
                      "with tight constants: factor of the widths; below 1 the "
                      "promise is void"),
+    TARRY__SPEC_REAL("confidence", "0", 0, 0.999999999999,
+                     "probability with which the promise holds for ever, "
+                     "whatever the horizon; 0: 1 - 1/T"),
     TARRY__SPEC_END,
 };
 
@@ -85,6 +88,8 @@ tarry__phased_read_practical(const tarry__phased_algorithm *algorithm,
         status = tarry__spec_real(spec, "width", &c->width, error);
     if (status == TARRY_OK)
         status = tarry__spec_real(spec, "guide_share", &c->share, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_real(spec, "confidence", &c->confidence, error);
     c->guided = tarry__guide_is_named(tarry__spec_text(spec, "guide"));
     return as_argument(status);
 }

@@ -238,6 +238,9 @@ static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
     }
     if (ph->plan.n_active == 1)
         *arm = ph->plan.active[0];
+    else if (round >= ph->plan.designated_end &&
+             tarry__phased_plan_next(&ph->plan, arm))
+        tarry__phased_plan_replace(&ph->plan, round);
     else if (round < ph->plan.designated_end || ph->n_estimates == 0)
         *arm = tarry__phased_plan_turn(&ph->plan);
     else
@@ -248,6 +251,7 @@ static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
 static const tarry__phased_algorithm algorithm = {
     .linear = true,
     .per_arm = true,
+    .in_turn = true,
     .designated_only = true,
     .cut = 2,
     .lay = lay,
@@ -275,6 +279,12 @@ const tarry__policy_type tarry__phased_spanner = {
     .init = tarry__phased_init,
     .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
+    .is_late = tarry__phased_is_late,
+    .reserve = tarry__phased_reserve,
+    .rearranged = tarry__phased_rearranged,
+    .probability = tarry__phased_probability,
+    .cancel = tarry__phased_cancel,
+    .expire = tarry__phased_expire,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,

@@ -52,8 +52,12 @@ static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
     }
     if (ph->plan.n_active == 1)
         *arm = ph->plan.active[0];
-    else if (!tarry__phased_plan_next(&ph->plan, arm))
-        *arm = ph->plan.entry[draw_entry((stochastic *)ph, round)].arm;
+    else if (!tarry__phased_plan_next(&ph->plan, arm)) {
+        const tarry_plan_entry *e =
+            &ph->plan.entry[draw_entry((stochastic *)ph, round)];
+        *arm = e->arm;
+        ph->chance = e->weight;
+    }
     return TARRY_OK;
 }
 
@@ -80,6 +84,12 @@ const tarry__policy_type tarry__phased_stochastic = {
     .init = tarry__phased_init,
     .choose = tarry__phased_choose,
     .observe = tarry__phased_observe,
+    .is_late = tarry__phased_is_late,
+    .reserve = tarry__phased_reserve,
+    .rearranged = tarry__phased_rearranged,
+    .probability = tarry__phased_probability,
+    .cancel = tarry__phased_cancel,
+    .expire = tarry__phased_expire,
     .phase = tarry__phased_phase,
     .status = tarry__phased_status,
     .archive = tarry__phased_archive,

@@ -21,9 +21,13 @@
 
 /* ---- the plan -------------------------------------------------------------*/
 
-double tarry__phased_tight_log(double n_arms, double horizon)
+double tarry__phased_tight_log(const tarry__policy_problem *problem,
+                               double confidence, uint64_t ordinal)
 {
-    return log(n_arms * ceil(log2(horizon)) * horizon);
+    const double K = (double)problem->n_arms, T = (double)problem->horizon;
+    const double m = (double)ordinal;
+    return confidence > 0 ? log(2 * K * m * (m + 1) / (1 - confidence))
+                          : log(K * ceil(log2(T)) * T);
 }
 
 double tarry__phased_tight_quota(double g, double L, double epsilon)
@@ -31,17 +35,18 @@ double tarry__phased_tight_quota(double g, double L, double epsilon)
     return 2 * g * L / (epsilon * epsilon);
 }
 
-static double log_of(const tarry__policy_problem *problem)
+static double log_of(const tarry__phased_task *task)
 {
-    return tarry__phased_tight_log((double)problem->n_arms,
-                                   (double)problem->horizon);
+    return tarry__phased_tight_log(task->problem, task->confidence,
+                                   task->ordinal);
 }
 
-/* The promise counts on M / 2 phases, M = ceil(log2 T): more do not fit into
- * the horizon, unless design=regret plans very few plays. */
+/* With a horizon the promise counts on M / 2 phases, M = ceil(log2 T): more do
+ * not fit into it, unless design=regret plans very few plays. */
 static bool is_beyond(const tarry__phased_task *task)
 {
-    return (double)task->phase > ceil(log2((double)task->problem->horizon)) / 2;
+    return task->confidence == 0 &&
+           (double)task->phase > ceil(log2((double)task->problem->horizon)) / 2;
 }
 
 /* N(b) = ceil(N w(b)); beyond the phases that the promise counts on, longer
@@ -56,9 +61,8 @@ static void set_targets(const tarry__phased_task *task, tarry__phased_plan *p)
 
 static void measure(const tarry__phased_task *task, tarry__phased_plan *p)
 {
-    p->quota =
-        tarry__phased_tight_quota(p->g, log_of(task->problem), task->epsilon) *
-        p->stretch;
+    p->quota = tarry__phased_tight_quota(p->g, log_of(task), task->epsilon) *
+               p->stretch;
     set_targets(task, p);
 }
 
@@ -130,8 +134,7 @@ static tarry_status plan(const tarry__phased_task *task, tarry__phased_plan *p)
                               ? tarry__phased_lay_near(task, p)
                               : tarry__phased_lay_all(task, p);
     p->stretch = 1;
-    p->quota =
-        tarry__phased_tight_quota(p->g, log_of(task->problem), task->epsilon);
+    p->quota = tarry__phased_tight_quota(p->g, log_of(task), task->epsilon);
     if (status == TARRY_OK && task->by_regret)
         status = plan_by_gaps(task, p);
     if (status != TARRY_OK)
@@ -214,7 +217,10 @@ static size_t empirically_best(const tarry__phased *ph,
 static void judge_all(const tarry__phased *ph, const tarry__phased_solution *s,
                       tarry__phased_verdict *v, double *x)
 {
-    const double factor = ph->choices.width * sqrt(2 * log_of(ph->problem));
+    const double factor =
+        ph->choices.width *
+        sqrt(2 *
+             tarry__phased_tight_log(ph->problem, ph->confidence, ph->ordinal));
     const double enough = ph->rule->patience * ph->epsilon;
     v->exploit = empirically_best(ph, s);
     v->n_kept = 0;
@@ -279,8 +285,8 @@ static tarry_status is_settled(tarry__phased *ph, bool *settled)
 {
     tarry__phased_plan *p = &ph->plan;
     tarry__phased_verdict v = {.kept = (uint32_t *)p->scratch};
-    *settled = false;
-    if (p->missing > p->look_at)
+    *settled = p->missing <= p->n_given_up; /* nothing more will come */
+    if (*settled || p->missing > p->look_at)
         return TARRY_OK;
     const tarry_status status = judge(ph, NULL, &v);
     if (status != TARRY_OK)

@@ -5,6 +5,13 @@
 #include <math.h>
 #include "base/base.h"
 
+static double log_of(const tarry__policy_problem *problem)
+{
+    return problem->confidence > 0
+               ? log(2 * (double)problem->n_arms / (1 - problem->confidence))
+               : log((double)problem->horizon);
+}
+
 tarry_status tarry__counts_open(tarry__counts *c,
                                 const tarry__policy_type *type,
                                 const tarry__policy_problem *problem,
@@ -13,17 +20,55 @@ tarry_status tarry__counts_open(tarry__counts *c,
     const size_t K = problem->n_arms;
     c->problem = problem;
     c->rule = type->rule;
-    c->log_horizon = log((double)problem->horizon);
+    c->log_horizon = log_of(problem);
     if (tarry__spec_real(spec, "scale", &c->scale, error) != TARRY_OK)
         return TARRY_BAD_ARGUMENT;
     c->count = tarry__base_zalloc(K, sizeof *c->count);
     c->active = tarry__base_alloc(K, sizeof *c->active);
     if (c->count == NULL || c->active == NULL)
         return TARRY_NO_MEMORY;
-    c->n_active = K;
+    c->n_active = c->n_known = K;
     for (size_t k = 0; k < K; k++)
         c->active[k] = (uint32_t)k;
     return TARRY_OK;
+}
+
+tarry_status tarry__counts_reserve(tarry__counts *c, size_t n_arms)
+{
+    tarry__plain_count *count =
+        tarry__base_grow(c->count, c->n_known, n_arms, sizeof *count);
+    if (count == NULL)
+        return TARRY_NO_MEMORY;
+    c->count = count;
+    uint32_t *active =
+        tarry__base_grow(c->active, c->n_active, n_arms, sizeof *active);
+    if (active == NULL)
+        return TARRY_NO_MEMORY;
+    c->active = active;
+    return TARRY_OK;
+}
+
+void tarry__counts_rearrange(tarry__counts *c)
+{
+    const tarry__policy_problem *p = c->problem;
+    bool gone = false;
+    for (size_t i = 0; i < c->n_active; i++)
+        gone = gone || !tarry__policy_may_choose(p, c->active[i]);
+    for (size_t k = c->n_known; k < p->n_arms; k++)
+        c->count[k] = (tarry__plain_count){0};
+    for (size_t k = 0; gone && k < c->n_known; k++)
+        c->count[k].cut = 1;
+    c->n_active = 0;
+    for (size_t i = 0; i < tarry__policy_n_choices(p); i++) {
+        const size_t k = tarry__policy_choice(p, i);
+        if (gone)
+            c->count[k].cut = 0;
+        if (!c->count[k].cut)
+            c->active[c->n_active++] = (uint32_t)k;
+    }
+    c->n_known = p->n_arms;
+    c->cursor = 0;
+    c->log_horizon = log_of(p);
 }
 
 void tarry__counts_clear(tarry__counts *c)
@@ -83,10 +128,11 @@ void tarry__counts_archive(tarry__counts *c, const tarry__policy_type *type,
     size_t K = problem->n_arms;
     c->problem = problem;
     c->rule = type->rule;
-    c->log_horizon = log((double)problem->horizon);
+    c->log_horizon = log_of(problem);
     tarry__archive_field(a, c->scale);
     tarry__archive_field(a, c->cursor);
     tarry__archive_array(a, &c->count, &K, sizeof *c->count, K);
+    c->n_known = K;
     tarry__archive_array(a, &c->active, &c->n_active, sizeof *c->active, K);
     tarry__archive_require(a, a->status == TARRY_OK && K == problem->n_arms &&
                                   is_sound(c));
@@ -149,6 +195,26 @@ tarry__policy_use tarry__plain_elimination_observe(void *state, uint64_t round,
 {
     (void)round;
     return tarry__counts_add(state, arm, loss);
+}
+
+tarry_status tarry__plain_elimination_cancel(void *state, uint64_t round,
+                                             size_t arm)
+{
+    tarry__counts *c = state;
+    (void)round;
+    c->count[arm].played--;
+    return TARRY_OK;
+}
+
+tarry_status tarry__plain_elimination_reserve(void *state, size_t n_arms)
+{
+    return tarry__counts_reserve(state, n_arms);
+}
+
+tarry_status tarry__plain_elimination_rearranged(void *state)
+{
+    tarry__counts_rearrange(state);
+    return TARRY_OK;
 }
 
 void tarry__plain_elimination_status(const void *state,

@@ -7,6 +7,7 @@
 #ifndef TARRY_POLICY_PLAIN_COUNTS_H
 #define TARRY_POLICY_PLAIN_COUNTS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include "policy/plain/plain.h"
 
@@ -20,7 +21,8 @@ typedef struct {
     const tarry__policy_problem *problem;
     const void *rule;          /* of the policy's type */
     double scale;              /* setting: factor of all widths */
-    double log_horizon;        /* log T */
+    size_t n_known;            /* arms that have a count */
+    double log_horizon;        /* log T, or log(2 K / (1 - confidence)) */
     tarry__plain_count *count; /* per arm */
     size_t n_active;
     uint32_t *active; /* increasing */
@@ -43,6 +45,24 @@ static inline uint64_t tarry__plain_missing(const tarry__plain_count *arm)
 {
     return arm->played - arm->arrived;
 }
+
+/* The logarithm in the width of an arm's mean of n losses: log T; or with a
+ * confidence, for ever, log(2 K n (n + 1) / (1 - confidence)): 1/(n(n+1)) sums
+ * to 1. */
+static inline double tarry__counts_log(const tarry__counts *counts, double n)
+{
+    return counts->problem->confidence > 0
+               ? counts->log_horizon + log(n * (n + 1))
+               : counts->log_horizon;
+}
+
+/* Makes room for so many arms. */
+tarry_status tarry__counts_reserve(tarry__counts *counts, size_t n_arms);
+
+/* The arms that may be chosen have changed.  A new one is active; if an active
+ * one has gone, those that were cut may have been cut because of it: all are
+ * active again. */
+void tarry__counts_rearrange(tarry__counts *counts);
 
 /* Takes in a loss; it is not needed if its arm has been cut. */
 tarry__policy_use tarry__counts_add(tarry__counts *counts, size_t arm,
@@ -81,6 +101,10 @@ tarry_status tarry__plain_elimination_choose(void *state, uint64_t round,
                                              size_t *arm);
 tarry__policy_use tarry__plain_elimination_observe(void *state, uint64_t round,
                                                    size_t arm, double loss);
+tarry_status tarry__plain_elimination_cancel(void *state, uint64_t round,
+                                             size_t arm);
+tarry_status tarry__plain_elimination_reserve(void *state, size_t n_arms);
+tarry_status tarry__plain_elimination_rearranged(void *state);
 void tarry__plain_elimination_status(const void *state,
                                      tarry_policy_status *status);
 void tarry__plain_elimination_archive(void *state,

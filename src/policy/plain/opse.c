@@ -19,13 +19,16 @@
 
 #include <math.h>
 
-/* Called after a turn only, so arm->played > 0. */
+/* After a turn, so that every arm was played, if not all its plays have been
+ * called off. */
 static tarry_estimate bracket(const void *state, const tarry__plain_count *arm)
 {
     const tarry__counts *c = state;
     const double m = (double)arm->played;
     const double missing = (double)tarry__plain_missing(arm);
-    const double width = c->scale * sqrt(2 * c->log_horizon / m);
+    if (arm->played == 0)
+        return (tarry_estimate){-INFINITY, INFINITY};
+    const double width = c->scale * sqrt(2 * tarry__counts_log(c, m) / m);
     return (tarry_estimate){(arm->sum - missing) / m - width,
                             (arm->sum + missing) / m + width};
 }
@@ -44,7 +47,10 @@ const tarry__policy_type tarry__plain_opse = {
     .init = tarry__plain_elimination_init,
     .choose = tarry__plain_elimination_choose,
     .observe = tarry__plain_elimination_observe,
+    .cancel = tarry__plain_elimination_cancel,
     .status = tarry__plain_elimination_status,
     .archive = tarry__plain_elimination_archive,
     .clear = tarry__plain_elimination_clear,
+    .reserve = tarry__plain_elimination_reserve,
+    .rearranged = tarry__plain_elimination_rearranged,
 };

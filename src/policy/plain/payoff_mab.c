@@ -42,6 +42,7 @@
 #include "policy/plain/counts.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/base.h"
 
 enum { JUDGED_PER_PLAY = 8 };
@@ -107,20 +108,24 @@ static double waited(const payoff *p, const tarry__plain_count *arm)
 static double known(const payoff *p, const tarry__plain_count *arm)
 {
     const double missing = (double)tarry__plain_missing(arm);
+    if (arm->played == 0) /* all its plays have been called off */
+        return 0;
     return (arm->sum + fmin(missing, waited(p, arm) * p->per_round)) /
            (double)arm->played;
 }
 
 static double width(const payoff *p, const tarry__plain_count *arm)
 {
-    return p->counts.scale *
-           sqrt(p->counts.log_horizon / (2 * (double)arm->played));
+    const double m = (double)arm->played;
+    return p->counts.scale * sqrt(tarry__counts_log(&p->counts, m) / (2 * m));
 }
 
 static tarry_estimate bracket(const void *state, const tarry__plain_count *arm)
 {
     const payoff *p = state;
     const double W = width(p, arm), missing = (double)tarry__plain_missing(arm);
+    if (arm->played == 0)
+        return (tarry_estimate){-INFINITY, INFINITY};
     return (tarry_estimate){known(p, arm) - W,
                             (arm->sum + missing) / (double)arm->played + W};
 }
@@ -193,6 +198,14 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return tarry__counts_add(&p->counts, arm, c);
 }
 
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    payoff *p = state;
+    p->open_rounds[arm] -= round;
+    p->counts.count[arm].played--;
+    return TARRY_OK;
+}
+
 /* Best is the arm of smallest known loss: missing ones must not flatter. */
 static void status(const void *state, tarry_policy_status *status)
 {
@@ -208,6 +221,39 @@ static void status(const void *state, tarry_policy_status *status)
             status->best = c->active[i];
         }
     }
+}
+
+/* ---- arms that come and go ------------------------------------------------*/
+
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    payoff *p = state;
+    const size_t K = p->counts.problem->n_arms;
+    uint64_t *open_rounds =
+        tarry__base_grow(p->open_rounds, K, n_arms, sizeof *open_rounds);
+    if (open_rounds == NULL)
+        return TARRY_NO_MEMORY;
+    p->open_rounds = open_rounds;
+    uint32_t *standing =
+        tarry__base_grow(p->standing, p->n_standing, n_arms, sizeof *standing);
+    if (standing == NULL)
+        return TARRY_NO_MEMORY;
+    p->standing = standing;
+    return tarry__counts_reserve(&p->counts, n_arms);
+}
+
+/* All active arms are played once before they are judged again. */
+static tarry_status rearranged(void *state)
+{
+    payoff *p = state;
+    tarry__counts *c = &p->counts;
+    for (size_t k = c->n_known; k < c->problem->n_arms; k++)
+        p->open_rounds[k] = 0;
+    tarry__counts_rearrange(c);
+    p->n_standing = c->n_active;
+    memcpy(p->standing, c->active, c->n_active * sizeof *p->standing);
+    p->plays = 0;
+    return TARRY_OK;
 }
 
 /* ---- saving ---------------------------------------------------------------*/
@@ -261,7 +307,10 @@ const tarry__policy_type tarry__plain_payoff_mab = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
     .status = status,
     .archive = archive,
     .clear = clear,
+    .reserve = reserve,
+    .rearranged = rearranged,
 };

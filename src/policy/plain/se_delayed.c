@@ -25,7 +25,7 @@ static tarry_estimate bracket(const void *state, const tarry__plain_count *arm)
     if (arm->arrived == 0)
         return (tarry_estimate){-INFINITY, INFINITY};
     const double mean = arm->sum / n;
-    const double width = c->scale * sqrt(2 * c->log_horizon / n);
+    const double width = c->scale * sqrt(2 * tarry__counts_log(c, n) / n);
     return (tarry_estimate){mean - width, mean + width};
 }
 
@@ -43,7 +43,10 @@ const tarry__policy_type tarry__plain_se_delayed = {
     .init = tarry__plain_elimination_init,
     .choose = tarry__plain_elimination_choose,
     .observe = tarry__plain_elimination_observe,
+    .cancel = tarry__plain_elimination_cancel,
     .status = tarry__plain_elimination_status,
     .archive = tarry__plain_elimination_archive,
     .clear = tarry__plain_elimination_clear,
+    .reserve = tarry__plain_elimination_reserve,
+    .rearranged = tarry__plain_elimination_rearranged,
 };

@@ -22,6 +22,7 @@
 #include "policy/plain/counts.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/base.h"
 
 static const tarry_setting settings[] = {
@@ -70,11 +71,16 @@ static void bound_block(ucb *u, size_t block)
     u->block[block] = t;
 }
 
-/* The arm's term from its counts; something has arrived. */
+/* The arm's term from its counts; something has arrived, or it has been
+ * withdrawn. */
 static void set_term(ucb *u, size_t arm)
 {
     const tarry__plain_count *count = &u->counts.count[arm];
     const double n = (double)count->arrived;
+    if (count->cut) { /* it has been withdrawn: never the least */
+        u->arm[arm] = (term){INFINITY, 0};
+        return;
+    }
     u->arm[arm].mean = count->sum / n;
     u->arm[arm].spread = u->counts.scale * sqrt(2 / n);
 }
@@ -103,7 +109,7 @@ static tarry_status init(void *state, const tarry__policy_type *type,
 static size_t next_silent(ucb *u)
 {
     const size_t K = u->counts.problem->n_arms;
-    while (u->counts.count[u->next].arrived > 0)
+    while (u->counts.count[u->next].arrived > 0 || u->counts.count[u->next].cut)
         u->next = u->next + 1 < K ? u->next + 1 : 0;
     const size_t arm = u->next;
     u->next = arm + 1 < K ? arm + 1 : 0;
@@ -143,11 +149,20 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
 {
     ucb *u = state;
     (void)round;
-    u->n_silent -= u->counts.count[arm].arrived == 0;
+    u->n_silent -=
+        u->counts.count[arm].arrived == 0 && !u->counts.count[arm].cut;
     const tarry__policy_use use = tarry__counts_add(&u->counts, arm, loss);
     set_term(u, arm);
     bound_block(u, arm / BLOCK);
     return use;
+}
+
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    ucb *u = state;
+    (void)round;
+    u->counts.count[arm].played--;
+    return TARRY_OK;
 }
 
 static void status(const void *state, tarry_policy_status *status)
@@ -157,21 +172,60 @@ static void status(const void *state, tarry_policy_status *status)
 }
 
 /* The terms follow from the counts. */
-static void remake(ucb *u, tarry__archive *a)
+static void set_terms(ucb *u)
 {
     const size_t K = u->counts.problem->n_arms;
-    if (!a->loading || a->status != TARRY_OK)
-        return;
-    a->status = take_memory(u, K);
     u->n_silent = 0;
-    for (size_t k = 0; a->status == TARRY_OK && k < K; k++) {
-        if (u->counts.count[k].arrived > 0)
+    for (size_t k = 0; k < K; k++) {
+        u->arm[k] = (term){0, 0};
+        if (u->counts.count[k].arrived > 0 || u->counts.count[k].cut)
             set_term(u, k);
         else
             u->n_silent++;
     }
-    for (size_t b = 0; a->status == TARRY_OK && b < n_blocks(K); b++)
+    for (size_t b = 0; b < n_blocks(K); b++)
         bound_block(u, b);
+}
+
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    ucb *u = state;
+    const size_t K = u->counts.problem->n_arms;
+    ucb wider = {0};
+    tarry_status status = take_memory(&wider, n_arms);
+    if (status == TARRY_OK)
+        status = tarry__counts_reserve(&u->counts, n_arms);
+    if (status != TARRY_OK) {
+        tarry__base_free(wider.arm);
+        tarry__base_free(wider.block);
+        return status;
+    }
+    memcpy(wider.arm, u->arm, K * sizeof *u->arm);
+    memcpy(wider.block, u->block, n_blocks(K) * sizeof *u->block);
+    tarry__base_free(u->arm);
+    tarry__base_free(u->block);
+    u->arm = wider.arm;
+    u->block = wider.block;
+    return TARRY_OK;
+}
+
+static tarry_status rearranged(void *state)
+{
+    ucb *u = state;
+    tarry__counts_rearrange(&u->counts);
+    set_terms(u);
+    if (u->next >= u->counts.problem->n_arms)
+        u->next = 0;
+    return TARRY_OK;
+}
+
+static void remake(ucb *u, tarry__archive *a)
+{
+    if (!a->loading || a->status != TARRY_OK)
+        return;
+    a->status = take_memory(u, u->counts.problem->n_arms);
+    if (a->status == TARRY_OK)
+        set_terms(u);
 }
 
 static void archive(void *state, const tarry__policy_type *type,
@@ -202,7 +256,10 @@ const tarry__policy_type tarry__plain_ucb_delayed = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
     .status = status,
     .archive = archive,
     .clear = clear,
+    .reserve = reserve,
+    .rearranged = rearranged,
 };

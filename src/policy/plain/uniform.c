@@ -43,6 +43,12 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_IGNORED;
 }
 
+static double probability(void *state, uint64_t round, size_t arm)
+{
+    (void)round, (void)arm;
+    return 1 / (double)tarry__policy_n_choices(((uniform *)state)->problem);
+}
+
 static void status(const void *state, tarry_policy_status *status)
 {
     (void)state;
@@ -62,6 +68,18 @@ static void clear(void *state)
     (void)state;
 }
 
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    (void)state, (void)n_arms;
+    return TARRY_OK;
+}
+
+static tarry_status rearranged(void *state)
+{
+    (void)state;
+    return TARRY_OK;
+}
+
 static void narrowed(void *state)
 {
     (void)state; /* coins look at the arms themselves */
@@ -76,8 +94,11 @@ const tarry__policy_type tarry__plain_uniform = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .probability = probability,
     .status = status,
     .archive = archive,
     .clear = clear,
     .narrowed = narrowed,
+    .reserve = reserve,
+    .rearranged = rearranged,
 };

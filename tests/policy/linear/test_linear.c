@@ -133,6 +133,12 @@ static void report(game *g, tarry_policy *p, uint64_t round, size_t arm)
 typedef double index_of(const game *g, const double *theta, const double *a,
                         const void *context);
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* Plays `rounds` rounds; losses come back in bursts and out of order.  Each
  * choice must have the smallest index, and be the only candidate unless
  * another is as good up to rounding. */
@@ -145,7 +151,7 @@ play_beside(game *g, const char *name, const char *settings, uint64_t rounds,
 {
     tarry_policy *p = make_policy(g, name, settings, rounds);
     uint64_t *open = malloc(rounds * sizeof *open);
-    size_t *arms = malloc(rounds * sizeof *arms), n_open = 0;
+    size_t *arms = malloc((rounds + 1) * sizeof *arms), n_open = 0;
     uint64_t order = 0;
     assert_true(open != NULL && arms != NULL);
     for (uint64_t t = 1; t <= rounds; t++) {
@@ -160,17 +166,23 @@ play_beside(game *g, const char *name, const char *settings, uint64_t rounds,
             least = fmin(least, index(g, theta, g->arms + k * g->n, context));
         CHECK_NEAR(index(g, theta, g->arms + arm * g->n, context), least,
                    1e-10);
-        open[n_open] = round;
-        arms[n_open++] = arm;
+        open[n_open++] = round;
+        arms[round] = arm;
         const uint64_t burst = t % 97 < 5 ? 28 : 10;
-        while (n_open > 0 && test_bits(&g->seed) % 30 < burst) {
-            const size_t i = test_bits(&g->seed) % n_open;
-            report(g, p, open[i], arms[i]);
-            if (seen != NULL)
-                seen(context, g->arms + arms[i] * g->n, order++);
-            open[i] = open[--n_open];
-            arms[i] = arms[n_open];
+        size_t n_left = n_open; /* the others are seen, in order of play */
+        while (n_left > 0 && test_bits(&g->seed) % 30 < burst) {
+            const size_t i = test_bits(&g->seed) % n_left--;
+            const uint64_t other = open[n_left];
+            open[n_left] = open[i];
+            open[i] = other;
         }
+        qsort(open + n_left, n_open - n_left, sizeof *open, by_number);
+        for (size_t i = n_left; i < n_open; i++) {
+            report(g, p, open[i], arms[open[i]]);
+            if (seen != NULL)
+                seen(context, g->arms + arms[open[i]] * g->n, order++);
+        }
+        n_open = n_left;
     }
     tarry_policy_free(p);
     free(open);

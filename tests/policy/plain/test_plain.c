@@ -294,7 +294,7 @@ typedef struct {
     delay_rule *delay;
 } world;
 
-static bool is_active(const tarry_policy *policy, size_t arm)
+static bool is_active(tarry_policy *policy, size_t arm)
 {
     tarry_policy_status status;
     tarry_policy_get_status(policy, &status);
@@ -304,7 +304,7 @@ static bool is_active(const tarry_policy *policy, size_t arm)
     return false;
 }
 
-static size_t active_arms(const tarry_policy *policy)
+static size_t active_arms(tarry_policy *policy)
 {
     tarry_policy_status status;
     tarry_policy_get_status(policy, &status);

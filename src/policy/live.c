@@ -1,0 +1,173 @@
+/* live.c - what else may become of a choice than an outcome, and arms that come
+ * and go. */
+#include "tarry/policy.h"
+
+#include <string.h>
+#include "base/base.h"
+#include "policy/handle.h"
+
+/* An open round, or why it is none. */
+static tarry_status find_open(const tarry_policy *p, uint64_t round,
+                              uint32_t *value)
+{
+    if (p == NULL)
+        return TARRY_BAD_ARGUMENT;
+    if (round == 0 || round > p->round)
+        return TARRY_UNKNOWN_ROUND;
+    return tarry__open_find(&p->open, round, value) ? TARRY_OK
+                                                    : TARRY_REPORTED_TWICE;
+}
+
+/* Rounds beyond the horizon are played without the algorithm. */
+static bool is_algorithms(const tarry_policy *p, uint64_t round)
+{
+    return round <= p->problem.horizon;
+}
+
+void tarry__policy_tell_expired(const tarry_policy *p, void *state,
+                                uint64_t round, size_t arm, bool gone)
+{
+    if (p->type->expire != NULL && is_algorithms(p, round))
+        p->type->expire(state, round, arm, gone);
+}
+
+tarry_status tarry_policy_expire(tarry_policy *p, uint64_t round)
+{
+    uint32_t value;
+    const tarry_status status = find_open(p, round, &value);
+    if (status != TARRY_OK)
+        return status;
+    if (value & TARRY__POLICY_EXPIRED)
+        return TARRY_EXPIRED;
+    tarry__policy_forget_ahead(p);
+    tarry__open_remove(&p->open, round);
+    tarry__open_add(&p->open, round, value | TARRY__POLICY_EXPIRED);
+    p->expired++;
+    tarry__policy_tell_expired(p, p->state, round, value, true);
+    return TARRY_OK;
+}
+
+tarry_status tarry_policy_cancel(tarry_policy *p, uint64_t round)
+{
+    uint32_t value;
+    tarry_status status = find_open(p, round, &value);
+    if (status != TARRY_OK)
+        return status;
+    const size_t arm = value & ~TARRY__POLICY_EXPIRED;
+    const bool expired = value & TARRY__POLICY_EXPIRED;
+    if (p->type->cancel != NULL && is_algorithms(p, round))
+        status = p->type->cancel(p->state, round, arm);
+    if (status != TARRY_OK)
+        return status;
+    if (expired)
+        tarry__policy_tell_expired(p, p->state, round, arm, false);
+    tarry__policy_forget_ahead(p);
+    tarry__open_remove(&p->open, round);
+    p->expired -= expired;
+    p->cancelled++;
+    return TARRY_OK;
+}
+
+tarry_status tarry_policy_probability(tarry_policy *p, double *probability)
+{
+    if (p == NULL || probability == NULL)
+        return TARRY_BAD_ARGUMENT;
+    if (!p->may_ask)
+        return TARRY_UNKNOWN_ROUND;
+    *probability = p->type->probability != NULL
+                       ? p->type->probability(p->state, p->round, p->last_arm)
+                       : 1;
+    return TARRY_OK;
+}
+
+/* ---- arms -----------------------------------------------------------------*/
+
+/* The problem has changed: the algorithm is told. */
+static tarry_status take_list(tarry_policy *p, uint32_t *available,
+                              size_t count)
+{
+    tarry__policy_problem *q = &p->problem;
+    const uint32_t *old = q->active;
+    const size_t old_count = q->n_active;
+    q->active = available;
+    q->n_active = count;
+    const tarry_status status = p->type->rearranged(p->state);
+    if (status != TARRY_OK) {
+        q->active = old;
+        q->n_active = old_count;
+        tarry__base_free(available);
+        return status;
+    }
+    tarry__policy_forget_ahead(p);
+    tarry__base_free(p->available);
+    p->available = available;
+    p->may_ask = false;
+    return TARRY_OK;
+}
+
+static tarry_status check_arm(const tarry_policy *p, const double *features)
+{
+    if (p->type->reserve == NULL || p->problem.n_arms == TARRY__POLICY_MAX_ARMS)
+        return TARRY_BAD_ARGUMENT;
+    return tarry__policy_check_arms(features, 1, p->problem.dim, NULL);
+}
+
+tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
+                                size_t *arm)
+{
+    if (p == NULL || features == NULL || arm == NULL)
+        return TARRY_BAD_ARGUMENT;
+    tarry__policy_problem *q = &p->problem;
+    tarry_status status = check_arm(p, features);
+    if (status != TARRY_OK)
+        return status;
+    const size_t K = q->n_arms, n = q->dim, count = tarry__policy_n_choices(q);
+    double *arms = tarry__base_alloc((K + 1) * n, sizeof *arms);
+    uint32_t *available = tarry__base_alloc(count + 1, sizeof *available);
+    status = arms != NULL && available != NULL
+                 ? p->type->reserve(p->state, K + 1)
+                 : TARRY_NO_MEMORY;
+    if (status != TARRY_OK) {
+        tarry__base_free(arms);
+        tarry__base_free(available);
+        return status;
+    }
+    memcpy(arms, q->arms, K * n * sizeof *arms);
+    memcpy(arms + K * n, features, n * sizeof *arms);
+    for (size_t i = 0; i < count; i++)
+        available[i] = (uint32_t)tarry__policy_choice(q, i);
+    available[count] = (uint32_t)K;
+    double *old = q->arms;
+    q->arms = arms;
+    q->n_arms = K + 1;
+    status = take_list(p, available, count + 1);
+    if (status != TARRY_OK) {
+        q->arms = old;
+        q->n_arms = K;
+        tarry__base_free(arms);
+        return status;
+    }
+    tarry__base_free(old);
+    *arm = K;
+    return TARRY_OK;
+}
+
+tarry_status tarry_policy_withdraw(tarry_policy *p, size_t arm)
+{
+    if (p == NULL || p->type->rearranged == NULL)
+        return TARRY_BAD_ARGUMENT;
+    const tarry__policy_problem *q = &p->problem;
+    const size_t count = tarry__policy_n_choices(q);
+    uint32_t *available = tarry__base_alloc(count, sizeof *available);
+    size_t left = 0;
+    if (available == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (tarry__policy_choice(q, i) != arm)
+            available[left++] = (uint32_t)tarry__policy_choice(q, i);
+    if (left == count || left == 0) {
+        tarry__base_free(available);
+        return left == 0 ? TARRY_BAD_ARGUMENT : TARRY_NO_SUCH_ARM;
+    }
+    return take_list(p, available, left);
+}

@@ -1,0 +1,561 @@
+/* What may happen to a policy in service: reports in any order, choices that
+ * are called off or given up, arms that come and go, no horizon; and the
+ * probability of a choice.  Every check is over the list of policies, or over
+ * all that state certificates. */
+#include "check.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "policy/folder.h"
+#include "policy/play.h"
+
+static const uint64_t HORIZON = 20000;
+
+static const char *const certified[] = {
+    "phased-stochastic:constants=tight",
+    "phased-stochastic:constants=tight,design=regret",
+    "phased-stochastic:constants=tight,guide=lints,guide_share=3",
+    "phased-stochastic:constants=tight,guide=lints,guide_share=9,design=regret",
+    "phased-adversarial:constants=tight",
+    "phased-adversarial:constants=tight,guide=lints,guide_share=3",
+    "phased-loss-dependent:constants=tight",
+    "phased-loss-dependent:constants=tight,guide=lints,guide_share=3",
+    "phased-mab:constants=tight",
+    "phased-mab:constants=tight,guide=lints,guide_share=3",
+};
+enum { N_CERTIFIED = sizeof certified / sizeof *certified };
+
+static const char *const guided[] = {
+    "phased-stochastic:guide=lints,guide_share=2",
+    "phased-adversarial:constants=tight,guide=otf-lints,guide_share=2",
+    "phased-loss-dependent:constants=tight,guide=linucb-inflated",
+    "phased-adversarial:constants=tight,guide=phased-loss-dependent",
+};
+
+/* All policies, then some with a guide. */
+static const char *description(size_t i)
+{
+    size_t n = 0;
+    while (tarry_policy_name(n) != NULL)
+        n++;
+    if (i < n)
+        return tarry_policy_name(i);
+    return i - n < sizeof guided / sizeof *guided ? guided[i - n] : NULL;
+}
+
+/* ---- batches --------------------------------------------------------------*/
+
+enum { BATCH = 100 };
+
+typedef struct {
+    uint64_t round;
+    size_t arm;
+    double loss;
+} outcome;
+
+static int by_loss(const void *a, const void *b)
+{
+    const double x = ((const outcome *)a)->loss, y = ((const outcome *)b)->loss;
+    return (x > y) - (x < y);
+}
+
+static int by_loss_down(const void *a, const void *b)
+{
+    return by_loss(b, a);
+}
+
+static int by_round_down(const void *a, const void *b)
+{
+    const uint64_t x = ((const outcome *)a)->round;
+    const uint64_t y = ((const outcome *)b)->round;
+    return (x < y) - (x > y);
+}
+
+/* Against arm 0, the best: its high losses first, of the others their low. */
+static int against_best(const void *a, const void *b)
+{
+    const outcome *x = a, *y = b;
+    const double p = x->arm == 0 ? -x->loss : x->loss;
+    const double q = y->arm == 0 ? -y->loss : y->loss;
+    return (p > q) - (p < q);
+}
+
+typedef int order(const void *, const void *);
+
+static void play_batch(tarry_policy *p, const game *g, uint64_t seed,
+                       order *ordered)
+{
+    outcome batch[BATCH];
+    for (size_t i = 0; i < BATCH; i++) {
+        const choice c = choose(p);
+        uint64_t bits = seed + c.round * 1000003 + c.arm;
+        const double mean = mean_loss(g, c.arm);
+        const double loss = test_uniform(&bits) < (1 + mean) / 2 ? 1 : -1;
+        batch[i] = (outcome){c.round, c.arm, loss};
+    }
+    if (ordered != NULL)
+        qsort(batch, BATCH, sizeof *batch, ordered);
+    for (size_t i = 0; i < BATCH; i++)
+        CHECK_AT_MOST(tarry_policy_observe(p, batch[i].round, batch[i].loss),
+                      TARRY_LATE);
+}
+
+static bool is_active(tarry_policy *p, size_t arm)
+{
+    const tarry_policy_status s = status_of(p);
+    for (size_t i = 0; i < s.n_active; i++)
+        if (s.active[i] == arm)
+            return true;
+    return false;
+}
+
+/* Arm 0 is the best by a little; the others are close to it. */
+static game close_game(void)
+{
+    game g = make_game(4, 2, 2);
+    const double arms[] = {1, 0, 0.9, 0.1, 0.1, 0.9, 0, 1};
+    const double theta[] = {-0.3, 0.1};
+    memcpy(g.arms, arms, sizeof arms);
+    memcpy(g.theta, theta, sizeof theta);
+    return g;
+}
+
+/* Twelve runs each; 1 in 20000 may lose it, so none should of 480. */
+static void batches_in_any_order_keep_the_best_arm(void **state)
+{
+    static order *const orders[] = {by_loss, by_loss_down, by_round_down,
+                                    against_best};
+    (void)state;
+    for (size_t k = 0; k < N_CERTIFIED; k++) {
+        size_t lost = 0, phases = 0;
+        for (uint64_t run = 0; run < 48; run++) {
+            game g = close_game();
+            tarry_policy_params params = params_of(&g, HORIZON);
+            params.run = (uint32_t)run;
+            tarry_policy *p = make_policy(certified[k], &params);
+            for (uint64_t t = 0; t < HORIZON; t += BATCH)
+                play_batch(p, &g, run << 32, orders[run % 4]);
+            lost += !is_active(p, 0);
+            phases += status_of(p).phase - 1;
+            tarry_policy_free(p);
+            end_game(&g);
+        }
+        print_message("    %-72s lost %d, %d phases\n", certified[k], (int)lost,
+                      (int)phases);
+        assert_true(phases >= 48);
+        assert_int_equal(lost, 0);
+    }
+}
+
+static void check_same_files(tarry_policy *p, tarry_policy *q)
+{
+    const char *one = in_folder("one"), *other;
+    char first[512];
+    snprintf(first, sizeof first, "%s", one);
+    other = in_folder("other");
+    assert_int_equal(tarry_policy_save(p, first, NULL), TARRY_OK);
+    assert_int_equal(tarry_policy_save(q, other, NULL), TARRY_OK);
+    FILE *a = fopen(first, "rb"), *b = fopen(other, "rb");
+    assert_true(a != NULL && b != NULL);
+    int x = 0, y = 0;
+    while (x != EOF && x == y) {
+        x = fgetc(a);
+        y = fgetc(b);
+    }
+    assert_int_equal(x, y);
+    fclose(a);
+    fclose(b);
+    unlink(first);
+    unlink(other);
+}
+
+/* The order of the reports changes nothing at all; nor does asking. */
+static void order_and_questions_leave_no_trace(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(description(k), &params);
+        tarry_policy *q = make_policy(description(k), &params);
+        size_t arm;
+        double gap, chance;
+        for (uint64_t t = 0; t < 3000; t += BATCH) {
+            play_batch(p, &g, 7, NULL);
+            play_batch(q, &g, 7, by_loss);
+            status_of(q);
+            tarry_policy_certify(q, &arm, &gap);
+            tarry_policy_probability(q, &chance);
+        }
+        choose(p);
+        choose(q);
+        check_same_files(p, q);
+        tarry_policy_free(p);
+        tarry_policy_free(q);
+        end_game(&g);
+    }
+}
+
+/* What was reported and not yet counted is saved, too. */
+static void held_losses_are_saved(void **state)
+{
+    (void)state;
+    const char *path = in_folder("held");
+    for (size_t k = 0; description(k) != NULL; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(description(k), &params), *q;
+        play_batch(p, &g, 7, by_loss);
+        assert_int_equal(tarry_policy_save(p, path, NULL), TARRY_OK);
+        assert_int_equal(tarry_policy_restore(path, &q, NULL), TARRY_OK);
+        for (int i = 0; i < 5; i++) {
+            play_batch(p, &g, 9, by_round_down);
+            play_batch(q, &g, 9, NULL);
+        }
+        assert_int_equal(choose(p).arm, choose(q).arm);
+        check_same_files(p, q);
+        tarry_policy_free(p);
+        tarry_policy_free(q);
+        end_game(&g);
+        unlink(path);
+    }
+}
+
+/* ---- cancel and expire ----------------------------------------------------*/
+
+/* A third of the choices is called off, some long after they were made; every
+ * other loss is there at once. */
+static void cancelled_plays_are_made_again(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, 3000000);
+        tarry_policy *p = make_policy(description(k), &params);
+        uint64_t kept = 0, phases = 0;
+        for (uint64_t t = 1; t <= 30000; t++) {
+            const choice c = choose(p);
+            if (c.round % 6 == 0)
+                assert_int_equal(tarry_policy_cancel(p, c.round), TARRY_OK);
+            else if (c.round % 6 == 1)
+                kept = c.round;
+            else
+                tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+            if (c.round % 6 == 4)
+                assert_int_equal(tarry_policy_cancel(p, kept), TARRY_OK);
+            if (t % 1000 == 0)
+                assert_true(status_of(p).pending <= 1);
+        }
+        const tarry_policy_status s = status_of(p);
+        phases = s.phase;
+        assert_int_equal(s.cancelled, 10000);
+        assert_int_equal(s.used + s.ignored + s.late, 20000);
+        if (phases == 1 && strcmp(description(k), "recommended") != 0)
+            fail_msg("%s: still in phase 1", description(k));
+        assert_int_equal(tarry_policy_cancel(p, kept), TARRY_REPORTED_TWICE);
+        assert_int_equal(tarry_policy_observe(p, kept, 0),
+                         TARRY_REPORTED_TWICE);
+        assert_int_equal(tarry_policy_cancel(p, 0), TARRY_UNKNOWN_ROUND);
+        assert_int_equal(tarry_policy_cancel(p, 30001), TARRY_UNKNOWN_ROUND);
+        assert_int_equal(tarry_policy_cancel(NULL, 1), TARRY_BAD_ARGUMENT);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
+/* Two of three losses never come.  Whoever waits for them stays in phase 1, but
+ * not if they are given up; the best arm is kept, and what comes after all is
+ * taken in. */
+static void what_is_given_up_is_not_waited_for(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_CERTIFIED; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(certified[k], &params);
+        uint64_t came = 0;
+        for (uint64_t t = 1; t <= HORIZON; t++) {
+            const choice c = choose(p);
+            const double loss = loss_of(&g, c.round, c.arm);
+            if (c.round % 3 == 0) {
+                tarry_policy_observe(p, c.round, loss);
+                continue;
+            }
+            assert_int_equal(tarry_policy_expire(p, c.round), TARRY_OK);
+            assert_int_equal(tarry_policy_expire(p, c.round), TARRY_EXPIRED);
+            if (c.round % 50 == 1) {
+                came++;
+                assert_int_equal(tarry_policy_observe(p, c.round, loss),
+                                 TARRY_EXPIRED);
+            }
+        }
+        const tarry_policy_status s = status_of(p);
+        assert_int_equal(s.pending, 0);
+        assert_int_equal(s.expired, HORIZON - HORIZON / 3 - came);
+        assert_true(s.phase > 1);
+        assert_true(is_active(p, 0));
+        assert_int_equal(tarry_policy_expire(p, 0), TARRY_UNKNOWN_ROUND);
+        assert_int_equal(tarry_policy_expire(p, 3), TARRY_REPORTED_TWICE);
+        assert_int_equal(tarry_policy_expire(NULL, 3), TARRY_BAD_ARGUMENT);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
+/* ---- arms -----------------------------------------------------------------*/
+
+static size_t plays_of(tarry_policy *p, const game *g, size_t arm,
+                       size_t rounds)
+{
+    size_t plays = 0;
+    for (size_t i = 0; i < rounds; i++) {
+        const choice c = choose(p);
+        plays += c.arm == arm;
+        tarry_policy_observe(p, c.round, loss_of(g, c.round, c.arm));
+    }
+    return plays;
+}
+
+/* Those that never settle, or not so soon. */
+static bool explores(const char *name)
+{
+    return strcmp(name, "uniform") == 0 || strcmp(name, "explore-commit") == 0;
+}
+
+/* Arms 0 to 4 of a game: 0 and 1 from the start, 2 (a good one) is admitted, 3
+ * too, outside the span of the others; then 2 goes. */
+static game five_arms(void)
+{
+    game g = make_game(5, 3, 3);
+    const double arms[] = {0.5, 0, 0, 0,   0.5, 0, 0.9, 0.1,
+                           0,   0, 0, 0.8, 0,   0, 0};
+    const double theta[] = {-0.8, 0.3, 0.5};
+    memcpy(g.arms, arms, sizeof arms);
+    memcpy(g.theta, theta, sizeof theta);
+    return g;
+}
+
+static void check_change(const char *name)
+{
+    game g = five_arms();
+    tarry_policy_params params = params_of(&g, 3000000);
+    params.n_arms = 2;
+    tarry_policy *p = make_policy(name, &params), *q;
+    const char *path = in_folder("arms");
+    size_t arm;
+    plays_of(p, &g, 0, 10000);
+    assert_int_equal(tarry_policy_admit(p, arm_of(&g, 2), &arm), TARRY_OK);
+    assert_int_equal(arm, 2);
+    /* saved between the change and the next choice */
+    assert_int_equal(tarry_policy_save(p, path, NULL), TARRY_OK);
+    assert_int_equal(tarry_policy_restore(path, &q, NULL), TARRY_OK);
+    plays_of(p, &g, 2, 30000);
+    plays_of(q, &g, 2, 30000);
+    check_same_files(p, q);
+    tarry_policy_free(q);
+    const size_t good = plays_of(p, &g, 2, 1000);
+    const bool by_phases = status_of(p).n_plan > 0; /* still at it */
+    assert_true(by_phases ? is_active(p, 2) : good > 800 || explores(name));
+    assert_int_equal(tarry_policy_admit(p, arm_of(&g, 3), &arm), TARRY_OK);
+    assert_int_equal(arm, 3);
+    plays_of(p, &g, 3, 30000);
+    assert_int_equal(status_of(p).n_available, 4);
+    assert_int_equal(tarry_policy_withdraw(p, 2), TARRY_OK);
+    assert_int_equal(tarry_policy_withdraw(p, 2), TARRY_NO_SUCH_ARM);
+    assert_int_equal(plays_of(p, &g, 2, 30000), 0);
+    const size_t second = plays_of(p, &g, 0, 1000); /* is the best now */
+    if (status_of(p).n_plan > 0 ? !is_active(p, 0)
+                                : second <= 800 && !explores(name))
+        fail_msg("%s: %zu plays of the best arm", name, second);
+    assert_int_equal(tarry_policy_save(p, path, NULL), TARRY_OK);
+    assert_int_equal(tarry_policy_restore(path, &q, NULL), TARRY_OK);
+    plays_of(p, &g, 2, 500);
+    plays_of(q, &g, 2, 500);
+    check_same_files(p, q);
+    tarry_policy_free(p);
+    tarry_policy_free(q);
+    end_game(&g);
+    unlink(path);
+}
+
+static void arms_come_and_go(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++)
+        check_change(description(k));
+    check_change("phased-stochastic:constants=tight,guide=lints,design=regret");
+    check_change("phased-loss-dependent:constants=tight");
+}
+
+static void bad_arms_are_refused(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++) {
+        game g = five_arms();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(description(k), &params);
+        const double nan[] = {0, NAN, 0};
+        size_t arm = 77;
+        assert_int_equal(tarry_policy_admit(p, nan, &arm), TARRY_NOT_FINITE);
+        assert_int_equal(tarry_policy_admit(p, NULL, &arm), TARRY_BAD_ARGUMENT);
+        assert_int_equal(tarry_policy_admit(NULL, nan, &arm),
+                         TARRY_BAD_ARGUMENT);
+        assert_int_equal(tarry_policy_withdraw(p, 5), TARRY_NO_SUCH_ARM);
+        assert_int_equal(arm, 77);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(tarry_policy_withdraw(p, i), TARRY_OK);
+        assert_int_equal(tarry_policy_withdraw(p, 4), TARRY_BAD_ARGUMENT);
+        assert_int_equal(choose(p).arm, 4);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
+/* ---- probability ----------------------------------------------------------*/
+
+/* With nothing known the unit vectors are alike: 1/8 of 1001 draws, with a
+ * standard error of 0.0105. */
+static void chances_of_equal_arms_are_equal(void **state)
+{
+    static const char *const names[] = {"lints", "otf-lints", "uniform",
+                                        "greedy:epsilon=0.5"};
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        game g = make_game(8, 8, 8);
+        for (size_t i = 0; i < 64; i++)
+            g.arms[i] = i % 9 == 0;
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(names[k], &params);
+        double chance = -1;
+        assert_int_equal(tarry_policy_probability(p, &chance),
+                         TARRY_UNKNOWN_ROUND);
+        const choice c = choose(p);
+        assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+        const double expected =
+            k < 3 ? 0.125 : 0.5 / 8 + (c.arm == 0 ? 0.5 : 0);
+        CHECK_NEAR(chance, expected, k < 2 ? 0.042 : 1e-12);
+        assert_int_equal(tarry_policy_probability(p, NULL), TARRY_BAD_ARGUMENT);
+        assert_int_equal(tarry_policy_probability(NULL, &chance),
+                         TARRY_BAD_ARGUMENT);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
+/* Over many choices the chances of an arm add up to its plays: their
+ * difference has a standard error of at most sqrt(T)/2. */
+static void chances_add_up_to_plays(void **state)
+{
+    static const char *const names[] = {
+        "lints", "otf-lints", "greedy:epsilon=0.3", "phased-stochastic",
+        "phased-stochastic:constants=tight,guide=lints,guide_share=2"};
+    enum { T = 1500 };
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(names[k], &params);
+        const tarry_policy_status s = status_of(p);
+        double sum = 0, plays = 0;
+        for (size_t t = 0; t < T; t++) {
+            const choice c = choose(p);
+            double chance;
+            assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+            assert_true(chance > 0 && chance <= 1);
+            if (k == 3)
+                assert_true(chance < 1);
+            /* 1/chance at each play of arm 0 has mean 1 a round */
+            sum += c.arm == 0 ? 1 / chance : 0;
+            plays += c.arm == 0;
+            if (t % 3 == 0)
+                tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+        }
+        (void)s;
+        print_message("    %-62s %5.0f plays, weighted %6.0f of %d\n", names[k],
+                      plays, sum, T);
+        if (k < 4) /* a guide's forced plays have chance 1 */
+            CHECK_NEAR(sum, T, 4 * sqrt(T * 4.0));
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
+static void sure_choices_have_probability_1(void **state)
+{
+    static const char *const names[] = {"linucb", "phased-adversarial",
+                                        "phased-loss-dependent", "opse"};
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(names[k], &params);
+        double chance = 0;
+        choose(p);
+        assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+        CHECK_NEAR(chance, 1, 0);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
+/* ---- no horizon -----------------------------------------------------------*/
+
+static void no_horizon_is_needed(void **state)
+{
+    (void)state;
+    const char *path = in_folder("endless");
+    for (size_t k = 0; description(k) != NULL; k++) {
+        game g = close_game();
+        tarry_policy_params params = params_of(&g, 0);
+        params.confidence = 0.95;
+        tarry_policy *p = make_policy(description(k), &params), *q;
+        plays_of(p, &g, 0, 5000);
+        CHECK_NEAR(status_of(p).confidence, 0.95, 1e-15);
+        assert_int_equal(status_of(p).horizon, 0);
+        assert_int_equal(tarry_policy_save(p, path, NULL), TARRY_OK);
+        assert_int_equal(tarry_policy_restore(path, &q, NULL), TARRY_OK);
+        plays_of(p, &g, 0, 500);
+        plays_of(q, &g, 0, 500);
+        check_same_files(p, q);
+        tarry_policy_free(p);
+        tarry_policy_free(q);
+        end_game(&g);
+        unlink(path);
+    }
+}
+
+static void bad_confidences_are_refused(void **state)
+{
+    static const double bad[] = {-1, 0.1, 1, 2, NAN, INFINITY};
+    (void)state;
+    game g = close_game();
+    tarry_policy_params params = params_of(&g, 0);
+    tarry_policy *p;
+    assert_int_equal(tarry_policy_create("lints", &params, &p, NULL),
+                     TARRY_BAD_ARGUMENT);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        params.confidence = bad[i];
+        assert_int_equal(tarry_policy_create("lints", &params, &p, NULL),
+                         TARRY_BAD_ARGUMENT);
+    }
+    end_game(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_in_any_order_keep_the_best_arm),
+        cmocka_unit_test(order_and_questions_leave_no_trace),
+        cmocka_unit_test(held_losses_are_saved),
+        cmocka_unit_test(cancelled_plays_are_made_again),
+        cmocka_unit_test(what_is_given_up_is_not_waited_for),
+        cmocka_unit_test(arms_come_and_go),
+        cmocka_unit_test(bad_arms_are_refused),
+        cmocka_unit_test(chances_of_equal_arms_are_equal),
+        cmocka_unit_test(chances_add_up_to_plays),
+        cmocka_unit_test(sure_choices_have_probability_1),
+        cmocka_unit_test(no_horizon_is_needed),
+        cmocka_unit_test(bad_confidences_are_refused),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
