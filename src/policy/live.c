@@ -83,15 +83,26 @@ tarry_status tarry_policy_probability(tarry_policy *p, double *probability)
 /* ---- arms -----------------------------------------------------------------*/
 
 /* The problem has changed: the algorithm is told. */
-static void take_list(tarry_policy *p, uint32_t *available, size_t count)
+static tarry_status take_list(tarry_policy *p, uint32_t *available,
+                              size_t count)
 {
+    tarry__policy_problem *q = &p->problem;
+    const uint32_t *old = q->active;
+    const size_t old_count = q->n_active;
+    q->active = available;
+    q->n_active = count;
+    const tarry_status status = p->type->rearranged(p->state);
+    if (status != TARRY_OK) {
+        q->active = old;
+        q->n_active = old_count;
+        tarry__base_free(available);
+        return status;
+    }
+    tarry__policy_forget_ahead(p);
     tarry__base_free(p->available);
     p->available = available;
-    p->problem.active = available;
-    p->problem.n_active = count;
-    tarry__policy_forget_ahead(p);
-    p->type->rearranged(p->state);
     p->may_ask = false;
+    return TARRY_OK;
 }
 
 static tarry_status check_arm(const tarry_policy *p, const double *features)
@@ -126,10 +137,17 @@ tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
     for (size_t i = 0; i < count; i++)
         available[i] = (uint32_t)tarry__policy_choice(q, i);
     available[count] = (uint32_t)K;
-    tarry__base_free(q->arms);
+    double *old = q->arms;
     q->arms = arms;
     q->n_arms = K + 1;
-    take_list(p, available, count + 1);
+    status = take_list(p, available, count + 1);
+    if (status != TARRY_OK) {
+        q->arms = old;
+        q->n_arms = K;
+        tarry__base_free(arms);
+        return status;
+    }
+    tarry__base_free(old);
     *arm = K;
     return TARRY_OK;
 }
@@ -151,6 +169,5 @@ tarry_status tarry_policy_withdraw(tarry_policy *p, size_t arm)
         tarry__base_free(available);
         return left == 0 ? TARRY_BAD_ARGUMENT : TARRY_NO_SUCH_ARM;
     }
-    take_list(p, available, left);
-    return TARRY_OK;
+    return take_list(p, available, left);
 }

@@ -122,12 +122,13 @@ typedef struct tarry__policy_type {
     /* Somebody else has chosen the arm of this round, in place of `choose`;
      * NULL: it need not know. */
     void (*played)(void *state, uint64_t round, size_t arm);
-    /* Makes room for so many arms; then `rearranged` cannot fail.  NULL: the
+    /* Makes room for so many arms, of which there are fewer yet.  NULL: the
      * arms of this policy cannot change. */
     tarry_status (*reserve)(void *state, size_t n_arms);
-    /* The problem has another arm (the last), or another list of arms that may
-     * be chosen. */
-    void (*rearranged)(void *state);
+    /* The problem has another arm (the last), after `reserve`; or another list
+     * of arms that may be chosen, which cannot fail.  On failure nothing has
+     * changed, and the problem will be as it was. */
+    tarry_status (*rearranged)(void *state);
     /* problem->active has lost some arms; NULL: it does not look there. */
     void (*narrowed)(void *state);
     /* The arm it would exploit, and a bound on its gap that holds with
@@ -138,6 +139,12 @@ typedef struct tarry__policy_type {
 /* All of them; NULL ends the list. */
 extern const tarry__policy_type *const tarry__policy_types[];
 extern const tarry__policy_type tarry__policy_recommended;
+
+/* Whether a round is outstanding and not given up; the last round, and how many
+ * are outstanding: at no cost. */
+bool tarry__policy_is_pending(const tarry_policy *policy, uint64_t round);
+uint64_t tarry__policy_round(const tarry_policy *policy);
+uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);

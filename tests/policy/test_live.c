@@ -233,7 +233,7 @@ static void cancelled_plays_are_made_again(void **state)
         const tarry_policy_params params = params_of(&g, 3000000);
         tarry_policy *p = make_policy(description(k), &params);
         uint64_t kept = 0, phases = 0;
-        for (uint64_t t = 1; t <= 60000; t++) {
+        for (uint64_t t = 1; t <= 30000; t++) {
             const choice c = choose(p);
             if (c.round % 6 == 0)
                 assert_int_equal(tarry_policy_cancel(p, c.round), TARRY_OK);
@@ -243,20 +243,20 @@ static void cancelled_plays_are_made_again(void **state)
                 tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
             if (c.round % 6 == 4)
                 assert_int_equal(tarry_policy_cancel(p, kept), TARRY_OK);
-            const tarry_policy_status s = status_of(p);
-            phases = s.phase;
-            assert_true(s.pending <= 1);
+            if (t % 1000 == 0)
+                assert_true(status_of(p).pending <= 1);
         }
         const tarry_policy_status s = status_of(p);
-        assert_int_equal(s.cancelled, 20000);
-        assert_int_equal(s.used + s.ignored + s.late, 40000);
+        phases = s.phase;
+        assert_int_equal(s.cancelled, 10000);
+        assert_int_equal(s.used + s.ignored + s.late, 20000);
         if (phases == 1 && strcmp(description(k), "recommended") != 0)
             fail_msg("%s: still in phase 1", description(k));
         assert_int_equal(tarry_policy_cancel(p, kept), TARRY_REPORTED_TWICE);
         assert_int_equal(tarry_policy_observe(p, kept, 0),
                          TARRY_REPORTED_TWICE);
         assert_int_equal(tarry_policy_cancel(p, 0), TARRY_UNKNOWN_ROUND);
-        assert_int_equal(tarry_policy_cancel(p, 60001), TARRY_UNKNOWN_ROUND);
+        assert_int_equal(tarry_policy_cancel(p, 30001), TARRY_UNKNOWN_ROUND);
         assert_int_equal(tarry_policy_cancel(NULL, 1), TARRY_BAD_ARGUMENT);
         tarry_policy_free(p);
         end_game(&g);
@@ -316,9 +316,10 @@ static size_t plays_of(tarry_policy *p, const game *g, size_t arm,
     return plays;
 }
 
-static bool is_uniform(const char *name)
+/* Those that never settle, or not so soon. */
+static bool explores(const char *name)
 {
-    return strcmp(name, "uniform") == 0;
+    return strcmp(name, "uniform") == 0 || strcmp(name, "explore-commit") == 0;
 }
 
 /* Arms 0 to 4 of a game: 0 and 1 from the start, 2 (a good one) is admitted, 3
@@ -342,27 +343,30 @@ static void check_change(const char *name)
     tarry_policy *p = make_policy(name, &params), *q;
     const char *path = in_folder("arms");
     size_t arm;
-    plays_of(p, &g, 0, 20000);
+    plays_of(p, &g, 0, 10000);
     assert_int_equal(tarry_policy_admit(p, arm_of(&g, 2), &arm), TARRY_OK);
     assert_int_equal(arm, 2);
     /* saved between the change and the next choice */
     assert_int_equal(tarry_policy_save(p, path, NULL), TARRY_OK);
     assert_int_equal(tarry_policy_restore(path, &q, NULL), TARRY_OK);
-    plays_of(p, &g, 2, 60000);
-    plays_of(q, &g, 2, 60000);
+    plays_of(p, &g, 2, 30000);
+    plays_of(q, &g, 2, 30000);
     check_same_files(p, q);
     tarry_policy_free(q);
     const size_t good = plays_of(p, &g, 2, 1000);
-    print_message("    %-62s %4d", name, (int)good); (void)is_uniform;
+    const bool by_phases = status_of(p).n_plan > 0; /* still at it */
+    assert_true(by_phases ? is_active(p, 2) : good > 800 || explores(name));
     assert_int_equal(tarry_policy_admit(p, arm_of(&g, 3), &arm), TARRY_OK);
     assert_int_equal(arm, 3);
-    plays_of(p, &g, 3, 60000);
+    plays_of(p, &g, 3, 30000);
     assert_int_equal(status_of(p).n_available, 4);
     assert_int_equal(tarry_policy_withdraw(p, 2), TARRY_OK);
     assert_int_equal(tarry_policy_withdraw(p, 2), TARRY_NO_SUCH_ARM);
-    assert_int_equal(plays_of(p, &g, 2, 60000), 0);
+    assert_int_equal(plays_of(p, &g, 2, 30000), 0);
     const size_t second = plays_of(p, &g, 0, 1000); /* is the best now */
-    print_message(" %4d best %d\n", (int)second, (int)status_of(p).best);
+    if (status_of(p).n_plan > 0 ? !is_active(p, 0)
+                                : second <= 800 && !explores(name))
+        fail_msg("%s: %zu plays of the best arm", name, second);
     assert_int_equal(tarry_policy_save(p, path, NULL), TARRY_OK);
     assert_int_equal(tarry_policy_restore(path, &q, NULL), TARRY_OK);
     plays_of(p, &g, 2, 500);

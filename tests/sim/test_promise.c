@@ -138,6 +138,32 @@ static void the_best_arm_is_kept_in_longer_games(void **state)
     check_worlds(guided, N_GUIDED, 10000, 500);
 }
 
+/* With a confidence of 0.99 a run may fail with probability 1/100, whatever the
+ * horizon; by the horizon that would be one of 100 rounds. */
+static void confidences_are_kept(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_WORLDS + N_GUIDED; i++) {
+        const world *w = i < N_WORLDS ? &worlds[i] : &guided[i - N_WORLDS];
+        const tally t =
+            count(w, "constants=tight,confidence=0.99", 3000, 1000 / FEWER);
+        assert_true(t.phases >= t.runs / 2);
+        assert_true(is_consistent(t.lost, t.runs, 100));
+        assert_true(is_consistent(t.uncovered, t.runs, 100));
+    }
+}
+
+static void narrow_confidences_are_found_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_WORLDS; i++) {
+        const tally t = count(&worlds[i],
+                              "constants=tight,confidence=0.99,width=0.2", 3000,
+                              500);
+        assert_false(is_consistent(t.lost, t.runs, 100));
+    }
+}
+
 static void quarter_widths_are_found_out(void **state)
 {
     (void)state;
@@ -154,6 +180,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_arm_is_kept_in_short_games),
         cmocka_unit_test(the_best_arm_is_kept_in_longer_games),
+        cmocka_unit_test(confidences_are_kept),
+        cmocka_unit_test(narrow_confidences_are_found_out),
         cmocka_unit_test(quarter_widths_are_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,28 @@ size_t tarry__fit_loss(tarry__fit *f, size_t arm, double loss)
     return t->seat;
 }
 
+size_t tarry__fit_cancel(tarry__fit *f, size_t arm)
+{
+    f->tally[arm].plays--;
+    f->played--;
+    return f->tally[arm].seat;
+}
+
+void tarry__fit_copy(tarry__fit *f, const tarry__fit *from, size_t n_arms)
+{
+    memcpy(f->tally, from->tally, n_arms * sizeof *f->tally);
+    memcpy(f->seated, from->seated, from->n_seated * sizeof *f->seated);
+    f->n_seated = from->n_seated;
+    f->played = from->played;
+    f->arrived = from->arrived;
+    f->lowest = from->lowest;
+    f->highest = from->highest;
+    f->low = from->low;
+    f->high = from->high;
+    f->spread = from->spread;
+    f->lambda = from->lambda;
+}
+
 double tarry__fit_high_share(const tarry__fit *f, double loss)
 {
     return tarry__clamp((loss - f->low) / (f->high - f->low), 0, 1);

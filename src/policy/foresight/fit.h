@@ -49,6 +49,12 @@ void tarry__fit_archive(tarry__fit *fit, const tarry__view *view,
 size_t tarry__fit_play(tarry__fit *fit, size_t arm);
 size_t tarry__fit_loss(tarry__fit *fit, size_t arm, double loss);
 
+/* A play that was never made; answers the arm's seat. */
+size_t tarry__fit_cancel(tarry__fit *fit, size_t arm);
+
+/* What is known of n_arms arms, for a fit that has been opened for more. */
+void tarry__fit_copy(tarry__fit *fit, const tarry__fit *from, size_t n_arms);
+
 /* The share of a loss that is high. */
 double tarry__fit_high_share(const tarry__fit *fit, double loss);
 

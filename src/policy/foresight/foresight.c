@@ -20,15 +20,17 @@ typedef struct {
     tarry__doubt doubt;
     uint64_t renew_at; /* plays and losses */
     uint32_t stale;
+    size_t n_arms; /* for which the parts have memory */
+    double chance; /* probability of the last choice */
     tarry__coins coins;
 } foresight;
 
 static const double GROWTH = 0.01;
 
 static const tarry_setting settings[] = {
-    TARRY__SPEC_REAL("beta", "0.5", 0, 1e6,
+    TARRY__SPEC_REAL("beta", "0.75", 0, 1e6,
                      "factor of the squared width of doubts"),
-    TARRY__SPEC_REAL("c", "1", 0, 1e6,
+    TARRY__SPEC_REAL("c", "0.4", 0, 1e6,
                      "share of the rounds ahead that may repay a question"),
     TARRY__SPEC_CHOICE(
         "delays", "any", "any|independent",
@@ -40,6 +42,7 @@ static tarry_status open_parts(foresight *s,
                                const tarry__policy_problem *problem)
 {
     s->problem = problem;
+    s->n_arms = problem->n_arms;
     tarry_status status = tarry__view_open(&s->view, problem);
     if (status == TARRY_OK)
         status = tarry__fit_open(&s->fit, &s->view);
@@ -93,8 +96,12 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     if (s->stale || s->fit.arrived + s->fit.played >= s->renew_at)
         renew(s);
     tarry__coins_of(&s->coins, s->problem, round, &u, &v);
-    *arm = tarry__policy_choice(s->problem,
-                                tarry__doubt_choose(&s->doubt, round, u));
+    const size_t place = tarry__doubt_choose(&s->doubt, round, u);
+    const tarry__doubt *d = &s->doubt;
+    s->chance = d->calm || d->best == d->other ? 1
+                : place == d->other            ? d->share
+                                               : 1 - d->share;
+    *arm = tarry__policy_choice(s->problem, place);
     played(s, round, *arm);
     return TARRY_OK;
 }
@@ -109,12 +116,65 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    foresight *s = state;
+    tarry__waiting_cancel(&s->waiting, round,                          tarry__fit_cancel(&s->fit, arm));
+    return TARRY_OK;
+}
+
+static double probability(void *state, uint64_t round, size_t arm)
+{
+    (void)round, (void)arm;
+    return ((const foresight *)state)->chance;
+}
+
 static void narrowed(void *state)
 {
     foresight *s = state;
     tarry__view_narrow(&s->view);
     s->stale = 1;
     s->doubt.best = s->doubt.other = 0;
+}
+
+static void close_parts(foresight *s)
+{
+    tarry__view_clear(&s->view);
+    tarry__fit_clear(&s->fit);
+    tarry__waiting_clear(&s->waiting);
+    tarry__doubt_clear(&s->doubt);
+}
+
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    (void)state, (void)n_arms; /* parts are made anew */
+    return TARRY_OK;
+}
+
+/* A new arm: the parts are opened for all arms, and what was seen is carried
+ * over; the estimate follows from that. */
+static tarry_status rearranged(void *state)
+{
+    foresight *s = state, old = *s;
+    if (s->n_arms == s->problem->n_arms) {
+        narrowed(s);
+        return TARRY_OK;
+    }
+    s->view = (tarry__view){0};
+    s->fit = (tarry__fit){.trusting = old.fit.trusting};
+    s->waiting = (tarry__waiting){0};
+    s->doubt = (tarry__doubt){.beta = old.doubt.beta, .c = old.doubt.c};
+    const tarry_status status = open_parts(s, old.problem);
+    if (status == TARRY_OK) {
+        tarry__fit_copy(&s->fit, &old.fit, old.n_arms);
+        tarry__waiting_copy(&s->waiting, &old.waiting);
+        narrowed(s);
+        close_parts(&old);
+    } else {
+        close_parts(s);
+        *s = old;
+    }
+    return status;
 }
 
 static void status(const void *state, tarry_policy_status *status)
@@ -138,15 +198,13 @@ static void archive(void *state, const tarry__policy_type *type,
     tarry__doubt_archive(&s->doubt, &s->fit, a);
     tarry__archive_field(a, s->renew_at);
     tarry__archive_field(a, s->stale);
+    tarry__archive_field(a, s->chance);
+    s->n_arms = problem->n_arms;
 }
 
 static void clear(void *state)
 {
-    foresight *s = state;
-    tarry__view_clear(&s->view);
-    tarry__fit_clear(&s->fit);
-    tarry__waiting_clear(&s->waiting);
-    tarry__doubt_clear(&s->doubt);
+    close_parts(state);
 }
 
 const tarry__policy_type tarry__foresight = {
@@ -158,6 +216,10 @@ const tarry__policy_type tarry__foresight = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
+    .probability = probability,
+    .reserve = reserve,
+    .rearranged = rearranged,
     .status = status,
     .archive = archive,
     .clear = clear,

@@ -55,6 +55,12 @@ void tarry__waiting_play(tarry__waiting *w, uint64_t round, size_t seat);
 void tarry__waiting_end(tarry__waiting *w, uint64_t round, size_t seat,
                         double high_share);
 
+/* The play of a round was never made. */
+void tarry__waiting_cancel(tarry__waiting *w, uint64_t round, size_t seat);
+
+/* The same for more arms; `w` has been opened for them. */
+void tarry__waiting_copy(tarry__waiting *w, const tarry__waiting *from);
+
 /* Of the arm with this seat; p is the probability of a high loss. */
 tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p);
 

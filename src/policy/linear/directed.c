@@ -5,13 +5,12 @@
 #include <string.h>
 #include "base/base.h"
 
+/* Memory for the problem's arms, and what the rule prepares. */
 static tarry_status open_memory(tarry__directed_state *s,
-                                const tarry__policy_type *type,
                                 const tarry__policy_problem *problem)
 {
     tarry__directed *d = &s->directed;
     const size_t K = problem->n_arms;
-    s->rule = type->rule;
     d->problem = problem;
     d->room = s->rule->room != NULL ? s->rule->room(problem->dim, K) : 0;
     d->weights = tarry__base_zalloc(5 * K + d->room, sizeof *d->weights);
@@ -31,6 +30,7 @@ tarry_status tarry__directed_init(void *state, const tarry__policy_type *type,
 {
     tarry__directed_state *s = state;
     tarry__directed *d = &s->directed;
+    s->rule = type->rule;
     tarry_status status =
         tarry__ridge_init_by(&d->seen, problem->dim, spec, error);
     if (status == TARRY_OK)
@@ -38,7 +38,7 @@ tarry_status tarry__directed_init(void *state, const tarry__policy_type *type,
     if (status == TARRY_OK &&
         tarry__spec_real(spec, "alpha", &d->alpha, error) != TARRY_OK)
         status = TARRY_BAD_ARGUMENT;
-    return status == TARRY_OK ? open_memory(s, type, problem) : status;
+    return status == TARRY_OK ? open_memory(s, problem) : status;
 }
 
 void tarry__directed_clear(void *state)
@@ -149,6 +149,49 @@ tarry__policy_use tarry__directed_observe(void *state, uint64_t round,
     return TARRY__POLICY_USED;
 }
 
+tarry_status tarry__directed_cancel(void *state, uint64_t round, size_t arm)
+{
+    tarry__directed *d = &((tarry__directed_state *)state)->directed;
+    (void)round;
+    tarry__ridge_uncount(&d->asked, d->problem->arms + arm * d->problem->dim);
+    d->events++;
+    return TARRY_OK;
+}
+
+/* What its running sum adds to the one before, of the whole. */
+double tarry__directed_probability(void *state, uint64_t round, size_t arm)
+{
+    const tarry__directed *d = &((tarry__directed_state *)state)->directed;
+    const size_t count = tarry__policy_n_choices(d->problem);
+    size_t i = 0;
+    (void)round;
+    while (i + 1 < count && tarry__policy_choice(d->problem, i) != arm)
+        i++;
+    const double before = i > 0 ? d->sum[i - 1] : 0;
+    return (d->sum[i] - before) / d->sum[count - 1];
+}
+
+tarry_status tarry__directed_reserve(void *state, size_t n_arms)
+{
+    (void)state, (void)n_arms; /* all of it is made anew */
+    return TARRY_OK;
+}
+
+tarry_status tarry__directed_rearranged(void *state)
+{
+    tarry__directed_state *s = state;
+    const tarry__directed_state old = *s;
+    const tarry_status status = open_memory(s, old.directed.problem);
+    if (status != TARRY_OK) {
+        tarry__base_free(s->directed.weights);
+        *s = old;
+        return status;
+    }
+    tarry__base_free(old.directed.weights);
+    s->directed.renew_at = 0;
+    return TARRY_OK;
+}
+
 void tarry__directed_narrowed(void *state)
 {
     tarry__directed *d = &((tarry__directed_state *)state)->directed;
@@ -168,10 +211,11 @@ void tarry__directed_archive(void *state, const tarry__policy_type *type,
 {
     tarry__directed_state *s = state;
     tarry__directed *d = &s->directed;
+    s->rule = type->rule;
     tarry__ridge_archive(&d->seen, problem->dim, a);
     tarry__ridge_archive(&d->asked, problem->dim, a);
     if (a->loading && a->status == TARRY_OK)
-        a->status = open_memory(s, type, problem);
+        a->status = open_memory(s, problem);
     if (a->status != TARRY_OK)
         return;
     tarry__archive_bytes(a, d->sum, problem->n_arms * sizeof *d->sum);

@@ -58,6 +58,10 @@ tarry_status tarry__directed_choose(void *state, uint64_t round, size_t *arm);
 void tarry__directed_played(void *state, uint64_t round, size_t arm);
 tarry__policy_use tarry__directed_observe(void *state, uint64_t round,
                                           size_t arm, double loss);
+tarry_status tarry__directed_cancel(void *state, uint64_t round, size_t arm);
+double tarry__directed_probability(void *state, uint64_t round, size_t arm);
+tarry_status tarry__directed_reserve(void *state, size_t n_arms);
+tarry_status tarry__directed_rearranged(void *state);
 void tarry__directed_narrowed(void *state);
 void tarry__directed_status(const void *state, tarry_policy_status *status);
 void tarry__directed_archive(void *state, const tarry__policy_type *type,
@@ -70,6 +74,9 @@ void tarry__directed_clear(void *state);
     .choose = tarry__directed_choose, .observe = tarry__directed_observe,      \
     .status = tarry__directed_status, .archive = tarry__directed_archive,      \
     .clear = tarry__directed_clear, .played = tarry__directed_played,          \
-    .narrowed = tarry__directed_narrowed
+    .narrowed = tarry__directed_narrowed, .cancel = tarry__directed_cancel,    \
+    .probability = tarry__directed_probability,                                \
+    .reserve = tarry__directed_reserve,                                        \
+    .rearranged = tarry__directed_rearranged
 
 #endif

@@ -15,7 +15,7 @@
 typedef struct {
     const tarry__policy_problem *problem;
     tarry__ridge ridge;
-    double explore;   /* m */
+    double explore;   /* m; -1: it grows with the rounds */
     uint64_t until;   /* the last round of exploration so far */
     uint64_t arrived; /* of its losses */
     size_t best;
@@ -29,6 +29,23 @@ static const tarry_setting settings[] = {
                      "rounds of exploration; 0: n^(1/3) T^(2/3)"),
     TARRY__SPEC_END,
 };
+
+/* m for a horizon of t rounds. */
+static double exploration(const tarry__policy_problem *problem, double t)
+{
+    return ceil(cbrt((double)problem->dim * pow(t, 2)));
+}
+
+/* Without a horizon it explores in those rounds in which m grows. */
+static bool explores(const committer *s, uint64_t round)
+{
+    const double t = (double)round;
+    if (2 * s->arrived < s->until)
+        return true;
+    return s->explore >= 0
+               ? t <= s->explore
+               : exploration(s->problem, t) > exploration(s->problem, t - 1);
+}
 
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__policy_problem *problem,
@@ -44,15 +61,16 @@ static tarry_status init(void *state, const tarry__policy_type *type,
     if (tarry__spec_real(spec, "explore", &s->explore, error) != TARRY_OK)
         return TARRY_BAD_ARGUMENT;
     if (s->explore == 0)
-        s->explore =
-            ceil(cbrt((double)problem->dim * pow((double)problem->horizon, 2)));
+        s->explore = problem->confidence > 0
+                         ? -1
+                         : exploration(problem, (double)problem->horizon);
     return TARRY_OK;
 }
 
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     committer *s = state;
-    if ((double)round <= s->explore || 2 * s->arrived < s->until) {
+    if (explores(s, round)) {
         double u, v;
         tarry__coins_of(&s->coins, s->problem, round, &u, &v);
         *arm = tarry__coins_arm(s->problem, u);
@@ -76,6 +94,34 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     s->arrived++;
     s->settled = 0;
     return TARRY__POLICY_USED;
+}
+
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    committer *s = state;
+    (void)arm;
+    s->arrived += round <= s->until; /* it is not waited for */
+    return TARRY_OK;
+}
+
+static double probability(void *state, uint64_t round, size_t arm)
+{
+    const committer *s = state;
+    (void)arm;
+    return round == s->until ? 1 / (double)tarry__policy_n_choices(s->problem)
+                             : 1;
+}
+
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    (void)state, (void)n_arms;
+    return TARRY_OK;
+}
+
+static tarry_status rearranged(void *state)
+{
+    ((committer *)state)->settled = 0;
+    return TARRY_OK;
 }
 
 static void narrowed(void *state)
@@ -115,6 +161,10 @@ const tarry__policy_type tarry__linear_explore_commit = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
+    .probability = probability,
+    .reserve = reserve,
+    .rearranged = rearranged,
     .status = status,
     .archive = archive,
     .clear = clear,

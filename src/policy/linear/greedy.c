@@ -63,6 +63,12 @@ static tarry_status reserve(void *state, size_t n_arms)
     return TARRY_OK;
 }
 
+static tarry_status rearranged(void *state)
+{
+    narrowed(state);
+    return TARRY_OK;
+}
+
 static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__policy_problem *problem,
                          const tarry__spec *spec, tarry_error *error)
@@ -163,5 +169,5 @@ const tarry__policy_type tarry__linear_greedy = {
     .clear = clear,
     .narrowed = narrowed,
     .reserve = reserve,
-    .rearranged = narrowed,
+    .rearranged = rearranged,
 };

@@ -27,7 +27,7 @@ static size_t find_costs(tarry__directed *d)
 {
     const double width =
         d->alpha *
-        tarry__ridge_radius(&d->seen, 1 / (double)d->problem->horizon);
+        tarry__ridge_radius(&d->seen, tarry__policy_failure(d->problem));
     double least = INFINITY;
     size_t u = 0;
     for (size_t i = 0; i < tarry__policy_n_choices(d->problem); i++) {

@@ -49,7 +49,7 @@ static void weigh(tarry__directed *d, uint64_t round)
     const size_t count = tarry__policy_n_choices(d->problem);
     const double beta =
         d->alpha *
-        tarry__ridge_radius(&d->seen, 1 / (double)d->problem->horizon);
+        tarry__ridge_radius(&d->seen, tarry__policy_failure(d->problem));
     size_t best = 0;
     (void)round;
     for (size_t i = 1; i < count; i++)

@@ -56,5 +56,5 @@ const tarry__policy_type tarry__linear_lints = {
     .clear = tarry__sampler_clear,
     .narrowed = tarry__sampler_narrowed,
     .reserve = tarry__sampler_reserve,
-    .rearranged = tarry__sampler_narrowed,
+    .rearranged = tarry__sampler_rearranged,
 };

@@ -52,5 +52,5 @@ const tarry__policy_type tarry__linear_linucb = {
     .clear = tarry__ucb_clear,
     .narrowed = tarry__ucb_narrowed,
     .reserve = tarry__ucb_reserve,
-    .rearranged = tarry__ucb_narrowed,
+    .rearranged = tarry__ucb_rearranged,
 };

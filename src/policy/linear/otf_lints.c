@@ -122,5 +122,5 @@ const tarry__policy_type tarry__linear_otf_lints = {
     .played = played,
     .narrowed = tarry__sampler_narrowed,
     .reserve = tarry__sampler_reserve,
-    .rearranged = tarry__sampler_narrowed,
+    .rearranged = tarry__sampler_rearranged,
 };

@@ -138,5 +138,5 @@ const tarry__policy_type tarry__linear_otf_linucb = {
     .played = played,
     .narrowed = tarry__ucb_narrowed,
     .reserve = tarry__ucb_reserve,
-    .rearranged = tarry__ucb_narrowed,
+    .rearranged = tarry__ucb_rearranged,
 };

@@ -58,6 +58,12 @@ tarry_status tarry__sampler_reserve(void *state, size_t n_arms)
     return TARRY_OK;
 }
 
+tarry_status tarry__sampler_rearranged(void *state)
+{
+    tarry__sampler_narrowed(state);
+    return TARRY_OK;
+}
+
 void tarry__sampler_narrowed(void *state)
 {
     tarry__sampler *s = state;

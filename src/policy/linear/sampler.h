@@ -30,6 +30,7 @@ void tarry__sampler_archive(void *state, const tarry__policy_type *type,
 void tarry__sampler_clear(void *state);
 
 tarry_status tarry__sampler_reserve(void *state, size_t n_arms);
+tarry_status tarry__sampler_rearranged(void *state);
 void tarry__sampler_narrowed(void *state);
 
 /* The arm with the smallest <a, theta_hat + scale S z>. */

@@ -53,6 +53,12 @@ void tarry__ucb_narrowed(void *state)
     tarry__optimist_narrow(&((tarry__ucb *)state)->optimist);
 }
 
+tarry_status tarry__ucb_rearranged(void *state)
+{
+    tarry__ucb_narrowed(state);
+    return TARRY_OK;
+}
+
 double tarry__ucb_radius(const tarry__ucb *s)
 {
     return tarry__ridge_radius(&s->ridge, tarry__policy_failure(s->problem));

@@ -27,6 +27,7 @@ void tarry__ucb_archive(void *state, const tarry__policy_type *type,
 void tarry__ucb_clear(void *state);
 
 tarry_status tarry__ucb_reserve(void *state, size_t n_arms);
+tarry_status tarry__ucb_rearranged(void *state);
 void tarry__ucb_narrowed(void *state);
 
 /* The valid radius with delta = 1/T (or 1 - confidence), for noise of proxy 1

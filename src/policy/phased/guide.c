@@ -146,13 +146,18 @@ tarry_status tarry__guide_reserve(tarry__guide *g, size_t n_arms)
                                     : TARRY_BAD_ARGUMENT;
 }
 
-void tarry__guide_rearrange(tarry__guide *g,
-                            const tarry__policy_problem *problem)
+tarry_status tarry__guide_rearrange(tarry__guide *g,
+                                    const tarry__policy_problem *problem)
 {
+    const tarry__policy_problem old = *g->problem;
+    tarry_status status = TARRY_OK;
     g->problem->arms = problem->arms;
     g->problem->n_arms = problem->n_arms;
     if (g->type->rearranged != NULL)
-        g->type->rearranged(g->state);
+        status = g->type->rearranged(g->state);
+    if (status != TARRY_OK)
+        *g->problem = old;
+    return status;
 }
 
 void tarry__guide_cancel(tarry__guide *g, uint64_t round, size_t arm)

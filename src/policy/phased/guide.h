@@ -55,8 +55,8 @@ double tarry__guide_probability(tarry__guide *guide, uint64_t round,
 /* Room for so many arms; the problem has other arms, or the active arms are
  * others.  TARRY_BAD_ARGUMENT: the guide's arms cannot change. */
 tarry_status tarry__guide_reserve(tarry__guide *guide, size_t n_arms);
-void tarry__guide_rearrange(tarry__guide *guide,
-                            const tarry__policy_problem *problem);
+tarry_status tarry__guide_rearrange(tarry__guide *guide,
+                                    const tarry__policy_problem *problem);
 
 /* A play that is called off, and a loss that is given up or comes after all.
  * Guides that need memory for it go without. */

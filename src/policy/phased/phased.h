@@ -268,7 +268,7 @@ tarry_status tarry__phased_cancel(void *state, uint64_t round, size_t arm);
 void tarry__phased_expire(void *state, uint64_t round, size_t arm, bool gone);
 double tarry__phased_probability(void *state, uint64_t round, size_t arm);
 tarry_status tarry__phased_reserve(void *state, size_t n_arms);
-void tarry__phased_rearranged(void *state);
+tarry_status tarry__phased_rearranged(void *state);
 bool tarry__phased_is_late(const void *state, uint64_t round);
 void tarry__phased_played(void *state, uint64_t round, size_t arm);
 const uint64_t *tarry__phased_phase(const void *state);

@@ -41,18 +41,21 @@ tarry_status tarry__phased_reserve(void *state, size_t n_arms)
 }
 
 /* New arms are in no plan yet, and nothing is known of them. */
-void tarry__phased_rearranged(void *state)
+tarry_status tarry__phased_rearranged(void *state)
 {
     tarry__phased *ph = state;
     const tarry__policy_problem *q = ph->problem;
+    if (ph->choices.guided) {
+        const tarry_status status = tarry__guide_rearrange(&ph->guide, q);
+        if (status != TARRY_OK)
+            return status;
+    }
     for (size_t k = ph->n_known; k < q->n_arms; k++) {
         ph->plan.entry_of[k] = TARRY__PHASED_NO_ENTRY;
         ph->estimates[k] = (tarry_estimate){-1, 1};
     }
     if (ph->keeps_books)
         tarry__books_extend(&ph->books, ph->n_known);
-    if (ph->choices.guided)
-        tarry__guide_rearrange(&ph->guide, q);
     if (ph->n_estimates > 0)
         ph->n_estimates = q->n_arms;
     if (!tarry__policy_may_choose(q, ph->best))
@@ -60,6 +63,7 @@ void tarry__phased_rearranged(void *state)
     ph->exploit = ph->best;
     ph->certificate = 2;
     ph->changed = 1;
+    return TARRY_OK;
 }
 
 /* ---- the new phases -------------------------------------------------------*/

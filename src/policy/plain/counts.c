@@ -211,9 +211,10 @@ tarry_status tarry__plain_elimination_reserve(void *state, size_t n_arms)
     return tarry__counts_reserve(state, n_arms);
 }
 
-void tarry__plain_elimination_rearranged(void *state)
+tarry_status tarry__plain_elimination_rearranged(void *state)
 {
     tarry__counts_rearrange(state);
+    return TARRY_OK;
 }
 
 void tarry__plain_elimination_status(const void *state,

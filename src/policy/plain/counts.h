@@ -104,7 +104,7 @@ tarry__policy_use tarry__plain_elimination_observe(void *state, uint64_t round,
 tarry_status tarry__plain_elimination_cancel(void *state, uint64_t round,
                                              size_t arm);
 tarry_status tarry__plain_elimination_reserve(void *state, size_t n_arms);
-void tarry__plain_elimination_rearranged(void *state);
+tarry_status tarry__plain_elimination_rearranged(void *state);
 void tarry__plain_elimination_status(const void *state,
                                      tarry_policy_status *status);
 void tarry__plain_elimination_archive(void *state,

@@ -243,7 +243,7 @@ static tarry_status reserve(void *state, size_t n_arms)
 }
 
 /* All active arms are played once before they are judged again. */
-static void rearranged(void *state)
+static tarry_status rearranged(void *state)
 {
     payoff *p = state;
     tarry__counts *c = &p->counts;
@@ -253,6 +253,7 @@ static void rearranged(void *state)
     p->n_standing = c->n_active;
     memcpy(p->standing, c->active, c->n_active * sizeof *p->standing);
     p->plays = 0;
+    return TARRY_OK;
 }
 
 /* ---- saving ---------------------------------------------------------------*/

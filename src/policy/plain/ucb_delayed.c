@@ -209,13 +209,14 @@ static tarry_status reserve(void *state, size_t n_arms)
     return TARRY_OK;
 }
 
-static void rearranged(void *state)
+static tarry_status rearranged(void *state)
 {
     ucb *u = state;
     tarry__counts_rearrange(&u->counts);
     set_terms(u);
     if (u->next >= u->counts.problem->n_arms)
         u->next = 0;
+    return TARRY_OK;
 }
 
 static void remake(ucb *u, tarry__archive *a)

@@ -74,6 +74,12 @@ static tarry_status reserve(void *state, size_t n_arms)
     return TARRY_OK;
 }
 
+static tarry_status rearranged(void *state)
+{
+    (void)state;
+    return TARRY_OK;
+}
+
 static void narrowed(void *state)
 {
     (void)state; /* coins look at the arms themselves */
@@ -94,5 +100,5 @@ const tarry__policy_type tarry__plain_uniform = {
     .clear = clear,
     .narrowed = narrowed,
     .reserve = reserve,
-    .rearranged = narrowed,
+    .rearranged = rearranged,
 };
