@@ -1,18 +1,21 @@
 # make        set up, build the library and build/tarry
 # make demo   set up, build, show the main job
 # make test   set up, build, run every test (also under sanitizers)
+# make python    the Python package, for PYTHONPATH=python
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
+# make mutants   wrong algorithms that the paper's rows must notice
 # make fuzz MINUTES=n     every parser and loader with libFuzzer
 # make campaign  the long forms of kills, faults and random programs
 # make format    put the code in its format   make clean
 PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
+PYTHON ?= /usr/bin/python3
 
-.PHONY: all demo test bench install valgrind tsan coverage fuzz campaign check \
-        format clean
+.PHONY: all demo test python wheel bench install valgrind tsan coverage fuzz \
+        campaign check mutants format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -22,13 +25,25 @@ demo: all
 	@tools/setup demo
 	@build/tarry paper --quick --out build/demo
 
+python:
+	@tools/setup build python
+	@$(RELEASE) -DTARRY_PYTHON=$(PYTHON) >/dev/null
+	@cmake --build --preset release
+	@cp build/python/tarry/_tarry.*.so python/tarry/
+
+wheel:
+	@tools/setup build python
+	@$(PYTHON) python/build-backend/tarry_wheel.py build
+
 test:
-	@tools/setup build demo test
+	@tools/setup build demo test python
 	@$(if $(CI),tools/check)
-	@$(RELEASE) -DTARRY_TESTS=ON -DTARRY_BENCH=ON $(STRICT) >/dev/null
+	@$(RELEASE) -DTARRY_TESTS=ON -DTARRY_BENCH=ON \
+		-DTARRY_PYTHON=$(PYTHON) $(STRICT) >/dev/null
 	@cmake --build --preset release
 	@ctest --preset release
-	@cmake --preset sanitize -DTARRY_TESTS=ON $(STRICT) >/dev/null
+	@cmake --preset sanitize -DTARRY_TESTS=ON -DTARRY_PYTHON=$(PYTHON) \
+		$(STRICT) >/dev/null
 	@cmake --build --preset sanitize
 	@ctest --preset sanitize
 
@@ -69,9 +84,14 @@ check:
 	@tools/setup build check
 	@tools/check
 
+mutants: all
+	@tools/setup demo
+	@tools/mutants/run build
+
 format:
 	@tools/setup check
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-sanitize build-thread build-coverage build-fuzz
+	@rm -rf build build-sanitize build-thread build-coverage build-fuzz \
+		build-wheel

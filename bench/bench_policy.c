@@ -78,7 +78,7 @@ static tarry_policy *create(const char *name)
     return policy;
 }
 
-static tarry_policy_status status_of(const tarry_policy *p)
+static tarry_policy_status status_of(tarry_policy *p)
 {
     tarry_policy_status s;
     tarry_policy_get_status(p, &s);

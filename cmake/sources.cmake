@@ -88,9 +88,11 @@ set(TARRY_CORE
     src/policy/phased/stochastic.c
     src/policy/phased/tight.c
     src/policy/plain/counts.c
+    src/policy/plain/first_answer.c
     src/policy/plain/opse.c
     src/policy/plain/oracle.c
     src/policy/plain/payoff_mab.c
+    src/policy/plain/pse.c
     src/policy/plain/se_delayed.c
     src/policy/plain/ucb_delayed.c
     src/policy/plain/uniform.c
@@ -103,6 +105,9 @@ set(TARRY_CORE
 set(TARRY_LAB
     src/env/adversary/adversary.c
     src/env/adversary/hold_all.c
+    src/env/adversary/hold_good.c
+    src/env/adversary/hold_in_turn.c
+    src/env/adversary/hold_late.c
     src/env/adversary/hold_newest.c
     src/env/adversary/hold_rarest.c
     src/env/adversary/script.c
@@ -114,8 +119,10 @@ set(TARRY_LAB
     src/env/delay/pareto.c
     src/env/delay/payoff.c
     src/env/delay/poisson.c
+    src/env/delay/ranked.c
     src/env/delay/resampled.c
     src/env/delay/scaled.c
+    src/env/delay/shapes.c
     src/env/delay/theorem.c
     src/env/delay/threshold.c
     src/env/delay/two_point.c
@@ -145,6 +152,9 @@ set(TARRY_LAB
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
+    src/bound/limit.c
+    src/bound/limit_law.c
+    src/bound/limit_solve.c
     src/bound/tight.c
     src/lab/batch.c
     src/lab/experiment.c
@@ -173,7 +183,7 @@ set(TARRY_LAB
     src/log/order.c
     src/log/read.c
     src/log/rebuild.c
-    src/log/scan.c
+    src/log/tokens.c
     src/log/survival.c
     src/log/text.c
     src/log/value.c
@@ -182,6 +192,24 @@ set(TARRY_LAB
 
 # Only in the program: the paper, figures, reports, commands.
 set(TARRY_PROGRAM
+    src/session/age.c
+    src/session/events.c
+    src/session/lines.c
+    src/session/moves.c
+    src/session/names.c
+    src/session/session.c
+    src/session/status.c
+    src/store/heads.c
+    src/store/lock.c
+    src/store/memory.c
+    src/store/sqlite.c
+    src/store/sqlite_scan.c
+    src/store/sqlite_schema.c
+    src/store/sqlite_verify.c
+    src/store/store.c
+    src/store/texts.c
+    src/store/wal.c
+    src/paper/audit.c
     src/paper/fit.c
     src/paper/lab.c
     src/paper/lab_design.c
@@ -189,16 +217,19 @@ set(TARRY_PROGRAM
     src/paper/plan.c
     src/paper/rows/adversarial.c
     src/paper/rows/adversarial_by_arm.c
+    src/paper/rows/adversarial_losses.c
     src/paper/rows/bandits.c
     src/paper/rows/best_kept.c
     src/paper/rows/bounds.c
     src/paper/rows/by_arm.c
     src/paper/rows/design.c
+    src/paper/rows/estimates.c
     src/paper/rows/growth.c
     src/paper/rows/loss_dependent.c
     src/paper/rows/lower_loss.c
     src/paper/rows/payoff.c
     src/paper/rows/stochastic.c
+    src/paper/rows/trade_off.c
     src/paper/sheet.c
     src/figure/csv.c
     src/figure/draw.c
@@ -227,6 +258,7 @@ set(TARRY_PROGRAM
     src/cli/run_config.c
     src/cli/run_report.c
     src/cli/run_worlds.c
+    src/cli/store.c
     src/cli/talk.c
 )
 
@@ -236,6 +268,7 @@ set(TARRY_KERNELS
     src/design/exchange_kernel.c
     src/design/small_kernel.c
     src/design/variance_kernel.c
+    src/policy/foresight/view_kernel.c
     src/policy/linear/arms_kernel.c
     src/random/normals_kernel.c
     src/random/rounds_kernel.c

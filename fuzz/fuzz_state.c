@@ -31,7 +31,7 @@ static const char *with_header(uint64_t version, const uint8_t *data,
 }
 
 /* Reads all there is to read. */
-static void look(const tarry_policy *p)
+static void look(tarry_policy *p)
 {
     tarry_policy_status s;
     size_t arm;

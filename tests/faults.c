@@ -4,6 +4,7 @@
  *     FAULT_AT     the first that fails, from 1; 0: none, only count
  *     FAULT_ERROR  errno of the failure; 0: a short write or read
  *     FAULT_EVER   1: all later ones fail too
+ *     FAULT_KILL   1: the process is killed instead, before the call
  *     FAULT_COUNT  a file that gets the number of calls at the end
  *
  * Calls count from the start of main, in this process only, and those of
@@ -13,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ static const char *const names[] = {"alloc", "open",   "read", "write",
 
 static atomic_int active;
 static atomic_ulong count;
-static int chosen = -1, error, ever;
+static int chosen = -1, error, ever, kills;
 static unsigned long at;
 static pid_t owner;
 
@@ -37,6 +39,8 @@ static int fails(int call)
     if (!active || call != chosen || getpid() != owner)
         return 0;
     const unsigned long n = atomic_fetch_add(&count, 1) + 1;
+    if (n == at && kills)
+        kill(owner, SIGKILL);
     return at > 0 && (n == at || (ever && n > at));
 }
 
@@ -150,9 +154,28 @@ ssize_t write(int fd, const void *bytes, size_t size)
                                                                 size);
 }
 
+/* As databases write.  A short one is theirs to go on with. */
+ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t offset)
+{
+    const int fault = fails(WRITE);
+    if (fault && error != 0) {
+        errno = error;
+        return -1;
+    }
+    if (fault && size > 1)
+        size /= 2;
+    return REAL(ssize_t(*)(int, const void *, size_t, off64_t),
+                "pwrite64")(fd, bytes, size, offset);
+}
+
 int fsync(int fd)
 {
     return failed(FSYNC) ? -1 : REAL(int (*)(int), "fsync")(fd);
+}
+
+int fdatasync(int fd)
+{
+    return failed(FSYNC) ? -1 : REAL(int (*)(int), "fdatasync")(fd);
 }
 
 int rename(const char *old, const char *new)
@@ -203,6 +226,7 @@ static int counted_main(int argc, char **argv, char **environment)
     at = getenv("FAULT_AT") ? strtoul(getenv("FAULT_AT"), NULL, 10) : 0;
     error = getenv("FAULT_ERROR") ? atoi(getenv("FAULT_ERROR")) : EIO;
     ever = getenv("FAULT_EVER") != NULL;
+    kills = getenv("FAULT_KILL") != NULL;
     owner = getpid();
     atexit(tell_count);
     active = 1;

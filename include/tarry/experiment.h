@@ -62,6 +62,11 @@ typedef struct {
      * of the world that has changed is refused.  The file is locked meanwhile.
      */
     const char *journal;
+    /* One of several processes, each with a journal of its own: only runs i
+     * with i % parts == part are played.  The lines of their journals below
+     * the first, which is the same in all, then make one journal.  parts 0 or
+     * 1: all runs. */
+    uint64_t part, parts;
     /* Several times a second, from one thread at a time: the share of the
      * runs' rounds that is done, 0 to 1.  Not 0 cancels.  May be NULL. */
     int (*progress)(void *context, double share);

@@ -101,6 +101,17 @@ TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
                                             uint64_t round, double loss);
 
+/* An outstanding choice. */
+typedef struct {
+    uint64_t round, arm;
+} tarry_pending;
+
+/* The oldest outstanding choices that were not given up, oldest first, at most
+ * `most` of them: answers how many.  Takes time of the order of all that are
+ * outstanding. */
+TARRY_API size_t tarry_policy_pending(const tarry_policy *policy,
+                                      tarry_pending *out, size_t most);
+
 /* ---- what else may become of a choice -------------------------------------*/
 
 /* The choice was never put into effect: nothing was shown or played, and no
@@ -221,6 +232,15 @@ TARRY_API tarry_status tarry_policy_save(tarry_policy *policy, const char *path,
 TARRY_API tarry_status tarry_policy_restore(const char *path,
                                             tarry_policy **out,
                                             tarry_error *error);
+
+/* The same bytes in memory.  The caller ends *bytes with
+ * tarry_policy_pack_free; on failure it is NULL. */
+TARRY_API tarry_status tarry_policy_pack(tarry_policy *policy, void **bytes,
+                                         size_t *size);
+TARRY_API void tarry_policy_pack_free(void *bytes);
+TARRY_API tarry_status tarry_policy_unpack(const void *bytes, size_t size,
+                                           tarry_policy **out,
+                                           tarry_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,18 +1,22 @@
-/* bound.c - the theorems' right-hand sides.
+/* bound.c - the theorems' right-hand sides; docs/bounds.md derives each.
  *
- * If every phase lasts at most alpha N_m + beta rounds (Lemma "regret"),
- *     R_T <= 8 beta + 32 sqrt(alpha n T log(KT)) + 2.
+ * If every phase lasts at most alpha N_m + beta rounds and gaps in it are at
+ * most 8 eps, the phase that the horizon cuts short among them,
+ *     R_T <= 8 beta + 32 sqrt(3 alpha n T log(KT)) + 4.
+ * With L = log(psi M T), the union over the psi arms of a design and the M
+ * phases that can begin:
  * Algorithm 1, stochastic:          alpha = 4/q,
- *     beta = (2/q)(log T + 1)/w_min + max_a Q(q; a), for the best q;
+ *     beta = (2/q)(L + 1)/w_min + max_a Q(q; a), for the best q;
  * Algorithm 1, adversarial and equal for all arms:
- *     alpha = 2, beta = 2 log(T)/w_min + sigma;
+ *     alpha = 2, beta = 2 (L + 1)/w_min + sigma;
  * Algorithm 2:  alpha = 2, beta = sigma (1 + log sigma); with stochastic delays
- *     sigma <= 2 max_a E[d(a)] + 8 log T (Lemma "missing to delay mean");
- * Algorithm 3:  sum over phases of 24 eps (2 N_m + max_a Q(1 - eps/(3 sqrt
- * n))); Algorithm 4:  sum over phases of 16 eps (K N_m + max_a Q(1 - eps/3)),
- * from Lemma "active action" of the MAB section. w_min of later phases is not
- * known beforehand; the design's promise is used: 1/(2 psi) with psi = 16 + 4 n
- * log log n.
+ *     sigma <= 2 sum_k max_a P(d(a) >= k) + 8 log T, which for one law of all
+ *     arms is 2 E[d] + 8 log T (Lemma "missing to delay mean");
+ * Algorithm 3:  sum over phases of (16 + 16 sqrt 2) eps (2 N_m + max_a Q(1 -
+ *     eps/(3 sqrt n); a)), + 4;
+ * Algorithm 4:  sum over phases of 20 eps (K N_m + max_a Q(1 - eps/3; a)), + 4.
+ * w_min of later phases is not known beforehand; the design's promise is used:
+ * 1/(2 psi) with psi = 16 + 4 n log log n.
  *
  * Lower bounds, from the proofs: with probability 1/2 the first dbar/q rounds
  * miss the best arm and cost at least 1 - q each; with probability 1/2 the
@@ -24,18 +28,42 @@
 #include "base/base.h"
 #include "sim/sim.h"
 
-static double largest_mean(const tarry__world *w)
+static double largest_tail(const tarry__world *w, double d)
 {
     double largest = 0;
     for (size_t a = 0; a < w->instance.n_arms; a++)
-        largest = fmax(largest, tarry__delay_mean(&w->delay, a));
+        largest = fmax(largest, tarry__delay_tail(&w->delay, a, (uint64_t)d));
     return largest;
+}
+
+/* The sum over k >= 1 of max_a P(d(a) >= k): what plays of any arms, however
+ * chosen, can leave outstanding on average.  Where one arm is later than all
+ * others at any k that is its mean.  Taken in steps of 0.1 %, each as if the
+ * tail did not fall within it, down to the precision of numbers. */
+static double largest_mean(const tarry__world *w)
+{
+    double largest = 0, sum = 0, step, tail = 1;
+    for (size_t a = 0; a < w->instance.n_arms; a++)
+        largest = fmax(largest, tarry__delay_mean(&w->delay, a));
+    if (w->delay.n_scales == 1 || !isfinite(largest) ||
+        !w->delay.type->crossing)
+        return largest;
+    for (double k = 1; tail > 0x1p-52 && k < TARRY__DELAY_LONGEST; k += step) {
+        step = fmax(1, floor(k / 1000));
+        tail = largest_tail(w, k);
+        sum += step * tail;
+    }
+    return sum;
 }
 
 double tarry__bound_largest_quantile(const tarry__world *w, double q)
 {
+    const size_t n_laws =
+        tarry__delay_dependence(&w->delay) == TARRY__DELAY_BY_NOTHING
+            ? 1
+            : w->instance.n_arms;
     double largest = 0;
-    for (size_t a = 0; a < w->instance.n_arms; a++) {
+    for (size_t a = 0; a < n_laws; a++) {
         const uint64_t d = tarry__delay_quantile(&w->delay, a, q);
         largest = fmax(largest, d == TARRY__DELAY_NEVER ? INFINITY : (double)d);
     }
@@ -51,8 +79,9 @@ static tarry__policy_problem problem_of(const tarry__bound_question *s)
                                    .horizon = (uint64_t)s->T};
 }
 
-/* N of a later phase, whose design is not known. */
-static double quota(const tarry__bound_question *s, double eps)
+/* N of a phase whose design has this smallest weight. */
+static double quota(const tarry__bound_question *s, double eps,
+                    double min_weight)
 {
     if (s->tight)
         return tarry__tight_quota(s, eps);
@@ -60,7 +89,7 @@ static double quota(const tarry__bound_question *s, double eps)
     tarry__phased_task task =
         tarry__phased_first_task(&problem, s->phased, &s->choices);
     task.epsilon = eps;
-    return s->phased->quota(&task, s->promised_weight);
+    return s->phased->quota(&task, min_weight);
 }
 
 /* ---- upper bounds ---------------------------------------------------------*/
@@ -68,7 +97,14 @@ static double quota(const tarry__bound_question *s, double eps)
 static double regret_of_phases(const tarry__bound_question *s, double alpha,
                                double beta)
 {
-    return 8 * beta + 32 * sqrt(alpha * s->n * s->T * s->log_kt) + 2;
+    return 8 * beta + 32 * sqrt(3 * alpha * s->n * s->T * s->log_kt) + 4;
+}
+
+/* log(psi M T): all arms of all designs at once. */
+static double log_of_all(const tarry__bound_question *s, const tarry__bound *b)
+{
+    const double psi = fmin(0.5 / s->promised_weight, s->K);
+    return log(psi * (double)b->n_phases * s->T);
 }
 
 static void stochastic(const tarry__bound_question *s, tarry__bound *b)
@@ -77,8 +113,9 @@ static void stochastic(const tarry__bound_question *s, tarry__bound *b)
     b->upper = INFINITY;
     for (int i = 1; i <= 200; i++) {
         const double q = i / 200.0;
-        const double beta = 2 / q * (log(s->T) + 1) / s->promised_weight +
-                            tarry__bound_largest_quantile(s->world, q);
+        const double beta =
+            2 / q * (log_of_all(s, b) + 1) / s->promised_weight +
+            tarry__bound_largest_quantile(s->world, q);
         const double regret = regret_of_phases(s, 4 / q, beta);
         if (regret < b->upper) {
             b->upper = regret;
@@ -120,18 +157,19 @@ static void adversarial(const tarry__bound_question *s,
     } else if (model == TARRY__ENV_ADVERSARIAL) {
         b->upper_by = "Theorem (adversarial delay equal for all arms), "
                       "Algorithm 1";
-        by_alpha_beta(s, b, 2 * log(s->T) / s->promised_weight + sigma);
+        by_alpha_beta(s, b,
+                      2 * (log_of_all(s, b) + 1) / s->promised_weight + sigma);
     }
 }
 
 /* Algorithms 3 and 4: phase by phase. */
 static void loss_dependent(const tarry__bound_question *s, tarry__bound *b)
 {
-    const double gap = s->algorithm == 3 ? 24 : 16;
+    const double gap = s->algorithm == 3 ? 16 + 16 * sqrt(2) : 20;
     b->upper_by = s->algorithm == 3
                       ? "Theorem (loss-dependent delay), Algorithm 3"
                       : "Theorem (MAB, loss-dependent delay), Algorithm 4";
-    b->upper = 0;
+    b->upper = 4;
     for (size_t m = 0; m < b->n_phases; m++)
         b->upper += gap * b->phase[m].epsilon * b->phase[m].longest;
 }
@@ -141,25 +179,42 @@ static double longest(const tarry__bound_question *s, const tarry__bound *b,
 {
     if (s->algorithm <= 2)
         return isfinite(b->upper) ? b->alpha * N + b->beta : INFINITY;
-    if (s->world->adversary != NULL)
-        return INFINITY;
-    if (s->algorithm == 3)
-        return 2 * N + tarry__bound_largest_quantile(
-                           s->world, 1 - eps / (3 * sqrt(s->n)));
-    return s->K * N + tarry__bound_largest_quantile(s->world, 1 - eps / 3);
+    const double plays = s->algorithm == 3 ? 2 * N : s->K * N;
+    const double late = s->algorithm == 3 ? 3 * sqrt(s->n) : 3;
+    if (s->world->adversary == NULL)
+        return plays + tarry__bound_largest_quantile(s->world, 1 - eps / late);
+    const uint64_t rounds = tarry__adversary_longest(s->world->adversary);
+    return rounds < UINT64_MAX ? plays + (double)rounds : INFINITY;
 }
 
-/* The phases that begin before the horizon if none is longer than planned. */
+/* Phases that can begin before the horizon: each lasts its N at least.  The
+ * second term of Algorithm 3's N is an upper bound from phase 2 on, so only the
+ * first counts for that. */
 static void list_phases(const tarry__bound_question *s, tarry__bound *b)
 {
     double eps = 0.5, start = 0;
     for (b->n_phases = 0; b->n_phases < TARRY__BOUND_PHASES && start < s->T;
          eps /= 2) {
-        double N = b->n_phases == 0 ? s->first_quota : quota(s, eps);
+        double N =
+            b->n_phases == 0 && s->tight
+                ? s->first_quota
+                : quota(s, eps,
+                        b->n_phases == 0 ? b->min_weight : s->promised_weight);
         N = s->phased->per_arm && !s->tight ? ceil(N) : N;
-        b->phase[b->n_phases++] =
-            (tarry__bound_phase){eps, N, longest(s, b, eps, N)};
-        start += s->algorithm == 4 && !s->tight ? 2 * N : N;
+        b->phase[b->n_phases++] = (tarry__bound_phase){eps, N, INFINITY};
+        if (s->tight)
+            start += N;
+        else
+            start +=
+                s->algorithm == 4 ? 2 * N : 16 * s->n * s->log_kt / (eps * eps);
+    }
+}
+
+static void measure_phases(const tarry__bound_question *s, tarry__bound *b)
+{
+    for (size_t m = 0; m < b->n_phases; m++) {
+        tarry__bound_phase *p = &b->phase[m];
+        p->longest = longest(s, b, p->epsilon, p->quota);
     }
 }
 
@@ -177,11 +232,12 @@ static void find_upper(const tarry__bound_question *s, tarry__bound *b)
         model == TARRY__ENV_STOCHASTIC || model == TARRY__ENV_STOCHASTIC_BY_ARM;
     b->model = names[model];
     b->upper = INFINITY;
+    list_phases(s, b);
     if (s->algorithm == 1 && by_chance)
         stochastic(s, b);
     else if (s->algorithm <= 2 && model != TARRY__ENV_LOSS_DEPENDENT)
         adversarial(s, model, b);
-    list_phases(s, b);
+    measure_phases(s, b);
     if (s->tight && (b->upper_by != NULL || s->algorithm >= 3)) {
         b->upper_by = "the paper's phases with exact widths "
                       "(docs/algorithms.md)";
@@ -190,6 +246,31 @@ static void find_upper(const tarry__bound_question *s, tarry__bound *b)
     }
     if (s->algorithm >= 3 && (by_chance || model == TARRY__ENV_LOSS_DEPENDENT))
         loss_dependent(s, b);
+}
+
+static bool is_useful(tarry__bound_question s, tarry__bound b, double T)
+{
+    s.T = T;
+    s.log_kt = log(s.K * T);
+    find_upper(&s, &b);
+    return b.upper < 2 * T;
+}
+
+/* The horizon from which on the bound is below 2T, to a thousandth; infinite:
+ * it is at none that a game may have. */
+static double useful_from(const tarry__bound_question *s, const tarry__bound *b)
+{
+    double low = 2, high = 0x1p39;
+    if (!is_useful(*s, *b, high))
+        return INFINITY;
+    while (high / low > 1.001) {
+        const double middle = sqrt(low * high);
+        if (is_useful(*s, *b, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return ceil(high);
 }
 
 /* ---- the first phase ------------------------------------------------------*/
@@ -359,5 +440,8 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
     if (s.tight) /* weights are raised to 1/(5 psi), psi <= r (r + 1)/2 */
         s.promised_weight = 0.4 / (s.rank * (s.rank + 1));
     find_upper(&s, bound);
+    bound->useful_from = 0;
+    if (bound->upper_by != NULL && !(bound->upper < 2 * s.T))
+        bound->useful_from = s.tight ? NAN : useful_from(&s, bound);
     return find_lower(&s, bound, error);
 }

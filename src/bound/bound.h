@@ -17,6 +17,9 @@ typedef struct {
     const char *upper_by; /* the theorem; NULL: none holds here */
     double upper;         /* bound on the expected regret; infinite if the
                              delay's law gives no better */
+    double useful_from;   /* 0: upper is below 2T and says something; else the
+                             horizon from which on it does: infinite if none,
+                             NaN if not known */
     double alpha, beta;   /* phases last at most alpha N + beta; 0 if the
                              theorem has another form */
     double q;             /* the best quantile, Algorithm 1 */

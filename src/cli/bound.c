@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "bound/bound.h"
+#include "bound/limit.h"
 
 static const char summary[] =
     "the paper's bounds in numbers, for a world and a policy";
@@ -49,7 +50,15 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static int print_json(const tarry__bound *b)
+static json_t *limit_json(const tarry__bound_limit *l)
+{
+    return json_pack("{s:f, s:o, s:o, s:o, s:o}", "R", l->R, "constant",
+                     number(l->constant), "certified", number(l->certified),
+                     "by_law", number(l->by_law), "regret",
+                     number(l->certified * log((double)a.horizon)));
+}
+
+static int print_json(const tarry__bound *b, const tarry__bound_limit *l)
 {
     json_t *phases = json_array();
     for (size_t m = 0; m < b->n_phases; m++)
@@ -59,15 +68,19 @@ static int print_json(const tarry__bound *b)
                               b->phase[m].epsilon, "quota", b->phase[m].quota,
                               "longest", number(b->phase[m].longest)));
     return cli_print_json(json_pack(
-        "{s:s, s:s, s:I, s:{s:s?, s:o, s:f, s:o, s:f}, s:{s:s?, s:o}, "
-        "s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
+        "{s:s, s:s, s:I, s:{s:s?, s:o, s:o, s:f, s:o, s:f}, s:{s:s?, s:o}, "
+        "s:o, s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
         "policy", a.policy, "model", b->model, "horizon", (json_int_t)a.horizon,
         "upper", "by", b->upper_by, "regret",
-        b->upper_by != NULL ? number(b->upper) : json_null(), "alpha", b->alpha,
-        "beta", number(b->beta), "q", b->q, "lower", "by", b->lower_by,
-        "regret", b->lower_by != NULL ? number(b->lower) : json_null(),
-        "design", "support", b->support, "min_weight", b->min_weight,
-        "first_phase_rounds", b->first_phase, "horizon_needed",
+        b->upper_by != NULL && b->useful_from == 0 ? number(b->upper)
+                                                   : json_null(),
+        "says_nothing_below",
+        b->useful_from > 0 ? number(b->useful_from) : json_null(), "alpha",
+        b->alpha, "beta", number(b->beta), "q", b->q, "lower", "by",
+        b->lower_by, "regret",
+        b->lower_by != NULL ? number(b->lower) : json_null(), "limit",
+        limit_json(l), "design", "support", b->support, "min_weight",
+        b->min_weight, "first_phase_rounds", b->first_phase, "horizon_needed",
         b->horizon_needed, "horizon_too_short",
         b->first_phase > (double)a.horizon, "phases", phases));
 }
@@ -80,17 +93,39 @@ static void print_upper(const tarry__bound *b)
                a.policy);
         return;
     }
-    printf("upper bound   %.5g", b->upper);
-    if (b->upper >= 2 * (double)a.horizon)
-        printf(" (says nothing: %ju rounds cannot cost more than %.5g)",
-               (uintmax_t)a.horizon, 2 * (double)a.horizon);
-    printf("\n              %s\n", b->upper_by);
+    if (b->useful_from == 0)
+        printf("upper bound   %.5g\n", b->upper);
+    else if (isfinite(b->useful_from))
+        printf("upper bound   says nothing below T = %.4g\n", b->useful_from);
+    else
+        printf("upper bound   says nothing %s\n",
+               isinf(b->useful_from) ? "at any horizon" : "at this horizon");
+    printf("              %s\n", b->upper_by);
     if (b->alpha > 0)
         printf("              phases last at most %.4g N + %.5g rounds\n",
                b->alpha, b->beta);
 }
 
-static int print_text(const tarry__bound *b)
+/* The limit for large T, and what proves it. */
+static void print_limit(const tarry__bound_limit *l)
+{
+    const double log_t = log((double)a.horizon);
+    if (isnan(l->constant)) {
+        printf("limit         not known: arms in more than %d dimensions\n",
+               TARRY__LIMIT_MOST_DIM);
+        return;
+    }
+    printf("limit         %.5g log T = %.5g for large T, for every policy\n"
+           "              Graves and Lai; Gaussian losses, R = %.3g; a plan "
+           "costs %.6g,\n              none less than %.6g\n",
+           l->certified, l->certified * log_t, l->R, l->constant, l->certified);
+    if (!isnan(l->by_law))
+        printf("              these two-valued losses: %.5g log T = %.5g at "
+               "least\n",
+               l->by_law, l->by_law * log_t);
+}
+
+static int print_text(const tarry__bound *b, const tarry__bound_limit *l)
 {
     printf("%s in %s, %s, %s; %ju rounds\n", a.policy, a.instance, a.loss,
            a.delay, (uintmax_t)a.horizon);
@@ -99,6 +134,7 @@ static int print_text(const tarry__bound *b)
     if (b->lower_by != NULL)
         printf("lower bound   %.5g, for every policy\n              %s\n",
                b->lower, b->lower_by);
+    print_limit(l);
     printf("first phase   %.0f plays on %.0f arms, smallest weight %.3g\n",
            b->first_phase, b->support, b->min_weight);
     printf("              it fits into horizons from %.0f on%s\n",
@@ -129,16 +165,22 @@ static int run(int argc, char **argv)
                          (uintmax_t)a.horizon);
     tarry__world *world;
     tarry__bound bound;
+    tarry__bound_limit limit;
     tarry_error error;
     tarry_status status = tarry__world_create(a.instance, a.loss, a.delay,
                                               a.seed, 0, &world, &error);
     if (status == TARRY_OK)
         status =
             tarry__bound_evaluate(world, a.policy, a.horizon, &bound, &error);
+    if (status == TARRY_OK) {
+        status = tarry__bound_limit_find(world, &limit, &error);
+        if (status == TARRY_BAD_INPUT) /* not known, and said so */
+            status = TARRY_OK;
+    }
     tarry__world_free(world);
     if (status != TARRY_OK)
         return cli_error(cli_code(status), "%s", error.text);
-    return a.json ? print_json(&bound) : print_text(&bound);
+    return a.json ? print_json(&bound, &limit) : print_text(&bound, &limit);
 }
 
 const cli_command cli_bound = {"bound", summary, run};

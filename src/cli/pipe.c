@@ -1,37 +1,36 @@
-/* pipe.c - `tarry pipe`: a policy as a co-process.  One line in, one line out,
- * at once; a bad line gets an `error` line and changes nothing. */
-#define _POSIX_C_SOURCE 200809L
+/* pipe.c - `tarry pipe`: a policy as a co-process.  What the lines mean is the
+ * session's affair (session/lines.h); here are options, reading and writing.
+ *
+ * All whole lines that have come are one group: they are committed together,
+ * and then their answers leave.  So one line at a time costs a flush of the
+ * disk each, and a thousand at a time cost one. */
+#define _GNU_SOURCE
 #include <errno.h>
-#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "arms/source.h"
+#include "base/base.h"
 #include "base/spec.h"
 #include "cli/cli.h"
+#include "session/lines.h"
+#include "session/session.h"
 
 static const char summary[] =
     "a policy as a co-process: choose, observe, status, save";
 
 typedef struct {
-    const char *policy, *arms, *range, *restore, *state;
+    const char *policy, *arms, *range, *restore, *store, *name, *expire_after;
     char settings[2000];
-    uint64_t horizon, seed, run, save_every, threads;
-    bool maximize, beyond_horizon, json;
-    double low, high;
+    uint64_t horizon, seed, threads;
+    bool maximize, beyond_horizon, json, by_number;
+    double low, high, confidence;
 } arguments;
-
-typedef struct {
-    const arguments *arguments;
-    tarry_policy *policy;
-    uint64_t unsaved; /* lines since the last save to --state */
-} session;
 
 /* ---- arguments ------------------------------------------------------------*/
 
-static const uint64_t NO_SEED = UINT64_MAX; /* more than can be typed */
+static const uint64_t NONE = UINT64_MAX; /* more than can be typed */
 
 static bool add_setting(void *context, const char *pair)
 {
@@ -51,11 +50,21 @@ static int parse(arguments *a, int argc, char **argv)
     cli_action setting = {add_setting, a};
     const cli_option options[] = {
         {"policy", CLI_TEXT, &a->policy, "NAME",
-         "which policy, NAME or NAME:key=value,...; see tarry list"},
+         "which policy, NAME or NAME:key=value,...; see tarry list\n"
+         "(default recommended)"},
         {"arms", CLI_TEXT, &a->arms, "FILE",
          "the arms, CSV or .npy; not -, where the lines come from"},
         {"horizon", CLI_COUNT, &a->horizon, "T",
-         "how many choices to plan for"},
+         "how many choices to plan for (default: no end)"},
+        {"confidence", CLI_REAL, &a->confidence, "C",
+         "what is promised holds for ever with this probability (default\n"
+         "0.99, or with --horizon 1 - 1/T)"},
+        {"store", CLI_TEXT, &a->store, "FILE",
+         "keep everything in FILE: each answered line is on the disk before\n"
+         "its answer leaves.  If FILE is there, go on where it ends; what is\n"
+         "given besides must then be the same, or left out"},
+        {"name", CLI_TEXT, &a->name, "NAME",
+         "of the experiment in the store (default 'default')"},
         {"seed", CLI_COUNT, &a->seed, "N",
          "of the policy's own coins (default 0)"},
         {"set", CLI_ACTION, &setting, "KEY=VALUE",
@@ -66,33 +75,45 @@ static int parse(arguments *a, int argc, char **argv)
          "which is right only if the arms' features include a constant"},
         {"maximize", CLI_FLAG, &a->maximize, NULL,
          "what is reported are rewards, not losses"},
+        {"expire-after", CLI_TEXT, &a->expire_after, "AGE",
+         "losses of choices older than this (3d, 90min, 45s, 1000rounds)\n"
+         "are taken as never coming; one that comes all the same is `late`"},
         {"beyond-horizon", CLI_FLAG, &a->beyond_horizon, NULL,
          "after T choices go on with the best arm"},
+        {"by-number", CLI_FLAG, &a->by_number, NULL,
+         "call arms by their numbers, from 0, also if they have names"},
+        {"json", CLI_FLAG, &a->json, NULL,
+         "answer every line with one JSON object"},
         {"restore", CLI_TEXT, &a->restore, "FILE",
          "go on from a saved state; then --policy, --arms and --horizon\n"
          "are not needed: the state has its own, arms included.  What is\n"
          "given besides must be the same; --set and --beyond-horizon are\n"
          "not looked at"},
-        {"state", CLI_TEXT, &a->state, "FILE",
-         "go on from FILE if it exists; save to it on exit and after\n"
-         "every --save-every lines"},
-        {"save-every", CLI_COUNT, &a->save_every, "N",
-         "for --state (default 1000)"},
         {"threads", CLI_COUNT, &a->threads, "N",
          "accepted as in every command; one is used"},
-        {"json", CLI_FLAG, &a->json, NULL,
-         "accepted as in every command; status is JSON anyway"},
     };
     const cli_syntax syntax = {
         .command = "pipe",
         .summary = summary,
-        .usage = "--policy NAME --arms FILE --horizon T [options]",
+        .usage = "--arms FILE [--policy NAME] [--horizon T | --confidence C] "
+                 "[--store FILE] [options]",
         .about =
             "Runs a policy as a co-process.  Each line of standard input is\n"
             "answered by one line on standard output, at once:\n\n"
             "  choose            -> ID ARM       play arm ARM; ID names it\n"
+            "  choose --id TEXT  -> TEXT ARM     with an id of your own; "
+            "again\n"
+            "                                    with it: the same answer\n"
+            "  choose N          -> N lines ID ARM, then `ok N`\n"
             "  observe ID LOSS   -> ok           the loss of choice ID is in\n"
             "                       late         it was of an earlier phase\n"
+            "                       duplicate    it was in already\n"
+            "  cancel ID         -> ok           it was never shown\n"
+            "  expire ID         -> ok           its loss will never come\n"
+            "  admit NAME X...   -> ok           a new arm with its features\n"
+            "  withdraw NAME     -> ok           an arm that is no more\n"
+            "  pending [N]       -> lines ID ARM SECONDS, the oldest N first,\n"
+            "                       then `ok COUNT` of all outstanding\n"
             "  status            -> one line of JSON; `best` is null before\n"
             "                       there is an estimate\n"
             "  save FILE         -> ok           for --restore\n"
@@ -100,10 +121,8 @@ static int parse(arguments *a, int argc, char **argv)
             "does\n"
             "  (anything else)   -> error WHY    and nothing has changed\n\n"
             "Losses may be reported in any order, any time later, or never.",
-        .examples =
-            "  printf 'choose\\nobserve 1 0.5\\nstatus\\n' |\n"
-            "    tarry pipe --policy phased-adversarial --arms arms.csv "
-            "--horizon 1e6",
+        .examples = "  printf 'choose\\nobserve 1 0.5\\nstatus\\n' |\n"
+                    "    tarry pipe --arms arms.csv --store log.db",
         .options = options,
         .n_options = sizeof options / sizeof *options,
     };
@@ -123,7 +142,37 @@ static int parse_range(arguments *a)
     return EXIT_DONE;
 }
 
+/* The description with all its settings; a name that is short for another is
+ * replaced by it, as its meaning may change with the version. */
+static void describe(const arguments *a, char *out, size_t room)
+{
+    tarry_policy_info info;
+    const char *text = a->policy != NULL ? a->policy : "recommended";
+    if (a->settings[0] == '\0' &&
+        tarry_policy_describe(text, &info) == TARRY_OK &&
+        info.stands_for != NULL)
+        text = info.stands_for;
+    snprintf(out, room, "%s%s%s", text,
+             a->settings[0] == '\0'      ? ""
+             : strchr(text, ':') == NULL ? ":"
+                                         : ",",
+             a->settings);
+}
+
 /* ---- opening --------------------------------------------------------------*/
+
+/* Everything that is open while lines are answered. */
+typedef struct {
+    tarry__store *store;
+    tarry__session *session;
+    tarry__lines *lines;
+} service;
+
+static int fail(tarry_status status, const tarry_error *error)
+{
+    return cli_error(status == TARRY_BAD_STATE ? EXIT_USAGE : cli_code(status),
+                     "%s", error->text);
+}
 
 static int read_arms(const char *path, tarry_arms **arms)
 {
@@ -132,355 +181,321 @@ static int read_arms(const char *path, tarry_arms **arms)
         return cli_error(EXIT_USAGE, "--arms: standard input has the lines to "
                                      "answer, arms must come from a file: '-'");
     const tarry_status status = tarry_arms_read(path, arms, &error);
-    return status == TARRY_OK ? EXIT_DONE
-                              : cli_error(cli_code(status), "%s", error.text);
+    return status == TARRY_OK ? EXIT_DONE : fail(status, &error);
 }
 
-static int create(arguments *a, tarry_policy **policy)
+static int create(const arguments *a, service *v)
 {
+    char policy[4096];
     tarry_error error;
     tarry_arms *arms;
-    if (a->policy == NULL || a->arms == NULL || a->horizon == 0)
-        return cli_error(EXIT_USAGE, "pipe: --policy, --arms and --horizon "
-                                     "are needed (see --help)");
+    if (a->arms == NULL)
+        return cli_error(EXIT_USAGE, "pipe: --arms is needed (see --help)");
     const int code = read_arms(a->arms, &arms);
     if (code != EXIT_DONE)
         return code;
-    tarry_policy_params p = tarry_policy_defaults();
-    p.n_arms = arms->n_arms;
-    p.dim = arms->dim;
-    p.arms = arms->data;
-    p.horizon = a->horizon;
-    p.seed = a->seed != NO_SEED ? a->seed : 0;
-    p.low = a->low;
-    p.high = a->high;
-    p.maximize = a->maximize;
-    p.beyond_horizon = a->beyond_horizon;
-    p.settings = a->settings;
-    const tarry_status status =
-        tarry_policy_create(a->policy, &p, policy, &error);
+    describe(a, policy, sizeof policy);
+    const tarry__experiment e = {
+        .name = a->name,
+        .prefix = "",
+        .policy = policy,
+        .expire_after = a->expire_after != NULL ? a->expire_after : "",
+        .n_arms = arms->n_arms,
+        .dim = arms->dim,
+        .low = a->low,
+        .high = a->high,
+        .maximize = a->maximize,
+        .beyond_horizon = a->beyond_horizon,
+        .horizon = a->horizon != NONE ? a->horizon : 0,
+        .confidence = a->confidence != 0   ? a->confidence
+                      : a->horizon == NONE ? 0.99
+                                           : 0,
+        .seed = a->seed != NONE ? a->seed : 0,
+        .created_at = tarry__session_now()};
+    const tarry_status status = tarry__session_create(
+        v->store, &e, arms->data, arms->names, &v->session, &error);
     tarry_arms_free(arms);
-    return status == TARRY_OK ? EXIT_DONE
-                              : cli_error(cli_code(status), "%s", error.text);
+    return status == TARRY_OK ? EXIT_DONE : fail(status, &error);
 }
 
-static int compare_arms(const arguments *a, const char *path,
-                        const tarry_policy_status *s)
+static int restore(const arguments *a, service *v)
+{
+    tarry_error error;
+    tarry_policy *policy;
+    tarry_arms *arms = NULL;
+    tarry_policy_status p;
+    tarry_status status = tarry_policy_restore(a->restore, &policy, &error);
+    if (status != TARRY_OK)
+        return cli_error(status == TARRY_NO_MEMORY ? EXIT_FAILED : EXIT_USAGE,
+                         "%s", error.text);
+    const int code = a->arms != NULL ? read_arms(a->arms, &arms) : EXIT_DONE;
+    tarry_policy_get_status(policy, &p);
+    const bool has_names =
+        arms != NULL && arms->n_arms == p.n_arms && arms->names != NULL;
+    if (code == EXIT_DONE)
+        status = tarry__session_adopt(v->store, policy, a->name,
+                                      has_names ? arms->names : NULL,
+                                      &v->session, &error);
+    else
+        tarry_policy_free(policy);
+    tarry_arms_free(arms);
+    return code != EXIT_DONE    ? code
+           : status == TARRY_OK ? EXIT_DONE
+                                : fail(status, &error);
+}
+
+/* ---- what is given besides must be the same -------------------------------*/
+
+static int compare_arms(const arguments *a, const char *path, service *v)
 {
     tarry_arms *arms;
-    const int code = a->arms != NULL ? read_arms(a->arms, &arms) : EXIT_DONE;
-    if (a->arms == NULL || code != EXIT_DONE)
+    tarry_policy_status s;
+    const int code = read_arms(a->arms, &arms);
+    if (code != EXIT_DONE)
         return code;
-    bool same = arms->n_arms == s->n_arms && arms->dim == s->dim;
-    for (size_t i = 0; same && i < s->n_arms * s->dim; i++)
-        same = arms->data[i] == s->arms[i];
+    tarry_policy_get_status(tarry__session_policy(v->session), &s);
+    const tarry__experiment *e = tarry__session_experiment(v->session);
+    bool same = arms->n_arms == e->n_arms && arms->dim == e->dim;
+    for (size_t i = 0; same && i < e->n_arms * e->dim; i++)
+        same = arms->data[i] == s.arms[i];
+    for (size_t k = 0; same && k < e->n_arms; k++) {
+        const char *name = tarry__session_arm_name(v->session, k);
+        same = (arms->names != NULL) == (name != NULL) &&
+               (name == NULL || strcmp(name, arms->names[k]) == 0);
+    }
     tarry_arms_free(arms);
     return same ? EXIT_DONE
                 : cli_error(EXIT_USAGE, "%s: saved for other arms than '%s'",
                             path, a->arms);
 }
 
-static int restore(const arguments *a, const char *path, tarry_policy **policy)
+/* A state knows the name of its policy, a store the whole description. */
+static bool is_same_policy(const arguments *a, const char *made)
 {
-    tarry_error error;
-    tarry_policy_status s;
-    const tarry_status status = tarry_policy_restore(path, policy, &error);
-    if (status != TARRY_OK)
-        return cli_error(status == TARRY_NO_MEMORY ? EXIT_FAILED : EXIT_USAGE,
-                         "%s", error.text);
-    tarry_policy_get_status(*policy, &s);
-    const size_t length = strlen(s.name);
-    tarry_policy_info info;
-    const char *wanted = a->policy;
-    if (wanted != NULL && tarry_policy_describe(wanted, &info) == TARRY_OK &&
-        info.stands_for != NULL)
-        wanted = info.stands_for;
-    if (wanted != NULL && (strncmp(wanted, s.name, length) != 0 ||
-                           strchr(":", wanted[length]) == NULL))
-        return cli_error(EXIT_USAGE, "%s: a state of %s, not of '%s'", path,
-                         s.name, a->policy);
-    if (a->horizon != 0 && a->horizon != s.horizon)
+    char wanted[4096];
+    const size_t length = strcspn(made, ":");
+    describe(a, wanted, sizeof wanted);
+    if (a->restore == NULL)
+        return strcmp(wanted, made) == 0;
+    return strncmp(wanted, made, length) == 0 &&
+           strchr(":", wanted[length]) != NULL;
+}
+
+static int compare(const arguments *a, const char *path, service *v)
+{
+    const tarry__experiment *e = tarry__session_experiment(v->session);
+    const bool is_given =
+        a->policy != NULL || (a->store != NULL && a->settings[0] != '\0');
+    if (is_given && !is_same_policy(a, e->policy))
+        return cli_error(EXIT_USAGE, "%s: a state of %s, not of '%s%s%s'", path,
+                         e->policy, a->policy != NULL ? a->policy : "",
+                         a->settings[0] != '\0' ? " with " : "", a->settings);
+    if (a->horizon != NONE && a->horizon != e->horizon)
         return cli_error(EXIT_USAGE, "%s: the horizon is %ju, not '%ju'", path,
-                         (uintmax_t)s.horizon, (uintmax_t)a->horizon);
-    if (a->range != NULL && (a->low != s.low || a->high != s.high))
+                         (uintmax_t)e->horizon, (uintmax_t)a->horizon);
+    if (a->confidence != 0 && a->confidence != e->confidence)
+        return cli_error(EXIT_USAGE, "%s: the confidence is %.17g, not '%.17g'",
+                         path, e->confidence, a->confidence);
+    if (a->range != NULL && (a->low != e->low || a->high != e->high))
         return cli_error(EXIT_USAGE, "%s: the range is %.17g,%.17g, not '%s'",
-                         path, s.low, s.high, a->range);
-    if (a->maximize && !s.maximize)
+                         path, e->low, e->high, a->range);
+    if (a->maximize && !e->maximize)
         return cli_error(EXIT_USAGE,
                          "%s: a state of losses, not of rewards "
                          "(--maximize)",
                          path);
-    if (a->seed != NO_SEED && a->seed != s.seed)
+    if (a->seed != NONE && a->seed != e->seed)
         return cli_error(EXIT_USAGE, "%s: the seed is %ju, not '%ju'", path,
-                         (uintmax_t)s.seed, (uintmax_t)a->seed);
-    return compare_arms(a, path, &s);
+                         (uintmax_t)e->seed, (uintmax_t)a->seed);
+    if (a->store != NULL && a->expire_after != NULL &&
+        strcmp(a->expire_after, e->expire_after) != 0)
+        return cli_error(EXIT_USAGE, "%s: choices expire after '%s', not '%s'",
+                         path, e->expire_after, a->expire_after);
+    return a->arms != NULL ? compare_arms(a, path, v) : EXIT_DONE;
 }
 
-static int open_policy(arguments *a, tarry_policy **policy)
-{
-    if (a->restore != NULL)
-        return restore(a, a->restore, policy);
-    if (a->state != NULL && access(a->state, F_OK) == 0)
-        return restore(a, a->state, policy);
-    return create(a, policy);
-}
-
-/* ---- status ---------------------------------------------------------------*/
-
-static json_t *active_json(const tarry_policy_status *s)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_active; i++)
-        json_array_append_new(list, json_integer(s->active[i]));
-    return list;
-}
-
-static json_t *plan_json(const tarry_policy_status *s)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_plan; i++)
-        json_array_append_new(
-            list,
-            json_pack("{s:I, s:f, s:I, s:I}", "arm", (json_int_t)s->plan[i].arm,
-                      "weight", s->plan[i].weight, "target",
-                      (json_int_t)s->plan[i].target, "observed",
-                      (json_int_t)s->plan[i].observed));
-    return list;
-}
-
-/* Back from losses in [-1, 1] to the user's range. */
-static double in_range(const tarry_policy_status *s, double loss)
-{
-    return s->low / 2 + s->high / 2 +
-           (s->maximize ? -loss : loss) * (s->high / 2 - s->low / 2);
-}
-
-static json_t *estimates_json(const tarry_policy_status *s)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_active && s->n_estimates > 0; i++) {
-        const tarry_estimate *e = &s->estimates[s->active[i]];
-        const double x = in_range(s, e->lower), y = in_range(s, e->upper);
-        json_array_append_new(list, json_pack("{s:I, s:f, s:f}", "arm",
-                                              (json_int_t)s->active[i], "lower",
-                                              fmin(x, y), "upper", fmax(x, y)));
-    }
-    return list;
-}
-
-static json_t *best_json(const tarry_policy_status *s)
-{
-    return s->best_known ? json_integer((json_int_t)s->best) : json_null();
-}
-
-/* What it would exploit and its bound on that arm's gap, or null. */
-static void add_certificate(tarry_policy *policy, json_t *json)
-{
-    size_t arm;
-    double gap;
-    tarry_policy_certify(policy, &arm, &gap);
-    json_object_set_new(json, "exploit", json_integer((json_int_t)arm));
-    json_object_set_new(json, "certificate",
-                        isnan(gap) ? json_null() : json_real(gap));
-}
-
-static json_t *status_json(const session *s)
-{
-    tarry_policy_status t;
-    tarry_policy_get_status(s->policy, &t);
-    json_t *json = json_pack(
-        "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:b, s:o, s:o}",
-        "policy", t.name, "round", (json_int_t)t.round, "horizon",
-        (json_int_t)t.horizon, "phase", (json_int_t)t.phase, "epsilon",
-        t.epsilon, "phase_start", (json_int_t)t.phase_start, "active",
-        active_json(&t), "best", best_json(&t), "pending",
-        (json_int_t)t.pending, "pending_max", (json_int_t)t.pending_max, "used",
-        (json_int_t)t.used, "ignored", (json_int_t)t.ignored, "late",
-        (json_int_t)t.late, "first_phase_rounds",
-        (json_int_t)t.first_phase_rounds, "horizon_too_short",
-        t.horizon > 0 && t.first_phase_rounds > t.horizon, "plan",
-        plan_json(&t), "estimates", estimates_json(&t));
-    add_certificate(s->policy, json);
-    return json;
-}
-
-/* ---- lines ----------------------------------------------------------------*/
-
-/* Part of a line as an answer may repeat it: short, printable. */
-static shown_value show(const char *word)
-{
-    return tarry__arms_show(word, word + strlen(word));
-}
-
-/* Each answers one line and tells whether to go on. */
-
-static bool answer_choose(session *s)
-{
-    uint64_t round;
-    size_t arm;
-    const tarry_status status = tarry_policy_choose(s->policy, &round, &arm);
-    if (status == TARRY_OK)
-        printf("%ju %zu\n", (uintmax_t)round, arm);
-    else
-        printf("error %s\n", tarry_status_text(status));
-    return true;
-}
-
-static bool answer_observe(session *s, const char *id, const char *loss)
-{
-    uint64_t round;
-    double value;
-    if (!tarry__base_parse_count(id, &round)) {
-        printf("error not a choice: '%s'\n", show(id).text);
-        return true;
-    }
-    if (!tarry__base_parse_real(loss, &value)) {
-        printf("error not a number: '%s'\n", show(loss).text);
-        return true;
-    }
-    const tarry_status status = tarry_policy_observe(s->policy, round, value);
-    if (status == TARRY_OK)
-        puts("ok");
-    else if (status == TARRY_LATE)
-        puts("late");
-    else
-        printf("error %s: '%s'\n", tarry_status_text(status),
-               show(status == TARRY_BAD_LOSS ? loss : id).text);
-    return true;
-}
-
-static bool answer_status(const session *s)
-{
-    json_t *json = status_json(s);
-    char *text =
-        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
-    puts(text != NULL ? text : "error out of memory");
-    free(text);
-    json_decref(json);
-    return true;
-}
-
-static bool answer_save(session *s, const char *path)
+static int open_store(const arguments *a, service *v)
 {
     tarry_error error;
-    if (tarry_policy_save(s->policy, path, &error) == TARRY_OK)
-        puts("ok");
-    else
-        printf("error %s\n", error.text);
-    return true;
-}
-
-static const char BLANKS[] = " \t\r\n";
-
-/* Cuts a line into words.  Answers how many, `most` + 1 if there are more. */
-static size_t split(char *line, char **word, size_t most)
-{
-    size_t count = 0;
-    for (char *at = strtok(line, BLANKS); at != NULL;
-         at = strtok(NULL, BLANKS)) {
-        if (count == most)
-            return most + 1;
-        word[count++] = at;
+    const char *url = a->store != NULL ? a->store : "memory:";
+    tarry_status status = tarry__store_open(url, true, &v->store, &error);
+    if (status != TARRY_OK)
+        return fail(status, &error);
+    const uint64_t number = tarry__store_find(v->store, a->name);
+    if (number == 0 && a->restore == NULL)
+        return create(a, v);
+    if (a->restore != NULL) {
+        const int code = restore(a, v);
+        return code == EXIT_DONE ? compare(a, a->restore, v) : code;
     }
-    return count;
+    status = tarry__session_open(v->store, number, false, &v->session, &error);
+    return status == TARRY_OK ? compare(a, a->store, v) : fail(status, &error);
 }
 
-/* The file of `save FILE`, blanks inside and all; NULL for another line. */
-static const char *file_to_save(char *line)
+static int open_all(const arguments *a, service *v)
 {
-    char *at = line + strspn(line, BLANKS), *end = line + strlen(line);
-    if (strncmp(at, "save", 4) != 0 || strspn(at + 4, BLANKS) == 0)
-        return NULL;
-    at += 4 + strspn(at + 4, BLANKS);
-    while (end > at && strchr(BLANKS, end[-1]) != NULL)
-        end--;
-    *end = '\0';
-    return end > at ? at : NULL;
+    if (a->restore != NULL && a->store != NULL)
+        return cli_error(EXIT_USAGE, "--restore and --store: one of them");
+    int code = open_store(a, v);
+    if (code != EXIT_DONE)
+        return code;
+    v->lines = tarry__lines_create(
+        v->session, (tarry__lines_options){a->json, a->by_number});
+    return v->lines != NULL ? EXIT_DONE
+                            : cli_error(EXIT_FAILED, "out of memory");
 }
 
-static bool answer(session *s, char *line, size_t length)
+static void close_all(service *v)
 {
-    char *word[3];
-    if (strlen(line) != length) {
-        puts("error a zero byte in the line");
-        return true;
+    tarry__lines_free(v->lines);
+    tarry__session_close(v->session);
+    tarry__store_close(v->store);
+}
+
+/* ---- reading and writing --------------------------------------------------*/
+
+static volatile sig_atomic_t caught; /* the signal that asked for the end */
+
+static void note(int number)
+{
+    caught = number;
+}
+
+/* Signals come only while the program waits for input. */
+static void block_signals(sigset_t *before)
+{
+    struct sigaction action = {.sa_handler = note};
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(SIG_BLOCK, &both, before);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* so that the end is a clean one */
+}
+
+typedef struct {
+    char *bytes; /* what was read and not yet taken */
+    size_t begin, end, room;
+    sigset_t mask; /* while waiting */
+} input;
+
+/* Reads more.  Answers read's answer; -1 with EINTR after a signal. */
+static ssize_t read_more(input *in)
+{
+    enum { LEAST = 1 << 16 };
+    struct pollfd standard = {.fd = STDIN_FILENO, .events = POLLIN};
+    memmove(in->bytes, in->bytes + in->begin, in->end - in->begin);
+    in->end -= in->begin;
+    in->begin = 0;
+    if (in->room - in->end < LEAST) {
+        const size_t room = 2 * in->room + 2 * LEAST;
+        char *bigger = tarry__base_grow(in->bytes, in->end, room, 1);
+        if (bigger == NULL) {
+            errno = ENOMEM;
+            return -1;
+        }
+        in->bytes = bigger;
+        in->room = room;
     }
-    const char *file = file_to_save(line);
-    if (file != NULL)
-        return answer_save(s, file);
-    const size_t count = split(line, word, 3);
-    if (count == 1 && strcmp(word[0], "choose") == 0)
-        return answer_choose(s);
-    if (count == 3 && strcmp(word[0], "observe") == 0)
-        return answer_observe(s, word[1], word[2]);
-    if (count == 1 && strcmp(word[0], "status") == 0)
-        return answer_status(s);
-    if (count == 1 && strcmp(word[0], "quit") == 0) {
-        puts("ok");
-        return false;
-    }
-    printf("error not understood (choose; observe ID LOSS; status; save FILE; "
-           "quit): '%s'\n",
-           show(count > 0 ? word[0] : "").text);
-    return true;
+    if (ppoll(&standard, 1, NULL, &in->mask) < 0)
+        return -1;
+    const ssize_t got =
+        read(STDIN_FILENO, in->bytes + in->end, in->room - in->end);
+    in->end += got > 0 ? (size_t)got : 0;
+    return got;
 }
 
-/* ---- the loop -------------------------------------------------------------*/
-
-static int save_state(session *s)
+static int write_all(const char *text, size_t size)
 {
-    tarry_error error;
-    s->unsaved = 0;
-    if (s->arguments->state == NULL ||
-        tarry_policy_save(s->policy, s->arguments->state, &error) == TARRY_OK)
+    while (size > 0) {
+        const ssize_t n = write(STDOUT_FILENO, text, size);
+        if (n < 0 && errno != EINTR)
+            return cli_error(EXIT_FAILED, "cannot write to standard output: %s",
+                             strerror(errno));
+        text += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return EXIT_DONE;
+}
+
+static int answer(service *v)
+{
+    size_t size;
+    if (tarry__lines_waiting(v->lines) == 0)
         return EXIT_DONE;
-    return cli_error(EXIT_FAILED, "%s", error.text);
+    const char *text = tarry__lines_finish(v->lines, &size);
+    return text != NULL ? write_all(text, size)
+                        : cli_error(EXIT_FAILED, "out of memory");
 }
 
-static int serve(session *s)
+/* Takes the whole lines of the input, in groups. */
+static int take_lines(service *v, input *in, bool *on)
 {
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length = 0;
+    enum { MOST_LINES = 4096 };
+    char *end;
+    int code = EXIT_DONE;
+    while (*on && code == EXIT_DONE &&
+           (end = memchr(in->bytes + in->begin, '\n', in->end - in->begin)) !=
+               NULL) {
+        char *line = in->bytes + in->begin;
+        *end = '\0';
+        *on = tarry__lines_take(v->lines, line, (size_t)(end - line),
+                                tarry__session_now());
+        in->begin += (size_t)(end - line) + 1;
+        if (tarry__lines_waiting(v->lines) == MOST_LINES)
+            code = answer(v);
+    }
+    return code == EXIT_DONE ? answer(v) : code;
+}
+
+/* A line whose end did not come may be half of another one. */
+static int refuse_rest(input *in, const arguments *a)
+{
+    static const char plain[] = "error the input ended inside a line\n";
+    static const char json[] =
+        "{\"error\": \"the input ended inside a line\"}\n";
+    if (in->begin == in->end)
+        return EXIT_DONE;
+    return a->json ? write_all(json, strlen(json))
+                   : write_all(plain, strlen(plain));
+}
+
+static int serve(service *v, const arguments *a)
+{
+    input in = {0};
+    ssize_t got = 0;
     int code = EXIT_DONE;
     bool on = true;
-    while (on && code == EXIT_DONE && !cli_interrupted() &&
-           (length = getline(&line, &room, stdin)) >= 0) {
-        on = answer(s, line, (size_t)length);
-        code = cli_flush();
-        if (code == EXIT_DONE && ++s->unsaved >= s->arguments->save_every)
-            code = save_state(s);
-    }
-    if (length < 0 && !feof(stdin) && !cli_interrupted())
+    block_signals(&in.mask);
+    while (on && code == EXIT_DONE && (got = read_more(&in)) > 0)
+        code = take_lines(v, &in, &on);
+    if (on && code == EXIT_DONE && got == 0)
+        code = refuse_rest(&in, a);
+    if (got < 0 && !caught)
         code = cli_error(EXIT_FAILED, "cannot read standard input: %s",
                          strerror(errno));
-    free(line);
-    const int saved = save_state(s);
-    if (cli_interrupted())
-        return cli_error(EXIT_FAILED, "interrupted");
-    return code != EXIT_DONE ? code : saved;
+    if (caught == SIGINT && code == EXIT_DONE)
+        code = cli_error(EXIT_FAILED, "interrupted");
+    tarry__base_free(in.bytes);
+    return code;
 }
 
 static int run(int argc, char **argv)
 {
     arguments given = {
-        .low = -1, .high = 1, .seed = NO_SEED, .save_every = 1000};
-    session s = {.arguments = &given};
+        .low = -1, .high = 1, .horizon = NONE, .seed = NONE, .name = "default"};
+    service v = {0};
     int code = parse(&given, argc, argv);
     if (code >= 0)
         return code;
     if ((code = parse_range(&given)) != EXIT_DONE)
         return code;
-    code = open_policy(&given, &s.policy);
-    if (code == EXIT_DONE) {
-        cli_catch_interrupt();
-        signal(SIGPIPE, SIG_IGN); /* so that the state is saved */
-        code = save_state(&s);    /* what cannot be saved fails now */
-    }
+    code = open_all(&given, &v);
     if (code == EXIT_DONE)
-        code = serve(&s);
-    tarry_policy_free(s.policy);
+        code = serve(&v, &given);
+    close_all(&v);
     return code;
 }
 

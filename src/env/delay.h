@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
     tarry__entry entry;
     bool by_loss;   /* `finish` looks at the loss */
+    bool crossing;  /* arms' laws may cross: none is always the later one */
     bool unbounded; /* every delay has a longer one of positive probability */
     double largest_scale; /* an arm with a larger one is refused; 0: none is */
     size_t state_size;
@@ -112,7 +113,8 @@ extern const tarry__delay_type tarry__delay_none, tarry__delay_constant,
     tarry__delay_poisson, tarry__delay_pareto, tarry__delay_lomax,
     tarry__delay_lognormal, tarry__delay_weibull, tarry__delay_two_point,
     tarry__delay_empirical, tarry__delay_low_late, tarry__delay_high_late,
-    tarry__delay_threshold, tarry__delay_theorem, tarry__delay_payoff,
+    tarry__delay_threshold, tarry__delay_lowest_late, tarry__delay_highest_late,
+    tarry__delay_shapes, tarry__delay_theorem, tarry__delay_payoff,
     tarry__delay_resampled;
 
 #define TARRY__DELAY_COMMON_SETTINGS                                           \

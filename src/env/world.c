@@ -39,8 +39,8 @@ static tarry_status make_delay(tarry__world *world, const char *text,
     if (is_delay(entry))
         status = tarry__delay_init(&world->delay, entry, &spec, &stage, error);
     else
-        status =
-            tarry__adversary_create(entry, &spec, &world->adversary, error);
+        status = tarry__adversary_create(entry, &spec, &world->instance,
+                                         &world->adversary, error);
     tarry__spec_clear(&spec);
     return status;
 }
@@ -131,10 +131,13 @@ tarry_status tarry__world_failure(const tarry__world *world)
 
 tarry__env_delay_model tarry__world_model(const tarry__world *world)
 {
-    if (world->adversary != NULL)
-        return tarry__adversary_kind(world->adversary)->by_arm
-                   ? TARRY__ENV_ADVERSARIAL_BY_ARM
-                   : TARRY__ENV_ADVERSARIAL;
+    if (world->adversary != NULL) {
+        const tarry__adversary_type *kind =
+            tarry__adversary_kind(world->adversary);
+        return kind->by_loss  ? TARRY__ENV_LOSS_DEPENDENT
+               : kind->by_arm ? TARRY__ENV_ADVERSARIAL_BY_ARM
+                              : TARRY__ENV_ADVERSARIAL;
+    }
     switch (tarry__delay_dependence(&world->delay)) {
     case TARRY__DELAY_BY_LOSS:
         return TARRY__ENV_LOSS_DEPENDENT;

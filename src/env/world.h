@@ -22,7 +22,7 @@ typedef enum {
     TARRY__ENV_STOCHASTIC_BY_ARM,  /* i.i.d., a law per arm */
     TARRY__ENV_ADVERSARIAL,        /* one delay per round for all arms */
     TARRY__ENV_ADVERSARIAL_BY_ARM, /* may depend on the arm */
-    TARRY__ENV_LOSS_DEPENDENT,     /* joint law of loss and delay */
+    TARRY__ENV_LOSS_DEPENDENT,     /* joint law, or set by who sees losses */
 } tarry__env_delay_model;
 
 typedef struct {

@@ -94,6 +94,11 @@ static tarry_status check_policies(const tarry__experiment *e,
     return status;
 }
 
+static bool is_of_part(const tarry__experiment *e, size_t run)
+{
+    return e->parts < 2 || run % e->parts == e->part;
+}
+
 tarry_status tarry__experiment_run(const tarry__experiment *e,
                                    const tarry__trials_observer *observer,
                                    tarry__experiment_results *r,
@@ -106,7 +111,8 @@ tarry_status tarry__experiment_run(const tarry__experiment *e,
     r->trials.play = play;
     r->trials.order = order;
     for (size_t i = 0; i < r->trials.count; i++)
-        r->trials.skip[i] = r->refused[i / e->runs].text[0] != '\0';
+        r->trials.skip[i] = r->refused[i / e->runs].text[0] != '\0' ||
+                            !is_of_part(e, i % e->runs);
     return tarry__trials_run(&r->trials, e->threads, observer, error);
 }
 

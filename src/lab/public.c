@@ -48,6 +48,8 @@ static tarry_status check(const tarry_experiment_params *p, tarry_error *error)
         return refuse(error, "points are not from 1 to 256");
     if (p->threads < 0 || p->threads > 1024)
         return refuse(error, "threads are not from 0 to 1024");
+    if (p->parts > 1 && p->part >= p->parts)
+        return refuse(error, "the part is not below the number of parts");
     return TARRY_OK;
 }
 
@@ -63,7 +65,9 @@ static void set(tarry_experiment *e, const tarry_experiment_params *p)
                                              .runs = p->runs,
                                              .seed = p->seed,
                                              .points = p->points,
-                                             .threads = p->threads};
+                                             .threads = p->threads,
+                                             .part = p->part,
+                                             .parts = p->parts};
     e->plan.experiment.n_grid =
         tarry__sim_log_grid(p->horizon, p->points, e->plan.experiment.grid);
     e->progress = p->progress;
@@ -270,7 +274,7 @@ tarry_status tarry_experiment_run(tarry_experiment *e, tarry_error *error)
     e->done = tarry__batch_finished(&e->batch) * horizon;
     e->total = tarry__batch_trials(&e->batch) * horizon;
     status = tarry__batch_run(&e->batch, &observer, error);
-    e->partial = status != TARRY_OK;
+    e->partial = status != TARRY_OK || e->plan.experiment.parts > 1;
     return status;
 }
 

@@ -74,7 +74,7 @@ static tarry__advise_row row_of(const tarry__experiment_results *r, size_t p,
     return row;
 }
 
-static void sort_rows(tarry__advice *a)
+static void sort_rows(tarry__advise_result *a)
 {
     for (size_t i = 1; i < a->count; i++)
         for (size_t k = i; k > 0 && a->row[k].regret < a->row[k - 1].regret;
@@ -85,14 +85,17 @@ static void sort_rows(tarry__advice *a)
         }
 }
 
-static void pick(tarry__advice *a)
+/* Of the certified ones that pay at most 5 % more than the best, the one that
+ * can promise most; else the best. */
+static void pick(tarry__advise_result *a)
 {
+    double bound = INFINITY;
     a->pick = 0;
     for (size_t i = 0; i < a->count; i++)
-        if (a->row[i].certified &&
+        if (a->row[i].certified && a->row[i].certificate < bound &&
             a->row[i].regret <= 1.05 * a->row[0].regret) {
+            bound = a->row[i].certificate;
             a->pick = i;
-            break;
         }
     a->certified = a->row[a->pick].certified;
 }
@@ -121,7 +124,7 @@ static tarry_status make_folder(char *folder, size_t size, tarry_error *error)
     return TARRY_OK;
 }
 
-static void describe(tarry__advice *a, const char *folder)
+static void describe(tarry__advise_result *a, const char *folder)
 {
     snprintf(a->instance, sizeof a->instance,
              "file:arms=%.2000s/arms.csv,theta=%.2000s/theta.csv", folder,
@@ -134,8 +137,8 @@ static void describe(tarry__advice *a, const char *folder)
 /* ---- the experiment -------------------------------------------------------*/
 
 static tarry_status run(tarry__experiment *e,
-                        const tarry__advise_options *options, tarry__advice *a,
-                        tarry_error *error)
+                        const tarry__advise_options *options,
+                        tarry__advise_result *a, tarry_error *error)
 {
     tarry__experiment_results r;
     double *values = tarry__base_alloc(e->runs, sizeof *values);
@@ -154,10 +157,10 @@ static tarry_status run(tarry__experiment *e,
     return status;
 }
 
-static tarry_status simulate(const tarry__rebuilt *world, bool has_features,
-                             bool safe, const char *folder,
+static tarry_status simulate(const tarry__rebuild_world *world,
+                             bool has_features, bool safe, const char *folder,
                              const tarry__advise_options *options,
-                             tarry__advice *a, tarry_error *error)
+                             tarry__advise_result *a, tarry_error *error)
 {
     tarry_status status = tarry__rebuild_write(world, folder, error);
     if (status != TARRY_OK)
@@ -181,9 +184,9 @@ static tarry_status simulate(const tarry__rebuilt *world, bool has_features,
     return status;
 }
 
-tarry_status tarry__advise(const tarry__rebuilt *world, bool has_features,
+tarry_status tarry__advise(const tarry__rebuild_world *world, bool has_features,
                            bool safe, const tarry__advise_options *options,
-                           tarry__advice *a, tarry_error *error)
+                           tarry__advise_result *a, tarry_error *error)
 {
     char own[4096];
     const char *folder = options->folder;

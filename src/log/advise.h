@@ -26,16 +26,17 @@ typedef struct {
 typedef struct {
     size_t count;
     tarry__advise_row row[TARRY__ADVISE_MOST]; /* the smallest regret first */
-    size_t pick; /* the row to use: the certified one of smallest regret, unless
-                    another pays less by more than 5 % and the errors */
+    size_t pick; /* the row to use: of the certified ones that pay at most 5 %
+                    more than the best, the one with the least bound; without
+                    such, the best */
     bool certified;                             /* the picked row is */
     char instance[4200], loss[32], delay[4200]; /* descriptions of the world */
-} tarry__advice;
+} tarry__advise_result;
 
 /* Runs the policies in a rebuilt world; `safe`: delays may depend on losses.
  * TARRY_CANCELLED, TARRY_IO_ERROR, TARRY_NO_MEMORY. */
-tarry_status tarry__advise(const tarry__rebuilt *world, bool has_features,
+tarry_status tarry__advise(const tarry__rebuild_world *world, bool has_features,
                            bool safe, const tarry__advise_options *options,
-                           tarry__advice *advice, tarry_error *error);
+                           tarry__advise_result *advice, tarry_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/base.h"
-#include "log/parts.h"
+#include "log/examine_parts.h"
 
 /* ---- what parts share -----------------------------------------------------*/
 
@@ -68,14 +68,14 @@ void tarry__examine_duration(double time, bool is_calendar, char *text,
         snprintf(text, size, "%.4g", time);
 }
 
-const tarry__laws_fit *tarry__examine_law(const tarry__examined *x)
+const tarry__laws_fit *tarry__examine_law(const tarry__examine_state *x)
 {
     return x->laws.count > 0 ? &x->laws.fit[0] : NULL;
 }
 
 /* ---- the whole ------------------------------------------------------------*/
 
-static bool prepare(tarry__examined *x)
+static bool prepare(tarry__examine_state *x)
 {
     const tarry__log *log = &x->log;
     x->time = tarry__base_alloc(log->count, sizeof *x->time);
@@ -103,7 +103,7 @@ static json_t *tell_rejected(const tarry__log *log)
                      "first", first);
 }
 
-static void tell_log(tarry__examined *x)
+static void tell_log(tarry__examine_state *x)
 {
     const tarry__log *log = &x->log;
     const size_t n = log->count;
@@ -120,7 +120,7 @@ static void tell_log(tarry__examined *x)
                   tell_rejected(log)));
 }
 
-static void clear(tarry__examined *x)
+static void clear(tarry__examine_state *x)
 {
     tarry__log_clear(&x->log);
     tarry__base_free(x->time);
@@ -132,7 +132,7 @@ tarry_status tarry__examine(const char *path,
                             const tarry__examine_options *options, json_t **out,
                             tarry_error *error)
 {
-    tarry__examined x = {.options = options, .out = json_object()};
+    tarry__examine_state x = {.options = options, .out = json_object()};
     tarry_status status = tarry__log_read(&x.log, path, &options->log, error);
     *out = NULL;
     if (status == TARRY_OK && !prepare(&x))

@@ -5,7 +5,7 @@
  * most about a chi-square (log-rank test, the conservative form).  For drift
  * hazards are those of the decision's own arm, so that a change of arms is no
  * change of delays. */
-#include "log/parts.h"
+#include "log/examine_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static bool make_groups(groups *g, const uint32_t *group, size_t n,
 }
 
 /* The curve of group k; g->hazard has its hazards in the order of g->order. */
-static bool curve_of(const groups *g, const tarry__examined *x, size_t k,
+static bool curve_of(const groups *g, const tarry__examine_state *x, size_t k,
                      tarry__survival *curve)
 {
     const size_t begin = g->begin[k], n = g->begin[k + 1] - begin;
@@ -190,8 +190,8 @@ static bool make_periods(const tarry__log *log, periods *p)
     return p->of != NULL;
 }
 
-static json_t *tell_period(const tarry__examined *x, const periods *p, size_t k,
-                           const tarry__survival *c)
+static json_t *tell_period(const tarry__examine_state *x, const periods *p,
+                           size_t k, const tarry__survival *c)
 {
     const tarry__log_interval median = tarry__survival_quantile(c, 0.5);
     return json_pack(
@@ -202,8 +202,8 @@ static json_t *tell_period(const tarry__examined *x, const periods *p, size_t k,
         tell_interval(median));
 }
 
-static bool tell_drift(tarry__examined *x, const periods *p, const tally *t,
-                       json_t *delay)
+static bool tell_drift(tarry__examine_state *x, const periods *p,
+                       const tally *t, json_t *delay)
 {
     groups g;
     json_t *list = json_array();
@@ -229,8 +229,8 @@ static bool tell_drift(tarry__examined *x, const periods *p, const tally *t,
 /* ---- arms -----------------------------------------------------------------*/
 
 /* What the arm's own hazards expect of each period. */
-static void add_to_periods(const tarry__examined *x, const groups *g, size_t k,
-                           const periods *p, tally *t)
+static void add_to_periods(const tarry__examine_state *x, const groups *g,
+                           size_t k, const periods *p, tally *t)
 {
     const size_t begin = g->begin[k];
     for (size_t i = begin; i < g->begin[k + 1]; i++) {
@@ -240,7 +240,7 @@ static void add_to_periods(const tarry__examined *x, const groups *g, size_t k,
     }
 }
 
-static json_t *tell_arm(const tarry__examined *x, size_t k,
+static json_t *tell_arm(const tarry__examine_state *x, size_t k,
                         const tarry__survival *c)
 {
     const size_t points = x->log.n_arms <= MOST_CURVES ? ARM_POINTS : 0;
@@ -250,7 +250,7 @@ static json_t *tell_arm(const tarry__examined *x, size_t k,
                      "delay", tell_group(c, points));
 }
 
-static bool tell_arms(tarry__examined *x, const periods *p, tally *t,
+static bool tell_arms(tarry__examine_state *x, const periods *p, tally *t,
                       const double *expected, json_t *delay)
 {
     const size_t K = x->log.n_arms;
@@ -281,7 +281,7 @@ static bool tell_arms(tarry__examined *x, const periods *p, tally *t,
 
 /* ---- laws -----------------------------------------------------------------*/
 
-static bool is_whole(const tarry__examined *x)
+static bool is_whole(const tarry__examine_state *x)
 {
     for (size_t i = 0; i < x->log.count; i++)
         if (x->time[i] != floor(x->time[i]))
@@ -304,7 +304,7 @@ static json_t *tell_laws(const tarry__laws *laws)
 /* The estimate is the best law's; its ends are the least of laws that fit about
  * as well, less what chance adds in so many decisions, and what the curve
  * allows at most. */
-static json_t *tell_never(const tarry__examined *x)
+static json_t *tell_never(const tarry__examine_state *x)
 {
     double low = 1;
     for (size_t i = 0; i < x->laws.count; i++)
@@ -321,7 +321,7 @@ static json_t *tell_never(const tarry__examined *x)
 
 /* The curve of all, its laws, and per arm the outcomes that its hazards
  * expect. */
-static bool look_at_all(tarry__examined *x, double *expected)
+static bool look_at_all(tarry__examine_state *x, double *expected)
 {
     const size_t n = x->log.count;
     const size_t some = n / 100 > OLDEST ? n / 100 : OLDEST;
@@ -341,7 +341,7 @@ static bool look_at_all(tarry__examined *x, double *expected)
     return ok;
 }
 
-tarry_status tarry__examine_delays(tarry__examined *x, tarry_error *error)
+tarry_status tarry__examine_delays(tarry__examine_state *x, tarry_error *error)
 {
     periods p = {0};
     tally *t = tarry__base_zalloc(1, sizeof *t);

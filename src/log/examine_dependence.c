@@ -5,7 +5,7 @@
  * enough of them have reached, or if so few outcomes can be compared that a
  * rank correlation of 0.2 would be missed more often than in 5 % of logs, one
  * cannot tell. */
-#include "log/parts.h"
+#include "log/examine_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ typedef struct {
     double *loss, *delay, *age;
 } columns;
 
-static bool lay_out(const tarry__examined *x, columns *c)
+static bool lay_out(const tarry__examine_state *x, columns *c)
 {
     const size_t n = x->seen_count;
     size_t k = 0;
@@ -87,7 +87,7 @@ static void judge_dependent(const tarry__dependence_found *f, judgement *j)
 }
 
 /* Too much is out: is it late, or will it never come? */
-static void judge_hidden(const tarry__examined *x, judgement *j)
+static void judge_hidden(const tarry__examine_state *x, judgement *j)
 {
     const tarry__laws_fit *law = tarry__examine_law(x);
     const double until =
@@ -116,7 +116,7 @@ static void judge_hidden(const tarry__examined *x, judgement *j)
 }
 
 /* How much longer the log must be for enough outcomes to compare. */
-static void judge_few(const tarry__examined *x,
+static void judge_few(const tarry__examine_state *x,
                       const tarry__dependence_found *f, judgement *j)
 {
     const double span = x->log.now - x->log.decided[0];
@@ -132,7 +132,7 @@ static void judge_few(const tarry__examined *x,
     }
 }
 
-static judgement judge(const tarry__examined *x,
+static judgement judge(const tarry__examine_state *x,
                        const tarry__dependence_found *f)
 {
     judgement j = {TARRY__EXAMINE_CANNOT_TELL, NAN, ""};
@@ -162,7 +162,7 @@ static judgement judge(const tarry__examined *x,
 
 /* ---- telling --------------------------------------------------------------*/
 
-static json_t *tell_arms(const tarry__examined *x,
+static json_t *tell_arms(const tarry__examine_state *x,
                          const tarry__dependence_found *f)
 {
     json_t *list = json_array();
@@ -179,7 +179,7 @@ static json_t *tell_arms(const tarry__examined *x,
     return list;
 }
 
-static void tell(tarry__examined *x, const tarry__dependence_found *f)
+static void tell(tarry__examine_state *x, const tarry__dependence_found *f)
 {
     static const char *const texts[] = {"cannot tell", "independent",
                                         "dependent"};
@@ -200,7 +200,8 @@ static void tell(tarry__examined *x, const tarry__dependence_found *f)
                   "by_arm", tell_arms(x, f), "why", j.why));
 }
 
-tarry_status tarry__examine_dependence(tarry__examined *x, tarry_error *error)
+tarry_status tarry__examine_dependence(tarry__examine_state *x,
+                                       tarry_error *error)
 {
     columns c = {0};
     tarry__dependence_found found;

@@ -1,5 +1,5 @@
 /* examine_policies.c - the table of policies, and the one to use. */
-#include "log/parts.h"
+#include "log/examine_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,13 +21,14 @@ static double unit_of(const tarry__log *log)
     return (log->options.high - log->options.low) / 2;
 }
 
-static void recommend(tarry__examined *x, const char *policy, const char *why)
+static void recommend(tarry__examine_state *x, const char *policy,
+                      const char *why)
 {
     json_object_set_new(x->out, "recommendation",
                         json_pack("{s:s, s:s}", "policy", policy, "why", why));
 }
 
-static const char *about_delays(const tarry__examined *x)
+static const char *about_delays(const tarry__examine_state *x)
 {
     return x->verdict == TARRY__EXAMINE_DEPENDENT ? "delays depend on losses"
            : x->verdict == TARRY__EXAMINE_INDEPENDENT
@@ -36,7 +37,7 @@ static const char *about_delays(const tarry__examined *x)
 }
 
 /* Without a simulation the delay model decides alone. */
-static void recommend_unseen(tarry__examined *x, const char *reason)
+static void recommend_unseen(tarry__examine_state *x, const char *reason)
 {
     char why[400];
     const bool safe = x->verdict != TARRY__EXAMINE_INDEPENDENT;
@@ -53,7 +54,8 @@ static void recommend_unseen(tarry__examined *x, const char *reason)
 
 /* ---- with a simulation ----------------------------------------------------*/
 
-static json_t *tell_rows(const tarry__examined *x, const tarry__advice *a)
+static json_t *tell_rows(const tarry__examine_state *x,
+                         const tarry__advise_result *a)
 {
     const double unit = unit_of(&x->log);
     json_t *list = json_array();
@@ -69,8 +71,8 @@ static json_t *tell_rows(const tarry__examined *x, const tarry__advice *a)
     return list;
 }
 
-static void recommend_seen(tarry__examined *x, const tarry__advice *a,
-                           uint64_t horizon)
+static void recommend_seen(tarry__examine_state *x,
+                           const tarry__advise_result *a, uint64_t horizon)
 {
     const double unit = unit_of(&x->log);
     const tarry__advise_row *r = &a->row[a->pick];
@@ -91,7 +93,7 @@ static void recommend_seen(tarry__examined *x, const tarry__advice *a,
     recommend(x, r->policy, why);
 }
 
-static tarry_status simulate(tarry__examined *x, uint64_t horizon,
+static tarry_status simulate(tarry__examine_state *x, uint64_t horizon,
                              tarry_error *error)
 {
     const tarry__examine_options *o = x->options;
@@ -103,13 +105,13 @@ static tarry_status simulate(tarry__examined *x, uint64_t horizon,
         .folder = o->world,
         .observer = o->observer,
     };
-    tarry__rebuilt world;
+    tarry__rebuild_world world;
     tarry_status status =
         tarry__rebuild(&x->log, tarry__examine_law(x),
                        x->verdict == TARRY__EXAMINE_DEPENDENT, &world, error);
     if (status != TARRY_OK)
         return status;
-    tarry__advice *a = tarry__base_zalloc(1, sizeof *a);
+    tarry__advise_result *a = tarry__base_zalloc(1, sizeof *a);
     status = a != NULL ? tarry__advise(&world, x->log.options.arms != NULL,
                                        x->verdict != TARRY__EXAMINE_INDEPENDENT,
                                        &options, a, error)
@@ -141,7 +143,8 @@ static uint64_t horizon_of(const tarry__log *log)
     return (uint64_t)fmax(LEAST_HORIZON, fmin((double)log->count, most));
 }
 
-tarry_status tarry__examine_policies(tarry__examined *x, tarry_error *error)
+tarry_status tarry__examine_policies(tarry__examine_state *x,
+                                     tarry_error *error)
 {
     const tarry__examine_options *o = x->options;
     const tarry__log *log = &x->log;

@@ -1,5 +1,5 @@
 /* examine_value.c - what other policies would have earned. */
-#include "log/parts.h"
+#include "log/examine_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void tell_policy(const tarry__value_basis *b, const double *pi,
 
 /* When a share of the outcomes that ever come has come: decisions younger than
  * that are not ripe. */
-static double window_of(const tarry__examined *x)
+static double window_of(const tarry__examine_state *x)
 {
     if (x->seen_count == x->log.count || x->curve.n_steps == 0)
         return 0;
@@ -69,7 +69,7 @@ static bool tell_arms(const tarry__value_basis *b, double *pi, json_t *list)
 }
 
 /* The probabilities of --target, a number per arm in the order of --arms. */
-static tarry_status read_target(const tarry__examined *x, double *pi,
+static tarry_status read_target(const tarry__examine_state *x, double *pi,
                                 tarry_error *error)
 {
     const char *path = x->options->target;
@@ -113,7 +113,7 @@ static json_t *tell_model(const tarry__value_basis *b)
                      halves[1]);
 }
 
-static tarry_status tell_values(const tarry__examined *x,
+static tarry_status tell_values(const tarry__examine_state *x,
                                 const tarry__value_basis *b, double *pi,
                                 json_t *list, tarry_error *error)
 {
@@ -132,7 +132,8 @@ static tarry_status tell_values(const tarry__examined *x,
     return tell_arms(b, pi, list) ? TARRY_OK : tarry__examine_no_memory(error);
 }
 
-static tarry_status value(tarry__examined *x, json_t *list, tarry_error *error)
+static tarry_status value(tarry__examine_state *x, json_t *list,
+                          tarry_error *error)
 {
     const double window = window_of(x);
     tarry__value_basis b;
@@ -153,7 +154,7 @@ static tarry_status value(tarry__examined *x, json_t *list, tarry_error *error)
     return status;
 }
 
-tarry_status tarry__examine_value(tarry__examined *x, tarry_error *error)
+tarry_status tarry__examine_value(tarry__examine_state *x, tarry_error *error)
 {
     json_t *list = json_array();
     tarry_status status = TARRY_OK;

@@ -10,7 +10,7 @@
 #include "log/read.h"
 
 #include <string.h>
-#include "log/scan.h"
+#include "log/tokens.h"
 
 static const tarry__text nothing = {NULL, NULL};
 
@@ -21,37 +21,37 @@ typedef struct {
     bool has_outcome, has_context;
 } dsjson;
 
-static tarry__text read_first(tarry__scan *s)
+static tarry__text read_first(tarry__tokens *s)
 {
     tarry__text first_value = nothing;
     bool first = true, is_first = true;
-    if (!tarry__scan_enter(s, '['))
-        return tarry__scan_value(s);
-    for (; tarry__scan_more(s, &first); is_first = false) {
-        const tarry__text value = tarry__scan_value(s);
+    if (!tarry__tokens_enter(s, '['))
+        return tarry__tokens_value(s);
+    for (; tarry__tokens_more(s, &first); is_first = false) {
+        const tarry__text value = tarry__tokens_value(s);
         first_value = is_first ? value : first_value;
     }
     return first_value;
 }
 
 /* The list of outcomes: that there is one, and the time of the last. */
-static void read_outcomes(tarry__scan *s, dsjson *d)
+static void read_outcomes(tarry__tokens *s, dsjson *d)
 {
     bool first = true;
     tarry__text key;
-    if (!tarry__scan_enter(s, '[')) {
-        tarry__scan_value(s);
+    if (!tarry__tokens_enter(s, '[')) {
+        tarry__tokens_value(s);
         return;
     }
-    while (tarry__scan_more(s, &first)) {
+    while (tarry__tokens_more(s, &first)) {
         bool first_key = true;
         d->has_outcome = true;
-        if (!tarry__scan_enter(s, '{')) {
-            tarry__scan_value(s);
+        if (!tarry__tokens_enter(s, '{')) {
+            tarry__tokens_value(s);
             continue;
         }
-        while (tarry__scan_key(s, &first_key, &key)) {
-            const tarry__text value = tarry__scan_value(s);
+        while (tarry__tokens_key(s, &first_key, &key)) {
+            const tarry__text value = tarry__tokens_value(s);
             if (tarry__text_is(key, "EnqueuedTimeUtc"))
                 d->enqueued = value;
         }
@@ -59,14 +59,14 @@ static void read_outcomes(tarry__scan *s, dsjson *d)
 }
 
 /* True if the key is one of dsjson's, and its value has been read. */
-static bool read_dsjson(tarry__scan *s, tarry__text key, dsjson *d)
+static bool read_dsjson(tarry__tokens *s, tarry__text key, dsjson *d)
 {
     if (tarry__text_is(key, "_label_cost"))
-        d->cost = tarry__scan_value(s);
+        d->cost = tarry__tokens_value(s);
     else if (tarry__text_is(key, "_label_Action"))
-        d->action = tarry__scan_value(s);
+        d->action = tarry__tokens_value(s);
     else if (tarry__text_is(key, "_label_probability"))
-        d->label_probability = tarry__scan_value(s);
+        d->label_probability = tarry__tokens_value(s);
     else if (tarry__text_is(key, "a"))
         d->first_action = read_first(s);
     else if (tarry__text_is(key, "p"))
@@ -74,9 +74,9 @@ static bool read_dsjson(tarry__scan *s, tarry__text key, dsjson *d)
     else if (tarry__text_is(key, "o"))
         read_outcomes(s, d);
     else if (tarry__text_is(key, "EnqueuedTimeUtc"))
-        d->enqueued = tarry__scan_value(s);
+        d->enqueued = tarry__tokens_value(s);
     else if (tarry__text_is(key, "RewardValue"))
-        d->reward = tarry__scan_value(s);
+        d->reward = tarry__tokens_value(s);
     else
         return false;
     d->has_context = d->has_context || d->cost.begin != NULL ||
@@ -104,26 +104,26 @@ static void finish_dsjson(tarry__log_row *row, const dsjson *d)
 static bool read_object(tarry__text line, tarry__log_row *row, bool *is_dsjson,
                         bool *has_reported)
 {
-    tarry__scan s = {.at = (char *)line.begin, .end = (char *)line.end};
+    tarry__tokens s = {.at = (char *)line.begin, .end = (char *)line.end};
     dsjson d = {0};
     bool first = true;
     tarry__text key;
     *is_dsjson = false;
-    if (!tarry__scan_enter(&s, '{'))
+    if (!tarry__tokens_enter(&s, '{'))
         return false;
-    while (tarry__scan_key(&s, &first, &key)) {
+    while (tarry__tokens_key(&s, &first, &key)) {
         if (read_dsjson(&s, key, &d)) {
             *is_dsjson = true;
             continue;
         }
         const tarry__log_field field = tarry__log_field_of(key);
         *has_reported = *has_reported || field == TARRY__LOG_REPORTED;
-        tarry__log_row_set(row, field, tarry__scan_value(&s));
+        tarry__log_row_set(row, field, tarry__tokens_value(&s));
     }
     *is_dsjson = *is_dsjson && row->arm.begin == NULL;
     if (*is_dsjson)
         finish_dsjson(row, &d);
-    return !s.failed && tarry__scan_peek(&s) == '\0';
+    return !s.failed && tarry__tokens_peek(&s) == '\0';
 }
 
 tarry_status tarry__log_read_json(tarry__log *log, tarry__lines *lines,

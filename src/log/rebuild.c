@@ -28,7 +28,7 @@ typedef struct {
     uint32_t *order; /* in order of time */
     size_t n_seen, room;
     double *weight, *mean; /* per arm: outcomes, and their mean loss */
-    tarry__rebuilt *out;
+    tarry__rebuild_world *out;
 } work;
 
 /* ---- decisions by arm -----------------------------------------------------*/
@@ -119,7 +119,7 @@ static double tail_delay(const work *w, double age, double u)
  */
 static bool add_tail(work *w, size_t arm, size_t first)
 {
-    tarry__rebuilt *o = w->out;
+    tarry__rebuild_world *o = w->out;
     const size_t own = o->count - first;
     double seen = 0;
     for (size_t i = first; i < o->count; i++)
@@ -145,7 +145,7 @@ static bool add_tail(work *w, size_t arm, size_t first)
     return ok;
 }
 
-static void scale_weights(tarry__rebuilt *o, size_t first, double to)
+static void scale_weights(tarry__rebuild_world *o, size_t first, double to)
 {
     double sum = 0;
     for (size_t i = first; i < o->count; i++)
@@ -175,7 +175,7 @@ static void borrow(work *w, size_t arm, size_t own)
 
 static bool add_arm(work *w, size_t arm, size_t stride)
 {
-    tarry__rebuilt *o = w->out;
+    tarry__rebuild_world *o = w->out;
     const size_t first = o->count;
     double sum = 0, mean = 0;
     add_own(w, arm, stride);
@@ -226,13 +226,13 @@ bool tarry__rebuild_ridge(const double *arms, size_t n_arms, size_t dim,
 }
 
 /* <a_k, theta>, as an instance computes it. */
-static double mean_of(const tarry__rebuilt *o, size_t k)
+static double mean_of(const tarry__rebuild_world *o, size_t k)
 {
     return tarry__linalg_dot(o->arms + k * o->dim, o->theta, o->dim);
 }
 
 /* No mean may leave the range of losses. */
-static void keep_in_range(tarry__rebuilt *o)
+static void keep_in_range(tarry__rebuild_world *o)
 {
     double most = 0;
     for (size_t k = 0; k < o->n_arms; k++)
@@ -255,7 +255,7 @@ static double tilted_mean(const tarry__rebuild_pair *p, size_t count, double c)
 }
 
 /* One more pair, of a loss of +/-1, brings the rest of the way. */
-static void add_extreme(tarry__rebuilt *o, size_t first, double mean,
+static void add_extreme(tarry__rebuild_world *o, size_t first, double mean,
                         double target)
 {
     const size_t count = o->count - first;
@@ -269,7 +269,7 @@ static void add_extreme(tarry__rebuilt *o, size_t first, double mean,
 
 /* Weights exp(c loss) for the mean wanted: bisection, since the mean grows
  * with c. */
-static void tilt(tarry__rebuilt *o, size_t first, double target)
+static void tilt(tarry__rebuild_world *o, size_t first, double target)
 {
     tarry__rebuild_pair *p = o->pair + first;
     const size_t count = o->count - first;
@@ -293,7 +293,7 @@ static void tilt(tarry__rebuilt *o, size_t first, double target)
 static bool copy_arms(work *w)
 {
     const tarry_arms *arms = w->log->options.arms;
-    tarry__rebuilt *o = w->out;
+    tarry__rebuild_world *o = w->out;
     o->n_arms = w->log->n_arms;
     o->dim = arms != NULL ? arms->dim : o->n_arms;
     o->arms = tarry__base_zalloc(o->n_arms * o->dim, sizeof *o->arms);
@@ -327,10 +327,10 @@ static bool make_room(work *w)
  * each arm's list is copied behind the others with one place more. */
 static bool fill(work *w)
 {
-    tarry__rebuilt *o = w->out;
+    tarry__rebuild_world *o = w->out;
     const size_t stride = w->n_seen / MOST_PAIRS + 1;
     const size_t K = o->n_arms;
-    tarry__rebuilt raw = {0};
+    tarry__rebuild_world raw = {0};
     group(w);
     for (size_t k = 0; k < K; k++)
         if (!add_arm(w, k, stride))
@@ -354,11 +354,11 @@ static bool fill(work *w)
 }
 
 tarry_status tarry__rebuild(const tarry__log *log, const tarry__laws_fit *law,
-                            bool dependent, tarry__rebuilt *world,
+                            bool dependent, tarry__rebuild_world *world,
                             tarry_error *error)
 {
     work w = {.log = log, .law = law, .dependent = dependent, .out = world};
-    *world = (tarry__rebuilt){0};
+    *world = (tarry__rebuild_world){0};
     const bool ok = make_room(&w) && fill(&w);
     tarry__base_free(w.begin);
     tarry__base_free(w.order);
@@ -369,7 +369,7 @@ tarry_status tarry__rebuild(const tarry__log *log, const tarry__laws_fit *law,
               : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
-void tarry__rebuild_clear(tarry__rebuilt *world)
+void tarry__rebuild_clear(tarry__rebuild_world *world)
 {
     tarry__base_free(world->arms);
     tarry__base_free(world->theta);
@@ -379,7 +379,7 @@ void tarry__rebuild_clear(tarry__rebuilt *world)
 
 /* ---- files ----------------------------------------------------------------*/
 
-static void write_arms(const tarry__rebuilt *o, FILE *file)
+static void write_arms(const tarry__rebuild_world *o, FILE *file)
 {
     for (size_t k = 0; k < o->n_arms; k++)
         for (size_t i = 0; i < o->dim; i++)
@@ -387,13 +387,13 @@ static void write_arms(const tarry__rebuilt *o, FILE *file)
                     i + 1 < o->dim ? ',' : '\n');
 }
 
-static void write_theta(const tarry__rebuilt *o, FILE *file)
+static void write_theta(const tarry__rebuild_world *o, FILE *file)
 {
     for (size_t i = 0; i < o->dim; i++)
         fprintf(file, "%.17g\n", o->theta[i]);
 }
 
-static void write_pairs(const tarry__rebuilt *o, FILE *file)
+static void write_pairs(const tarry__rebuild_world *o, FILE *file)
 {
     fprintf(file, "arm,loss,delay,weight\n");
     for (size_t i = 0; i < o->count; i++)
@@ -402,10 +402,10 @@ static void write_pairs(const tarry__rebuilt *o, FILE *file)
                     o->pair[i].loss, o->pair[i].delay, o->pair[i].weight);
 }
 
-static tarry_status write_file(const tarry__rebuilt *o, const char *folder,
-                               const char *name,
-                               void (*write)(const tarry__rebuilt *, FILE *),
-                               tarry_error *error)
+static tarry_status
+write_file(const tarry__rebuild_world *o, const char *folder, const char *name,
+           void (*write)(const tarry__rebuild_world *, FILE *),
+           tarry_error *error)
 {
     char path[4096];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -420,8 +420,8 @@ static tarry_status write_file(const tarry__rebuilt *o, const char *folder,
     return tarry__file_end(&file, TARRY_OK, error);
 }
 
-tarry_status tarry__rebuild_write(const tarry__rebuilt *o, const char *folder,
-                                  tarry_error *error)
+tarry_status tarry__rebuild_write(const tarry__rebuild_world *o,
+                                  const char *folder, tarry_error *error)
 {
     tarry_status status;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)

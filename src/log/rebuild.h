@@ -28,18 +28,18 @@ typedef struct {
     double *arms, *theta; /* arm k is arms[k*dim .. k*dim + dim-1] */
     size_t count;
     tarry__rebuild_pair *pair; /* by arm */
-} tarry__rebuilt;
+} tarry__rebuild_world;
 
 /* Makes the world; end it with tarry__rebuild_clear.  `law` is the law of the
  * delays in the log's unit, NULL if there is none.  TARRY_NO_MEMORY. */
 tarry_status tarry__rebuild(const tarry__log *log, const tarry__laws_fit *law,
-                            bool dependent, tarry__rebuilt *world,
+                            bool dependent, tarry__rebuild_world *world,
                             tarry_error *error);
-void tarry__rebuild_clear(tarry__rebuilt *world);
+void tarry__rebuild_clear(tarry__rebuild_world *world);
 
 /* Writes arms.csv, theta.csv and pairs.csv into a folder, made if need be.
  * TARRY_IO_ERROR. */
-tarry_status tarry__rebuild_write(const tarry__rebuilt *world,
+tarry_status tarry__rebuild_write(const tarry__rebuild_world *world,
                                   const char *folder, tarry_error *error);
 
 /* The ridge estimate: theta minimises sum_k weight_k (mean_k - <a_k, theta>)^2

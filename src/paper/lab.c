@@ -175,11 +175,21 @@ typedef struct {
     size_t n_estimates;
     tarry_estimate *estimate;
     double epsilon;
+    tarry__audit *audit; /* NULL: none */
 } observer_of_phases;
+
+static void phase_began(void *context, const tarry_policy_status *status)
+{
+    observer_of_phases *o = context;
+    if (o->audit != NULL)
+        tarry__audit_began(o->audit, status);
+}
 
 static bool phase_ended(void *context, const tarry_policy_status *status)
 {
     observer_of_phases *o = context;
+    if (o->audit != NULL)
+        tarry__audit_ended(o->audit, status);
     if (o->wanted) {
         o->wanted = false;
         o->n_estimates = status->n_estimates;
@@ -200,6 +210,7 @@ static void keep(tarry__lab_answer *a, const tarry__sim_outcome *o)
     a->first_seen = o->first_seen;
     a->n_phases = o->n_phases;
     a->best_kept = o->best_kept;
+    a->sigma_max = o->sigma_max;
     if (o->n_phases > 0) {
         a->length = o->phase[0].length;
         a->designated = o->phase[0].designated;
@@ -241,6 +252,28 @@ static tarry_status compare_brackets(tarry__sim_trial trial,
     }
     tarry__base_free(seen.estimate);
     tarry__base_free(whole.estimate);
+    return status;
+}
+
+/* A run whose phases are looked at. */
+static tarry_status audit(tarry__sim_trial trial, tarry__sim_outcome *o,
+                          tarry__lab_answer *a, tarry_error *error)
+{
+    tarry__audit audit;
+    observer_of_phases *observer = trial.phase_context;
+    tarry_status status =
+        tarry__audit_open(&audit, trial.instance, trial.loss, trial.policy,
+                          trial.horizon, trial.seed, trial.run, error);
+    observer->audit = &audit;
+    if (status == TARRY_OK)
+        status = tarry__sim_run(&trial, o, error);
+    if (status == TARRY_OK) {
+        keep(a, o);
+        memcpy(a->phase, audit.phase, sizeof a->phase);
+        for (size_t m = 0; m < audit.n_phases; m++)
+            a->phase[m].length = (double)o->phase[m].length;
+    }
+    tarry__audit_close(&audit);
     return status;
 }
 
@@ -286,9 +319,12 @@ static tarry_status play_case(tarry__trials *t, const tarry__lab_case *c,
                                     .tick = tarry__trials_tick,
                                     .tick_context = t,
                                     .phase_ended = phase_ended,
+                                    .phase_began = phase_began,
                                     .phase_context = &phases};
     tarry_status status = TARRY_OK;
-    if (c->kind == TARRY__LAB_BRACKETS) {
+    if (c->kind == TARRY__LAB_AUDIT) {
+        status = audit(trial, o, answer, error);
+    } else if (c->kind == TARRY__LAB_BRACKETS) {
         status = compare_brackets(trial, o, answer, error);
     } else {
         status = tarry__sim_run(&trial, o, error);
@@ -304,7 +340,7 @@ static tarry_status play(tarry__trials *t, size_t trial, void *answer,
     const tarry__lab *lab = t->context;
     const question *q = question_of(lab, trial);
     const uint32_t run = (uint32_t)(trial - q->first);
-    if (q->c.kind == TARRY__LAB_PLAY || q->c.kind == TARRY__LAB_BRACKETS)
+    if (q->c.kind <= TARRY__LAB_BRACKETS)
         return play_case(t, &q->c, lab->seed, run, answer, error);
     if (tarry__trials_tick(t, 1))
         return tarry__base_fail(error, TARRY_CANCELLED, "cancelled");
@@ -367,6 +403,7 @@ static const tarry__journal_field fields[] = {
     FIELD(COUNT, arms),          FIELD(REAL, widest),
     FIELD(REAL, design_g),       FIELD(REAL, design_weight),
     FIELD(REAL, design_support), FIELD(REAL, curve),
+    FIELD(COUNT, sigma_max),     FIELD(REAL, phase),
 };
 
 static bool take(void *context, size_t c, size_t run, const void *answer)

@@ -8,6 +8,7 @@
 
 #include "lab/journal.h"
 #include "lab/trials.h"
+#include "paper/audit.h"
 #include "sim/sim.h"
 
 enum { TARRY__PAPER_CURVE = 32, TARRY__LAB_DESIGN_DIM = 48 };
@@ -15,6 +16,7 @@ enum { TARRY__PAPER_CURVE = 32, TARRY__LAB_DESIGN_DIM = 48 };
 /* What a trial is. */
 typedef enum {
     TARRY__LAB_PLAY,          /* a run of the policy in the world */
+    TARRY__LAB_AUDIT,         /* the same, its phases looked at (audit.h) */
     TARRY__LAB_BRACKETS,      /* its first phase, and the same without delays */
     TARRY__LAB_DESIGN,        /* the balanced design of the instance's arms */
     TARRY__LAB_DESIGN_UNEVEN, /* of these arms, each stretched by chance */
@@ -36,6 +38,8 @@ typedef struct {
     uint64_t n_phases;
     uint64_t length, designated; /* rounds and planned losses of phase 1 */
     uint64_t best_kept;
+    uint64_t sigma_max;                            /* most plays outstanding */
+    tarry__audit_phase phase[TARRY__AUDIT_PHASES]; /* of TARRY__LAB_AUDIT */
     /* Of TARRY__LAB_BRACKETS: the arms whose lower and upper estimates do not
      * enclose what the same plays give when all their losses are known, and the
      * largest distance of the two in units of eps. */

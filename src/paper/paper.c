@@ -5,12 +5,21 @@
 #include "base/base.h"
 
 const tarry__paper_row *const tarry__paper_rows[] = {
-    &tarry__paper_row_stochastic,     &tarry__paper_row_adversarial,
-    &tarry__paper_row_by_arm,         &tarry__paper_row_adversarial_by_arm,
-    &tarry__paper_row_loss_dependent, &tarry__paper_row_payoff,
-    &tarry__paper_row_lower_loss,     &tarry__paper_row_growth,
-    &tarry__paper_row_bounds,         &tarry__paper_row_best_kept,
-    &tarry__paper_row_design,         NULL,
+    &tarry__paper_row_stochastic,
+    &tarry__paper_row_adversarial,
+    &tarry__paper_row_by_arm,
+    &tarry__paper_row_adversarial_by_arm,
+    &tarry__paper_row_loss_dependent,
+    &tarry__paper_row_payoff,
+    &tarry__paper_row_lower_loss,
+    &tarry__paper_row_trade_off,
+    &tarry__paper_row_growth,
+    &tarry__paper_row_bounds,
+    &tarry__paper_row_estimates,
+    &tarry__paper_row_best_kept,
+    &tarry__paper_row_design,
+    &tarry__paper_row_adversarial_losses,
+    NULL,
 };
 
 const tarry__paper_row *tarry__paper_find(const char *id)

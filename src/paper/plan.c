@@ -48,6 +48,13 @@ double tarry__plan_overhead(const tarry__lab_answer *run,
     return tarry__plan_length(run, NULL) - planned;
 }
 
+double tarry__plan_sigma(const tarry__lab_answer *run,
+                         const tarry__lab_answer *base)
+{
+    (void)base;
+    return (double)run->sigma_max;
+}
+
 double tarry__plan_first_loss(const tarry__lab_answer *run,
                               const tarry__lab_answer *base)
 {

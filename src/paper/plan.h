@@ -20,6 +20,7 @@ tarry__plan_quantity tarry__plan_regret, /* of the run */
     tarry__plan_length,                  /* rounds of phase 1 */
     tarry__plan_overhead,   /* rounds of phase 1 beyond the base's, or without a
                                base beyond the planned plays */
+    tarry__plan_sigma,      /* most plays outstanding */
     tarry__plan_first_loss; /* rounds until the first loss is seen */
 
 /* Where a point stands whose place depends on more than its description. */

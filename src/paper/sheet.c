@@ -6,6 +6,9 @@
 #include "base/base.h"
 #include "lab/experiment.h"
 
+/* Of an exponent, where a row does not say another. */
+static const double TOLERANCE = 0.1;
+
 /* JSON has no infinities: what is not finite becomes null. */
 static json_t *number(double x)
 {
@@ -190,19 +193,33 @@ static void note_check(tarry__sheet *s, const char *name, double theory,
         decide(s, verdict, tarry__lab_text(s->lab, "%s: %s", name, text));
 }
 
+/* "at most 0.5 (tolerance 0.08)" */
 static const char *promise(tarry__lab *lab, double theory,
-                           tarry__fit_relation relation)
+                           tarry__fit_relation relation, double tolerance)
 {
-    static const char *const words[] = {"the theory says", "at most",
-                                        "at least", ""};
-    return relation == TARRY__FIT_REPORTED
-               ? "nothing is claimed"
-               : tarry__lab_text(lab, "%s %.3g", words[relation], theory);
+    static const char *const words[] = {"must be", "must be at most",
+                                        "must be at least", ""};
+    if (relation == TARRY__FIT_REPORTED)
+        return "nothing is claimed";
+    return tolerance > 0
+               ? tarry__lab_text(lab, "%s %.4g (tolerance %.3g)",
+                                 words[relation], theory, tolerance)
+               : tarry__lab_text(lab, "%s %.4g", words[relation], theory);
 }
 
 void tarry__sheet_check_power(tarry__sheet *s, const char *name,
                               const tarry__fit_sweep *sweep, double theory,
                               tarry__fit_relation relation)
+{
+    tarry__sheet_check_power_within(s, name, sweep, theory, relation,
+                                    TOLERANCE);
+}
+
+void tarry__sheet_check_power_within(tarry__sheet *s, const char *name,
+                                     const tarry__fit_sweep *sweep,
+                                     double theory,
+                                     tarry__fit_relation relation,
+                                     double tolerance)
 {
     const tarry__fit_law p = tarry__fit_power(sweep);
     if (p.used < 3 || p.used < sweep->n) {
@@ -213,11 +230,11 @@ void tarry__sheet_check_power(tarry__sheet *s, const char *name,
                                    p.used, sweep->n));
         return;
     }
-    note_check(s, name, theory, p.exponent, p.ci95, relation,
-               tarry__fit_judge(p.exponent, p.ci95, theory, relation,
-                                TARRY__FIT_EXPONENT_MARGIN),
-               tarry__lab_text(s->lab, "exponent %.3f ± %.3f, %s", p.exponent,
-                               p.ci95, promise(s->lab, theory, relation)));
+    note_check(
+        s, name, theory, p.exponent, p.ci95, relation,
+        tarry__fit_judge(p.exponent, p.ci95, theory, relation, tolerance),
+        tarry__lab_text(s->lab, "exponent %.3f ± %.3f, %s", p.exponent, p.ci95,
+                        promise(s->lab, theory, relation, tolerance)));
 }
 
 void tarry__sheet_show_power(tarry__sheet *s, const char *column,
@@ -238,10 +255,40 @@ void tarry__sheet_check_mean(tarry__sheet *s, const char *name,
                              tarry__fit_point p, double limit,
                              tarry__fit_relation relation)
 {
+    tarry__sheet_check_mean_within(s, name, p, limit, relation, 0);
+}
+
+void tarry__sheet_check_mean_within(tarry__sheet *s, const char *name,
+                                    tarry__fit_point p, double limit,
+                                    tarry__fit_relation relation,
+                                    double tolerance)
+{
     note_check(s, name, limit, p.mean, p.ci95, relation,
-               tarry__fit_judge(p.mean, p.ci95, limit, relation, 0),
+               tarry__fit_judge(p.mean, p.ci95, limit, relation, tolerance),
                tarry__lab_text(s->lab, "%.4g ± %.2g, %s", p.mean, p.ci95,
-                               promise(s->lab, limit, relation)));
+                               promise(s->lab, limit, relation, tolerance)));
+}
+
+void tarry__sheet_check_largest(tarry__sheet *s, const char *name,
+                                const tarry__lab_case *c,
+                                tarry__plan_quantity *quantity, double limit)
+{
+    const tarry__lab_answer *runs = tarry__sheet_runs(s, c);
+    double largest = -INFINITY;
+    size_t n_known = 0;
+    for (size_t i = 0; runs != NULL && i < c->runs; i++) {
+        const double value = quantity(&runs[i], NULL);
+        n_known += !isnan(value);
+        largest = fmax(largest, value);
+    }
+    const bool good = n_known == c->runs && largest <= limit;
+    note_check(
+        s, name, limit, n_known > 0 ? largest : NAN, 0, TARRY__FIT_AT_MOST,
+        good ? TARRY__FIT_SUPPORTED : TARRY__FIT_CONTRADICTED,
+        tarry__lab_text(
+            s->lab, "%.4g is the largest of %zu runs, %s%s", largest,
+            (size_t)c->runs, promise(s->lab, limit, TARRY__FIT_AT_MOST, 0),
+            n_known < c->runs ? "; some did not come that far" : ""));
 }
 
 double tarry__sheet_check_frequency(tarry__sheet *s, const char *name,
@@ -259,7 +306,7 @@ double tarry__sheet_check_frequency(tarry__sheet *s, const char *name,
                                "%ju of %ju runs, 95 %% interval %.2g to %.2g, "
                                "%s",
                                (uintmax_t)hits, (uintmax_t)runs, low, high,
-                               promise(s->lab, limit, relation)));
+                               promise(s->lab, limit, relation, 0)));
     return high;
 }
 

@@ -55,10 +55,17 @@ tarry__bound tarry__sheet_bound_of(tarry__sheet *sheet,
 
 /* ---- checking -------------------------------------------------------------*/
 
-/* The exponent of a sweep against the theory's. */
+/* The exponent of a sweep against the theory's, give or take 0.1. */
 void tarry__sheet_check_power(tarry__sheet *sheet, const char *name,
                               const tarry__fit_sweep *sweep, double theory,
                               tarry__fit_relation relation);
+
+/* The same with another tolerance. */
+void tarry__sheet_check_power_within(tarry__sheet *sheet, const char *name,
+                                     const tarry__fit_sweep *sweep,
+                                     double theory,
+                                     tarry__fit_relation relation,
+                                     double tolerance);
 
 /* Writes the exponent of a sweep into a cell of the table: `symbol`, what it is
  * the exponent of, in column "bandits", "prior" or "here". */
@@ -69,6 +76,19 @@ void tarry__sheet_show_power(tarry__sheet *sheet, const char *column,
 void tarry__sheet_check_mean(tarry__sheet *sheet, const char *name,
                              tarry__fit_point measured, double limit,
                              tarry__fit_relation relation);
+
+/* The same, give or take a tolerance. */
+void tarry__sheet_check_mean_within(tarry__sheet *sheet, const char *name,
+                                    tarry__fit_point measured, double limit,
+                                    tarry__fit_relation relation,
+                                    double tolerance);
+
+/* The largest value of a quantity over all runs of a case against a limit: for
+ * what holds in every run but one of T.  A value that is not a number is the
+ * largest. */
+void tarry__sheet_check_largest(tarry__sheet *sheet, const char *name,
+                                const tarry__lab_case *c,
+                                tarry__plan_quantity *quantity, double limit);
 
 /* How often something happened against a probability; answers the upper end of
  * its interval. */

@@ -105,13 +105,19 @@ static uint64_t checksum(uint64_t version, const tarry__archive *a)
     return tarry__base_digest(start, a->bytes, a->size);
 }
 
-tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
-                                  tarry_error *error)
+static header header_of(const tarry__archive *a)
 {
     header h = {
         .version = VERSION, .size = a->size, .checksum = checksum(VERSION, a)};
-    tarry__file file;
     memcpy(h.magic, MAGIC, sizeof MAGIC);
+    return h;
+}
+
+tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
+                                  tarry_error *error)
+{
+    const header h = header_of(a);
+    tarry__file file;
     const tarry_status status = tarry__file_begin(&file, path, error);
     if (status != TARRY_OK)
         return status;
@@ -120,37 +126,65 @@ tarry_status tarry__archive_write(const tarry__archive *a, const char *path,
     return tarry__file_end(&file, TARRY_OK, error);
 }
 
+/* `size` is that of what follows the header. */
+static tarry_status check_header(const header *h, uint64_t size,
+                                 const char *path, tarry_error *error)
+{
+    if (memcmp(h->magic, MAGIC, sizeof MAGIC) != 0)
+        return tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a saved state",
+                                path);
+    if (h->version < OLDEST || h->version > VERSION)
+        return tarry__base_fail(error, TARRY_BAD_STATE,
+                                "%s: version %ju of the format, not %d to %d",
+                                path, (uintmax_t)h->version, OLDEST, VERSION);
+    if (size != h->size)
+        return tarry__base_fail(
+            error, TARRY_BAD_STATE,
+            "%s: cut short or too long: %ju bytes announced", path,
+            (uintmax_t)h->size);
+    return TARRY_OK;
+}
+
+static tarry_status check_sum(const header *h, const tarry__archive *a,
+                              const char *path, tarry_error *error)
+{
+    return checksum(h->version, a) == h->checksum
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_BAD_STATE,
+                                  "%s: the checksum is wrong", path);
+}
+
+/* How many bytes are left in a file. */
+static uint64_t rest_of(FILE *file)
+{
+    const long start = ftell(file);
+    if (fseek(file, 0, SEEK_END) != 0)
+        return 0;
+    const long end = ftell(file);
+    fseek(file, start, SEEK_SET);
+    return (uint64_t)(end - start);
+}
+
 static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
                               tarry_error *error)
 {
     header h;
-    if (fread(&h, sizeof h, 1, file) != 1 ||
-        memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
+    if (fread(&h, sizeof h, 1, file) != 1)
         return tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a saved state",
                                 path);
-    if (h.version < OLDEST || h.version > VERSION)
-        return tarry__base_fail(error, TARRY_BAD_STATE,
-                                "%s: version %ju of the format, not %d to %d",
-                                path, (uintmax_t)h.version, OLDEST, VERSION);
-    const long start = ftell(file);
-    if (fseek(file, 0, SEEK_END) != 0 ||
-        (uint64_t)(ftell(file) - start) != h.size)
-        return tarry__base_fail(
-            error, TARRY_BAD_STATE,
-            "%s: cut short or too long: %ju bytes announced", path,
-            (uintmax_t)h.size);
-    fseek(file, start, SEEK_SET);
+    const tarry_status status = check_header(&h, rest_of(file), path, error);
+    if (status != TARRY_OK)
+        return status;
     a->bytes = tarry__base_alloc(h.size, 1);
     if (a->bytes == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
                                 path);
     a->size = h.size;
     a->version = h.version;
-    if (fread(a->bytes, 1, a->size, file) != a->size ||
-        checksum(h.version, a) != h.checksum)
-        return tarry__base_fail(error, TARRY_BAD_STATE,
-                                "%s: the checksum is wrong", path);
-    return TARRY_OK;
+    if (fread(a->bytes, 1, a->size, file) != a->size)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot be read",
+                                path);
+    return check_sum(&h, a, path, error);
 }
 
 tarry_status tarry__archive_read(tarry__archive *a, const char *path,
@@ -167,4 +201,37 @@ tarry_status tarry__archive_read(tarry__archive *a, const char *path,
     if (status != TARRY_OK)
         tarry__archive_clear(a);
     return status;
+}
+
+/* ---- memory ---------------------------------------------------------------*/
+
+tarry_status tarry__archive_pack(const tarry__archive *a, void **bytes,
+                                 size_t *size)
+{
+    const header h = header_of(a);
+    unsigned char *out = tarry__base_alloc(sizeof h + a->size, 1);
+    if (out == NULL)
+        return TARRY_NO_MEMORY;
+    memcpy(out, &h, sizeof h);
+    memcpy(out + sizeof h, a->bytes, a->size);
+    *bytes = out;
+    *size = sizeof h + a->size;
+    return TARRY_OK;
+}
+
+tarry_status tarry__archive_unpack(tarry__archive *a, const void *bytes,
+                                   size_t size, tarry_error *error)
+{
+    static const char label[] = "a packed state";
+    header h = {0};
+    const size_t head = size < sizeof h ? size : sizeof h;
+    memcpy(&h, bytes, head);
+    const tarry_status status = check_header(&h, size - head, label, error);
+    if (status != TARRY_OK)
+        return status;
+    *a = (tarry__archive){.loading = true,
+                          .version = h.version,
+                          .bytes = (unsigned char *)bytes + sizeof h,
+                          .size = h.size};
+    return check_sum(&h, a, label, error);
 }

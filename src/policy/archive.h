@@ -56,4 +56,12 @@ tarry_status tarry__archive_read(tarry__archive *a, const char *path,
                                  tarry_error *error);
 void tarry__archive_clear(tarry__archive *a);
 
+/* The same bytes as in a file, in memory.  The caller ends *bytes with
+ * tarry__base_free.  An archive made by unpack reads `bytes` where they are:
+ * it needs no clear. */
+tarry_status tarry__archive_pack(const tarry__archive *a, void **bytes,
+                                 size_t *size);
+tarry_status tarry__archive_unpack(tarry__archive *a, const void *bytes,
+                                   size_t size, tarry_error *error);
+
 #endif

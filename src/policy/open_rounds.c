@@ -126,3 +126,61 @@ void tarry__open_remove(tarry__open_rounds *open, uint64_t round)
     open->slot[hole] = 0;
     open->count--;
 }
+
+/* ---- the oldest ------------------------------------------------------------
+ * The youngest of those kept is on top of a heap, and gives way to an older
+ * one; at the end the heap is taken down into order. */
+
+static void sink(tarry_pending *heap, size_t count, size_t at)
+{
+    const tarry_pending moved = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && heap[child + 1].round > heap[child].round)
+            child++;
+        if (heap[child].round <= moved.round)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+static void make_heap(tarry_pending *heap, size_t count)
+{
+    for (size_t k = count / 2; k-- > 0;)
+        sink(heap, count, k);
+}
+
+static void sort_heap(tarry_pending *heap, size_t count)
+{
+    while (count > 1) {
+        const tarry_pending last = heap[--count];
+        heap[count] = heap[0];
+        heap[0] = last;
+        sink(heap, count, 0);
+    }
+}
+
+size_t tarry__open_oldest(const tarry__open_rounds *open, uint32_t skip,
+                          tarry_pending *out, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < open->room && most > 0; i++) {
+        const tarry_pending p = {round_of(open->slot[i]),
+                                 open->slot[i] &
+                                     ((1u << TARRY__OPEN_VALUE_BITS) - 1)};
+        if (p.round == 0 || (p.arm & skip) != 0)
+            continue;
+        if (count < most) {
+            out[count++] = p;
+            if (count == most)
+                make_heap(out, count);
+        } else if (p.round < out[0].round) {
+            out[0] = p;
+            sink(out, count, 0);
+        }
+    }
+    if (count < most)
+        make_heap(out, count);
+    sort_heap(out, count);
+    return count;
+}

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "tarry/status.h"
+#include "tarry/policy.h"
 
 enum { TARRY__OPEN_ROUND_BITS = 39, TARRY__OPEN_VALUE_BITS = 25 };
 
@@ -35,6 +35,11 @@ bool tarry__open_find(const tarry__open_rounds *open, uint64_t round,
 /* Whether every entry is where a search for it ends; for tables that were
  * read.  At least one slot must be empty. */
 bool tarry__open_is_sound(const tarry__open_rounds *open);
+
+/* The oldest rounds in it whose values have none of the bits `skip`, oldest
+ * first, at most `most`; answers how many. */
+size_t tarry__open_oldest(const tarry__open_rounds *open, uint32_t skip,
+                          tarry_pending *out, size_t most);
 
 /* Removes a round that is in the table. */
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round);

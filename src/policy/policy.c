@@ -272,6 +272,31 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
     return expired ? TARRY_EXPIRED : is_late(p, round) ? TARRY_LATE : TARRY_OK;
 }
 
+size_t tarry_policy_pending(const tarry_policy *p, tarry_pending *out,
+                            size_t most)
+{
+    if (p == NULL || (out == NULL && most > 0))
+        return 0;
+    return tarry__open_oldest(&p->open, TARRY__POLICY_EXPIRED, out, most);
+}
+
+bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round)
+{
+    uint32_t value;
+    return tarry__open_find(&p->open, round, &value) &&
+           (value & TARRY__POLICY_EXPIRED) == 0;
+}
+
+uint64_t tarry__policy_round(const tarry_policy *p)
+{
+    return p->round;
+}
+
+uint64_t tarry__policy_n_pending(const tarry_policy *p)
+{
+    return p->open.count - p->expired;
+}
+
 /* ---- status ---------------------------------------------------------------*/
 
 /* Phased policies estimate at the end of a phase, others at each loss. */
@@ -490,6 +515,16 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
         p->type->archive(p->state, p->type, &p->problem, a);
 }
 
+/* Fills an archive, which is to be cleared also after a failure. */
+static tarry_status archive_all(tarry_policy *p, tarry__archive *a)
+{
+    char name[64] = "";
+    snprintf(name, sizeof name, "%s", p->type->name);
+    archive_name(a, name);
+    archive_policy(p, a);
+    return a->status;
+}
+
 tarry_status tarry_policy_save(tarry_policy *p, const char *path,
                                tarry_error *error)
 {
@@ -497,11 +532,7 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "an argument is NULL");
     tarry__archive a = {0};
-    char name[64] = "";
-    snprintf(name, sizeof name, "%s", p->type->name);
-    archive_name(&a, name);
-    archive_policy(p, &a);
-    tarry_status status = a.status;
+    tarry_status status = archive_all(p, &a);
     if (status == TARRY_OK)
         status = tarry__archive_write(&a, path, error);
     else
@@ -509,6 +540,25 @@ tarry_status tarry_policy_save(tarry_policy *p, const char *path,
                          tarry_status_text(status));
     tarry__archive_clear(&a);
     return status;
+}
+
+tarry_status tarry_policy_pack(tarry_policy *p, void **bytes, size_t *size)
+{
+    tarry__archive a = {0};
+    if (p == NULL || bytes == NULL || size == NULL)
+        return TARRY_BAD_ARGUMENT;
+    *bytes = NULL;
+    *size = 0;
+    tarry_status status = archive_all(p, &a);
+    if (status == TARRY_OK)
+        status = tarry__archive_pack(&a, bytes, size);
+    tarry__archive_clear(&a);
+    return status;
+}
+
+void tarry_policy_pack_free(void *bytes)
+{
+    tarry__base_free(bytes);
 }
 
 static tarry_policy *allocate(const tarry__policy_type *type)
@@ -562,6 +612,25 @@ tarry_status tarry_policy_restore(const char *path, tarry_policy **out,
     tarry__archive_clear(&a);
     if (status != TARRY_OK)
         tarry__base_fail(error, status, "%s: %s", path,
+                         tarry_status_text(status));
+    return status;
+}
+
+tarry_status tarry_policy_unpack(const void *bytes, size_t size,
+                                 tarry_policy **out, tarry_error *error)
+{
+    tarry__archive a;
+    if (out != NULL)
+        *out = NULL;
+    if (bytes == NULL || out == NULL)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an argument is NULL");
+    tarry_status status = tarry__archive_unpack(&a, bytes, size, error);
+    if (status != TARRY_OK)
+        return status;
+    status = restore(&a, out);
+    if (status != TARRY_OK)
+        tarry__base_fail(error, status, "a packed state: %s",
                          tarry_status_text(status));
     return status;
 }

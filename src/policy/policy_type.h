@@ -140,6 +140,12 @@ typedef struct tarry__policy_type {
 extern const tarry__policy_type *const tarry__policy_types[];
 extern const tarry__policy_type tarry__policy_recommended;
 
+/* Whether a round is outstanding and not given up; the last round, and how many
+ * are outstanding: at no cost. */
+bool tarry__policy_is_pending(const tarry_policy *policy, uint64_t round);
+uint64_t tarry__policy_round(const tarry_policy *policy);
+uint64_t tarry__policy_n_pending(const tarry_policy *policy);
+
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);
 

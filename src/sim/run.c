@@ -34,6 +34,7 @@ typedef struct {
     tarry__open_rounds held; /* by the adversary: round to arm */
     size_t *plan_arm;        /* the plan as the adversary sees it */
     double *plan_weight;
+    uint64_t *plan_target;
     size_t n_plan, room_plan;
     uint64_t uses[3];     /* losses by tarry__policy_use */
     uint64_t outstanding; /* plays whose loss has not been seen */
@@ -119,6 +120,7 @@ static void close_game(game *g)
 {
     tarry__policy_close(g->type, g->state);
     tarry__base_free(g->plan_weight);
+    tarry__base_free(g->plan_target);
     tarry__base_free(g->plan_arm);
     tarry__open_clear(&g->held);
     tarry__wheel_clear(&g->wheel);
@@ -142,17 +144,22 @@ static tarry_status show_plan(game *g, const tarry_policy_status *status)
     if (status->n_plan > g->room_plan) {
         tarry__base_free(g->plan_arm);
         tarry__base_free(g->plan_weight);
+        tarry__base_free(g->plan_target);
+        g->plan_target =
+            tarry__base_alloc(status->n_plan, sizeof *g->plan_target);
         g->plan_arm = tarry__base_alloc(status->n_plan, sizeof *g->plan_arm);
         g->plan_weight =
             tarry__base_alloc(status->n_plan, sizeof *g->plan_weight);
         g->room_plan = status->n_plan;
-        if (g->plan_arm == NULL || g->plan_weight == NULL)
+        if (g->plan_arm == NULL || g->plan_weight == NULL ||
+            g->plan_target == NULL)
             return TARRY_NO_MEMORY;
     }
     g->n_plan = status->n_plan;
     for (size_t i = 0; i < status->n_plan; i++) {
         g->plan_arm[i] = status->plan[i].arm;
         g->plan_weight[i] = status->plan[i].weight;
+        g->plan_target[i] = status->plan[i].target;
     }
     return TARRY_OK;
 }
@@ -170,6 +177,8 @@ static tarry_status log_phase(game *g, uint64_t round)
         g->ended = g->trial->phase_ended != NULL &&
                    g->trial->phase_ended(g->trial->phase_context, &status);
     }
+    if (g->trial->phase_began != NULL)
+        g->trial->phase_began(g->trial->phase_context, &status);
     g->seen_phase = *g->phase;
     g->phase_start = round;
     g->phase_designated = planned(&status);
@@ -241,15 +250,19 @@ static double held_loss(game *g, uint64_t round, size_t arm)
                              g->past_x[round - g->past]);
 }
 
-/* An adversary: it sees the choice and the plan, not the loss, and names the
- * rounds whose losses are seen now. */
+/* An adversary: it sees the choice and the plan, the loss only if its record
+ * says so, and names the rounds whose losses are seen now. */
 static tarry_status deliver_held(game *g, uint64_t round, size_t arm)
 {
+    const bool sees = tarry__adversary_kind(g->world->adversary)->by_loss;
     const tarry__adversary_view view = {.round = round,
                                         .phase = g->seen_phase,
                                         .n_plan = g->n_plan,
                                         .plan_arm = g->plan_arm,
-                                        .plan_weight = g->plan_weight};
+                                        .plan_weight = g->plan_weight,
+                                        .plan_target = g->plan_target,
+                                        .loss = sees ? held_loss(g, round, arm)
+                                                     : NAN};
     const uint64_t *released;
     bool held = true; /* this very play */
     if (tarry__open_reserve(&g->held) != TARRY_OK)

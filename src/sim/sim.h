@@ -38,6 +38,8 @@ typedef struct {
      * anything of the next phase is played; true ends the trial there.  NULL
      * for none. */
     bool (*phase_ended)(void *context, const tarry_policy_status *status);
+    /* Called when a phase has begun, the first too.  NULL for none. */
+    void (*phase_began)(void *context, const tarry_policy_status *status);
     void *phase_context;
 } tarry__sim_trial;
 

@@ -210,6 +210,12 @@ static void calls_without_a_policy_are_refused(void **state)
     assert_int_equal(tarry_policy_observe(NULL, 1, 0), TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_certify(NULL, &arm, &gap),
                      TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_cancel(NULL, 1), TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_expire(NULL, 1), TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_admit(NULL, two_arms, &arm),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_withdraw(NULL, 0), TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_probability(NULL, &gap), TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_save(NULL, "/dev/null", NULL),
                      TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_restore(NULL, &policy, NULL),

@@ -49,8 +49,10 @@ static void a_plain_bandit_by_hand(void **state)
     CHECK_NEAR(b.min_weight, 0.25, 1e-6);
     CHECK_NEAR(b.q, 1, 0);
     CHECK_NEAR(b.alpha, 4, 0);
-    CHECK_NEAR(b.beta, 2 * (log(1e5) + 1) * 42 + 70, 1e-6);
-    CHECK_NEAR(b.upper, 8 * b.beta + 32 * sqrt(4 * 4 * 1e5 * log_kt) + 2, 1e-6);
+    assert_int_equal(b.n_phases, 4);
+    CHECK_NEAR(b.beta, 2 * (log(4 * 4 * 1e5) + 1) * 42 + 70, 1e-6);
+    CHECK_NEAR(b.upper, 8 * b.beta + 32 * sqrt(3 * 4 * 4 * 1e5 * log_kt) + 4,
+               1e-6);
     CHECK_NEAR(b.phase[0].quota, 64 * 4 * log_kt, 1e-6);
     CHECK_NEAR(b.first_phase, 4 * ceil(64 * log_kt), 4);
 }
@@ -65,16 +67,77 @@ static void algorithms_3_and_4_by_hand(void **state)
     CHECK_NEAR(three.phase[0].quota, wait, 1e-2);
     CHECK_NEAR(three.phase[0].longest, 2 * wait + 500, 2e-2);
     CHECK_NEAR(three.phase[1].quota, 24 * 2 * log(1e5) * 42 / 0.25, 1e-6);
-    assert_int_equal(three.n_phases, 3);
-    double sum = 0;
+    assert_int_equal(three.n_phases, 4);
+    double sum = 4;
     for (size_t m = 0; m < three.n_phases; m++)
-        sum += 24 * ldexp(0.5, -(int)m) * three.phase[m].longest;
+        sum += 38.62741699796952 * ldexp(0.5, -(int)m) * three.phase[m].longest;
     CHECK_NEAR(three.upper, sum, 1e-6);
     q.policy = "phased-mab";
     const tarry__bound four = ask(&q);
     CHECK_NEAR(four.phase[0].quota, ceil(96 * log_kt), 0);
     CHECK_NEAR(four.phase[1].longest, 4 * ceil(384 * log_kt) + 500, 0);
     CHECK_NEAR(four.first_phase, 4 * ceil(96 * log_kt), 0);
+    sum = 4;
+    for (size_t m = 0; m < four.n_phases; m++)
+        sum += 20 * ldexp(0.5, -(int)m) * four.phase[m].longest;
+    CHECK_NEAR(four.upper, sum, 1e-6);
+}
+
+/* The dearest game that the premises of the lemma on regret allow: phases of
+ * alpha N + beta rounds at 8 eps each, but no round above 2, until the horizon
+ * cuts one short. */
+static double dearest_game(double alpha, double beta, double n, double log_kt,
+                           double T)
+{
+    double regret = 0, eps = 0.5;
+    for (double left = T; left > 0; eps /= 2) {
+        const double rounds =
+            fmin(alpha * 16 * n * log_kt / (eps * eps) + beta, left);
+        regret += 8 * eps * rounds;
+        left -= rounds;
+    }
+    return regret;
+}
+
+/* 32 sqrt(3): no game is dearer, and with 32 or 32 * 1.7 some would be. */
+static void phases_add_up_to_the_lemma_on_regret(void **state)
+{
+    (void)state;
+    const double n = 5, K = 70;
+    double largest = 0;
+    for (double alpha = 1; alpha < 50; alpha *= 2.7)
+        for (double beta = 1e-9; beta < 1e7; beta *= 100)
+            for (double T = 1e4; T < 1e14; T *= 1.05) {
+                const double L = log(K * T);
+                const double dear = dearest_game(alpha, beta, n, L, T);
+                const double root = sqrt(alpha * n * T * L);
+                CHECK_AT_MOST(dear, 8 * beta + 32 * sqrt(3) * root);
+                largest = fmax(largest, (dear - 8 * beta) / root);
+            }
+    CHECK_AT_MOST(32 * 1.71, largest);
+}
+
+/* Survivors' gaps: what the cut allows plus twice what an estimate may be off.
+ * Algorithm 3: cut 6 eps, an upper estimate is at most eps + 4 sqrt(2) eps off;
+ * Algorithm 4: cut 4 eps, at most 3 eps off; the next phase has eps / 2. */
+static void gaps_of_survivors_by_hand(void **state)
+{
+    (void)state;
+    const double three = 2 * (6 + 2 * (1 + 4 * sqrt(2)));
+    const double four = 2 * (4 + 2 * 3);
+    question q = {"basis:arms=4", "rademacher", "constant:rounds=0",
+                  "phased-loss-dependent", 100000};
+    tarry__bound b = ask(&q);
+    double sum = 4;
+    for (size_t m = 0; m < b.n_phases; m++)
+        sum += three * b.phase[m].epsilon * 2 * b.phase[m].quota;
+    CHECK_NEAR(b.upper, sum, 1e-6 * sum);
+    q.policy = "phased-mab";
+    b = ask(&q);
+    sum = 4;
+    for (size_t m = 0; m < b.n_phases; m++)
+        sum += four * b.phase[m].epsilon * 4 * b.phase[m].quota;
+    CHECK_NEAR(b.upper, sum, 1e-6 * sum);
 }
 
 static void other_policies_are_refused(void **state)
@@ -296,6 +359,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_bandit_by_hand),
         cmocka_unit_test(algorithms_3_and_4_by_hand),
+        cmocka_unit_test(phases_add_up_to_the_lemma_on_regret),
+        cmocka_unit_test(gaps_of_survivors_by_hand),
         cmocka_unit_test(other_policies_are_refused),
         cmocka_unit_test(longer_delays_raise_them),
         cmocka_unit_test(longer_horizons_raise_them),

@@ -6,13 +6,17 @@ enum { ARMS = 4, ROUNDS = 20000 };
 static const size_t plan_arm[ARMS - 1] = {3, 1, 0};
 static const double plan_weight[ARMS - 1] = {0.5, 0.1, 0.4};
 
+static const uint64_t plan_target[ARMS - 1] = {50, 10, 40};
+
 static tarry__adversary_view view_of(uint64_t round, uint64_t phase)
 {
     return (tarry__adversary_view){.round = round,
                                    .phase = phase,
                                    .n_plan = ARMS - 1,
                                    .plan_arm = plan_arm,
-                                   .plan_weight = plan_weight};
+                                   .plan_weight = plan_weight,
+                                   .plan_target = plan_target,
+                                   .loss = round % 3 == 0 ? 1 : -1};
 }
 
 static tarry__world *make(const char *delay)
@@ -68,6 +72,19 @@ static void budgets_are_never_exceeded(void **state)
         {"hold-newest", 100},
         {"hold-newest:sigma=0", 0},
         {"hold-newest:sigma=1", 1},
+        {"hold-in-turn", 100},
+        {"hold-in-turn:sigma=0", 0},
+        {"hold-in-turn:sigma=2", 2},
+        {"hold-staggered", 100},
+        {"hold-staggered:sigma=0", 0},
+        {"hold-staggered:sigma=1", 1},
+        {"hold-staggered:sigma=2000", 2000},
+        {"hold-late", 100},
+        {"hold-late:sigma=0", 0},
+        {"hold-late:sigma=7", 7},
+        {"hold-good", 100},
+        {"hold-good:sigma=0", 0},
+        {"hold-good:sigma=9,longest=4", 9},
         {"script:file=FOLDER/a.csv", 90},
         {"script:file=FOLDER/a.csv,sigma=10", 10},
         {"script:file=FOLDER/a.csv,sigma=0", 0},
@@ -180,6 +197,81 @@ static void a_script_over_budget_lets_plays_go_at_once(void **state)
     tarry__world_free(world);
 }
 
+/* Algorithm 2 by hand: targets 50, 10, 40, then sweeps of one replay of each
+ * short arm.  A budget of 6 lasts for 2 plays of each arm; then arm 3, of the
+ * largest target, gets all that is held of it. */
+static void hold_in_turn_keeps_one_of_each_and_gives_up_in_turn(void **state)
+{
+    (void)state;
+    tarry__world *world = make("hold-in-turn:sigma=6");
+    tarry__adversary *a = world->adversary;
+    const uint64_t *released;
+    uint64_t t = 0;
+    for (size_t i = 0; i < ARMS - 1; i++)
+        for (uint64_t k = 1; k <= plan_target[i]; k++) {
+            const tarry__adversary_view view = view_of(++t, 1);
+            assert_int_equal(
+                tarry__adversary_play(a, &view, plan_arm[i], &released),
+                k < plan_target[i]);
+        }
+    for (size_t i = 0; i < ARMS - 1; i++) { /* the first sweep */
+        const tarry__adversary_view view = view_of(++t, 1);
+        assert_int_equal(
+            tarry__adversary_play(a, &view, plan_arm[i], &released), 0);
+    }
+    assert_int_equal(tarry__adversary_outstanding(a), 6);
+    const tarry__adversary_view view = view_of(++t, 1);
+    assert_int_equal(tarry__adversary_play(a, &view, 3, &released), 3);
+    const uint64_t expected[] = {50, 101, 104};
+    assert_memory_equal(released, expected, sizeof expected);
+    assert_int_equal(tarry__adversary_outstanding(a), 4);
+    tarry__world_free(world);
+}
+
+/* What is kept adds up to the budget, most of the arm given up first. */
+static void hold_staggered_spends_its_budget_at_once(void **state)
+{
+    (void)state;
+    tarry__world *world = make("hold-staggered:sigma=36");
+    tarry__adversary *a = world->adversary;
+    const uint64_t *released;
+    const uint64_t kept[] = {30, 1, 5}; /* 36 (1 - 1/6), last, 6 (1 - 1/6) */
+    uint64_t t = 0, held = 0;
+    for (size_t i = 0; i < ARMS - 1; i++) {
+        for (uint64_t k = 0; k < plan_target[i]; k++) {
+            const tarry__adversary_view view = view_of(++t, 1);
+            tarry__adversary_play(a, &view, plan_arm[i], &released);
+        }
+        assert_int_equal(tarry__adversary_outstanding(a), held += kept[i]);
+    }
+    tarry__world_free(world);
+}
+
+/* Arm 0 is the best of a basis: its low losses are held, the others' high. */
+static void hold_good_holds_what_speaks_for_the_best(void **state)
+{
+    (void)state;
+    tarry__world *world =
+        make_world("basis:arms=4,best=-0.5,gap=0.5,means=equal", "rademacher",
+                   "hold-good:sigma=50,longest=7");
+    const uint64_t *released;
+    for (uint64_t t = 1; t < 200; t++) {
+        const tarry__adversary_view view = view_of(t, 1);
+        const size_t arm = t % ARMS;
+        const bool goes = (arm == world->instance.best) != (view.loss < 0);
+        const size_t n =
+            tarry__adversary_play(world->adversary, &view, arm, &released);
+        bool gone = false;
+        for (size_t i = 0; i < n; i++) {
+            gone |= released[i] == t;
+            assert_true(released[i] == t || released[i] + 7 == t);
+        }
+        assert_true(gone == goes);
+    }
+    assert_int_equal(tarry__adversary_longest(world->adversary), 7);
+    tarry__world_free(world);
+}
+
 static void models_tell_who_depends_on_the_arm(void **state)
 {
     (void)state;
@@ -194,7 +286,11 @@ static void models_tell_who_depends_on_the_arm(void **state)
         assert_string_equal(tarry__adversary_kind(world->adversary)->entry.name,
                             name);
         assert_int_equal(tarry__world_model(world),
-                         strcmp(name, "hold-rarest") == 0
+                         strcmp(name, "hold-good") == 0
+                             ? TARRY__ENV_LOSS_DEPENDENT
+                         : strcmp(name, "hold-rarest") == 0 ||
+                                 strcmp(name, "hold-in-turn") == 0 ||
+                                 strcmp(name, "hold-staggered") == 0
                              ? TARRY__ENV_ADVERSARIAL_BY_ARM
                              : TARRY__ENV_ADVERSARIAL);
         tarry__world_free(world);
@@ -210,6 +306,9 @@ int main(void)
         cmocka_unit_test(hold_all_keeps_its_period),
         cmocka_unit_test(hold_rarest_holds_one_arm_until_the_phase_ends),
         cmocka_unit_test(hold_rarest_leaves_policies_without_a_plan_alone),
+        cmocka_unit_test(hold_in_turn_keeps_one_of_each_and_gives_up_in_turn),
+        cmocka_unit_test(hold_staggered_spends_its_budget_at_once),
+        cmocka_unit_test(hold_good_holds_what_speaks_for_the_best),
         cmocka_unit_test(scripts_are_followed_and_repeat_or_end),
         cmocka_unit_test(a_script_over_budget_lets_plays_go_at_once),
         cmocka_unit_test(models_tell_who_depends_on_the_arm),

@@ -40,6 +40,8 @@ static const char *const wild[] = {
     "pareto:shape=1.2,mean=50",
     "lomax:shape=0.9,scale=30,spread=3",
     "lomax:shape=1.5",
+    "shapes:mean=30",
+    "shapes:mean=7.5,spread=2,never=0.1",
     "lognormal:median=10,sigma=4",
     "weibull:shape=0.2,scale=10",
     "exponential:mean=30,never=0.2385",

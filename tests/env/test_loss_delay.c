@@ -21,6 +21,10 @@ static const joint joints[] = {
     {"basis:arms=4,best=0.1,gap=0.6", "none", "payoff:D=70"},
     {"basis:arms=4,best=0.3,gap=0.4", "uniform:low=0", "payoff:D=25.5"},
     {"basis:arms=4,best=0.3,gap=0.4", "normal:sd=0.1,low=0", "payoff:D=1000"},
+    {"basis:arms=4,best=-0.4,gap=0.9", "rademacher",
+     "lowest-late:p=0.2,late=40,far_p=0.05,far=900"},
+    {"basis:arms=4,best=-0.4,gap=0.9", "uniform:width=0.4",
+     "highest-late:p=0.4,late=40,early=3,spread=2"},
     {"lower-loss", "rademacher", "theorem"},
 };
 
@@ -188,9 +192,32 @@ static void the_payoff_lower_bound_has_whole_delays(void **state)
     tarry__world_free(world);
 }
 
+/* All late losses are at most those that are not. */
+static void late_losses_are_the_lowest_or_the_highest(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"lowest-late:p=0.3,late=9",
+                                 "highest-late:p=0.3,late=9"};
+    for (size_t i = 0; i < 2; i++) {
+        tarry__world *world = make_world(bandit, "uniform:width=0.4", texts[i]);
+        double late[2] = {1, -1}, early[2] = {1, -1}; /* least, largest */
+        for (uint64_t t = 1; t < 5000; t++) {
+            double loss, *range;
+            uint64_t d;
+            tarry__world_draw(world, t, 2, &loss, &d);
+            range = d == 9 ? late : early;
+            range[0] = fmin(range[0], loss);
+            range[1] = fmax(range[1], loss);
+        }
+        assert_true(i == 0 ? late[1] <= early[0] : early[1] <= late[0]);
+        tarry__world_free(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(late_losses_are_the_lowest_or_the_highest),
         cmocka_unit_test(joint_laws_have_the_stated_tails_and_means),
         cmocka_unit_test(means_are_the_sums_of_their_tails),
         cmocka_unit_test(late_is_what_the_threshold_says),

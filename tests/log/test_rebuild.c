@@ -101,7 +101,7 @@ static void losses_and_delays_come_together(void **state)
     double *columns = malloc(3 * COUNT * sizeof *columns);
     const tarry__log log =
         log_of(&m, columns, columns + COUNT, columns + 2 * COUNT);
-    tarry__rebuilt world;
+    tarry__rebuild_world world;
     tarry_error error;
     assert_int_equal(tarry__rebuild(&log, NULL, true, &world, &error),
                      TARRY_OK);
@@ -142,7 +142,7 @@ static void arms_that_are_hardly_known_borrow(void **state)
     }
     const tarry__log log =
         log_of(&m, columns, columns + COUNT, columns + 2 * COUNT);
-    tarry__rebuilt world;
+    tarry__rebuild_world world;
     tarry_error error;
     assert_int_equal(tarry__rebuild(&log, NULL, false, &world, &error),
                      TARRY_OK);

@@ -304,6 +304,37 @@ static void a_range_that_is_none_is_refused(void **state)
     unlink(path);
 }
 
+/* What is packed is what a file holds, byte for byte, and any change of it is
+ * refused. */
+static void a_packed_policy_comes_back(void **state)
+{
+    (void)state;
+    const char *path = in_folder("saved");
+    bytes b = saved_policy(description(0), path);
+    tarry_policy *p, *q;
+    void *packed;
+    size_t size;
+    assert_int_equal(tarry_policy_restore(path, &p, NULL), TARRY_OK);
+    assert_int_equal(tarry_policy_pack(p, &packed, &size), TARRY_OK);
+    assert_int_equal(size, b.size);
+    assert_memory_equal(packed, b.data, size);
+    for (size_t i = 0; i < size; i += 7) {
+        ((unsigned char *)packed)[i] ^= 16;
+        assert_int_equal(tarry_policy_unpack(packed, size, &q, NULL),
+                         TARRY_BAD_STATE);
+        ((unsigned char *)packed)[i] ^= 16;
+        assert_int_equal(tarry_policy_unpack(packed, i, &q, NULL),
+                         TARRY_BAD_STATE);
+    }
+    assert_int_equal(tarry_policy_unpack(packed, size, &q, NULL), TARRY_OK);
+    try_out(q);
+    tarry_policy_free(p);
+    tarry_policy_free(q);
+    tarry_policy_pack_free(packed);
+    free(b.data);
+    unlink(path);
+}
+
 /* Somebody who repairs the checksum gets a policy or a refusal; no crash, no
  * leak, no read outside the file. */
 static void a_forged_file_does_no_harm(void **state)
@@ -417,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_file_with_more_bytes_is_refused),
         cmocka_unit_test(a_file_with_any_byte_changed_is_refused),
         cmocka_unit_test(another_version_is_refused_by_number),
+        cmocka_unit_test(a_packed_policy_comes_back),
         cmocka_unit_test(a_forged_file_does_no_harm),
         cmocka_unit_test(a_range_that_is_none_is_refused),
         cmocka_unit_test(a_missing_file_is_an_io_error),

@@ -323,12 +323,37 @@ static void a_failed_allocation_leaves_it_usable(void **state)
     end_pair(&p);
 }
 
+/* Odd rounds of a thousand are taken out; the rest comes oldest first. */
+static void the_oldest_come_in_order(void **state)
+{
+    (void)state;
+    pair p = make_pair(1000);
+    tarry_pending out[1000];
+    for (uint64_t round = 1; round <= 1000; round++)
+        add(&p, round);
+    for (uint64_t round = 1; round <= 1000; round += 2)
+        tarry__open_remove(&p.table, round);
+    const size_t most[] = {0, 1, 2, 7, 499, 500, 501, 1000};
+    for (size_t m = 0; m < sizeof most / sizeof *most; m++) {
+        const size_t count = tarry__open_oldest(&p.table, 0, out, most[m]);
+        assert_int_equal(count, most[m] < 500 ? most[m] : 500);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t value;
+            assert_int_equal(out[i].round, 2 * (i + 1));
+            assert_true(tarry__open_find(&p.table, out[i].round, &value));
+            assert_int_equal(out[i].arm, value);
+        }
+    }
+    end_pair(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_agrees_with_a_plain_list),
         cmocka_unit_test(a_million_open_rounds_take_at_most_24_bytes_each),
         cmocka_unit_test(probing_goes_round_the_end),
+        cmocka_unit_test(the_oldest_come_in_order),
         cmocka_unit_test(an_empty_table_has_no_rounds),
         cmocka_unit_test(a_failed_allocation_leaves_it_usable),
     };

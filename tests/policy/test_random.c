@@ -9,13 +9,17 @@
 #include "folder.h"
 #include "play.h"
 
-enum { ARMS = 6, DIM = 3, HORIZON = 1000000, ROOM = 1 << 20 };
+enum { ARMS = 6, MOST_ARMS = 12, DIM = 3, HORIZON = 1000000, ROOM = 1 << 20 };
+
+typedef enum { UNKNOWN, OPEN, REPORTED, CANCELLED, EXPIRED } fate;
 
 /* What a policy should know, in the simplest form. */
 typedef struct {
-    uint64_t round, pending, pending_max, reported;
-    uint8_t *state; /* per round: 0 never chosen, 1 open, 2 reported */
-    uint8_t *arm;
+    uint64_t round, pending, pending_max, reported, cancelled, expired;
+    uint8_t *fate, *arm; /* per round */
+    size_t n_arms;
+    bool gone[MOST_ARMS]; /* withdrawn */
+    /* since arms have changed: */
     uint64_t phase;
     size_t n_active;
 } model;
@@ -63,13 +67,16 @@ static void check_status(program *p)
     assert_int_equal(s.pending, m->pending);
     assert_int_equal(s.pending_max, m->pending_max);
     assert_int_equal(s.used + s.ignored + s.late, m->reported);
-    assert_true(s.best < ARMS && s.phase >= m->phase);
+    assert_int_equal(s.cancelled, m->cancelled);
+    assert_int_equal(s.expired, m->expired);
+    assert_int_equal(s.n_arms, m->n_arms);
+    assert_true(s.best < m->n_arms && s.phase >= m->phase);
     for (size_t i = 0; i < s.n_active; i++) {
-        assert_true(s.active[i] < ARMS);
+        assert_true(s.active[i] < m->n_arms);
         assert_true(i == 0 || s.active[i] > s.active[i - 1]);
     }
     for (size_t i = 0; i < s.n_plan; i++) {
-        assert_true(s.plan[i].arm < ARMS);
+        assert_true(s.plan[i].arm < m->n_arms);
         assert_true(s.plan[i].weight > 0 && s.plan[i].weight <= 1 + 1e-12);
     }
     if (s.phase > 0) {
@@ -96,7 +103,7 @@ static void do_choose(program *p)
     assert_int_equal(tarry_policy_choose(p->twin, &twin_round, &twin_arm),
                      TARRY_OK);
     assert_int_equal(round, ++m->round);
-    assert_true(arm < ARMS);
+    assert_true(arm < m->n_arms && !m->gone[arm]);
     if (arm != twin_arm)
         fail_msg("%s, round %ju: %zu, the twin %zu", p->text, (uintmax_t)round,
                  arm, twin_arm);
@@ -104,7 +111,7 @@ static void do_choose(program *p)
     if (s.phase > 0 && !is_among(s.active, s.n_active, arm))
         fail_msg("%s, round %ju: arm %zu is not active", p->text,
                  (uintmax_t)round, arm);
-    m->state[round] = 1;
+    m->fate[round] = OPEN;
     m->arm[round] = (uint8_t)arm;
     m->pending++;
     if (m->pending > m->pending_max)
@@ -119,7 +126,7 @@ static uint64_t some_round(program *p)
         const uint64_t last = p->m.round;
         round = below(p, 2) ? below(p, last + 3)
                             : last - below(p, last < 50 ? last + 1 : 50);
-        if (round <= last && p->m.state[round] == 1)
+        if (round <= last && p->m.fate[round] == OPEN)
             return round;
     }
     return below(p, 50) == 0 ? UINT64_MAX - below(p, 3) : round;
@@ -135,6 +142,13 @@ static double some_loss(program *p, uint64_t round, bool *good)
     return round <= p->m.round ? loss_of(p->g, round, p->m.arm[round]) : 0.5;
 }
 
+/* It is no longer waited for. */
+static void forget(model *m, uint64_t round)
+{
+    m->pending -= m->fate[round] == OPEN;
+    m->expired -= m->fate[round] == EXPIRED;
+}
+
 static void do_observe(program *p)
 {
     model *m = &p->m;
@@ -145,16 +159,101 @@ static void do_observe(program *p)
     assert_int_equal(tarry_policy_observe(p->twin, round, loss), status);
     if (round == 0 || round > m->round) {
         assert_int_equal(status, TARRY_UNKNOWN_ROUND);
-    } else if (m->state[round] == 2) {
+    } else if (m->fate[round] == REPORTED || m->fate[round] == CANCELLED) {
         assert_int_equal(status, TARRY_REPORTED_TWICE);
     } else if (!good) {
         assert_int_equal(status, TARRY_BAD_LOSS);
     } else {
-        assert_true(status == TARRY_OK || status == TARRY_LATE);
-        m->state[round] = 2;
-        m->pending--;
+        if (m->fate[round] == EXPIRED)
+            assert_int_equal(status, TARRY_EXPIRED);
+        else
+            assert_true(status == TARRY_OK || status == TARRY_LATE);
+        forget(m, round);
+        m->fate[round] = REPORTED;
         m->reported++;
     }
+}
+
+static void do_cancel(program *p)
+{
+    model *m = &p->m;
+    const uint64_t round = some_round(p);
+    const tarry_status status = tarry_policy_cancel(p->policy, round);
+    assert_int_equal(tarry_policy_cancel(p->twin, round), status);
+    if (round == 0 || round > m->round) {
+        assert_int_equal(status, TARRY_UNKNOWN_ROUND);
+    } else if (m->fate[round] == REPORTED || m->fate[round] == CANCELLED) {
+        assert_int_equal(status, TARRY_REPORTED_TWICE);
+    } else {
+        assert_int_equal(status, TARRY_OK);
+        forget(m, round);
+        m->fate[round] = CANCELLED;
+        m->cancelled++;
+    }
+}
+
+static void do_expire(program *p)
+{
+    model *m = &p->m;
+    const uint64_t round = some_round(p);
+    const tarry_status status = tarry_policy_expire(p->policy, round);
+    assert_int_equal(tarry_policy_expire(p->twin, round), status);
+    if (round == 0 || round > m->round) {
+        assert_int_equal(status, TARRY_UNKNOWN_ROUND);
+    } else if (m->fate[round] == REPORTED || m->fate[round] == CANCELLED) {
+        assert_int_equal(status, TARRY_REPORTED_TWICE);
+    } else if (m->fate[round] == EXPIRED) {
+        assert_int_equal(status, TARRY_EXPIRED);
+    } else {
+        assert_int_equal(status, TARRY_OK);
+        forget(m, round);
+        m->fate[round] = EXPIRED;
+        m->expired++;
+    }
+}
+
+/* Phases begin anew. */
+static void change_arms(model *m)
+{
+    m->phase = 0;
+    m->n_active = MOST_ARMS;
+}
+
+static void do_admit(program *p)
+{
+    model *m = &p->m;
+    size_t arm = 0, twin_arm = 0;
+    if (m->n_arms == MOST_ARMS)
+        return;
+    const double *features = arm_of(p->g, m->n_arms);
+    const tarry_status status = tarry_policy_admit(p->policy, features, &arm);
+    assert_int_equal(tarry_policy_admit(p->twin, features, &twin_arm), status);
+    if (status == TARRY_BAD_ARGUMENT)
+        return; /* this policy cannot */
+    assert_int_equal(status, TARRY_OK);
+    assert_int_equal(arm, m->n_arms++);
+    change_arms(m);
+}
+
+static void do_withdraw(program *p)
+{
+    model *m = &p->m;
+    size_t left = 0;
+    const size_t arm = below(p, MOST_ARMS);
+    const tarry_status status = tarry_policy_withdraw(p->policy, arm);
+    assert_int_equal(tarry_policy_withdraw(p->twin, arm), status);
+    for (size_t k = 0; k < m->n_arms; k++)
+        left += !m->gone[k];
+    if (status == TARRY_BAD_ARGUMENT)
+        return; /* the last one, or this policy cannot */
+    if (arm >= m->n_arms || m->gone[arm]) {
+        assert_int_equal(status, TARRY_NO_SUCH_ARM);
+        return;
+    }
+    assert_int_equal(status, TARRY_OK);
+    assert_true(left > 1);
+    m->gone[arm] = true;
+    change_arms(m);
 }
 
 static void do_save(program *p)
@@ -168,12 +267,12 @@ static void do_save(program *p)
 
 static void do_certify(program *p)
 {
-    size_t arm = ARMS, twin_arm = ARMS;
+    size_t arm = MOST_ARMS, twin_arm = MOST_ARMS;
     double gap = 0, twin_gap = 0;
     const tarry_status status = tarry_policy_certify(p->policy, &arm, &gap);
     assert_int_equal(tarry_policy_certify(p->twin, &twin_arm, &twin_gap),
                      status);
-    assert_true(arm < ARMS && arm == twin_arm);
+    assert_true(arm < p->m.n_arms && arm == twin_arm);
     assert_true(status == TARRY_OK ? gap >= 0 && gap == twin_gap : isnan(gap));
 }
 
@@ -184,8 +283,16 @@ static void step(program *p)
     const uint64_t kind = below(p, 1000);
     if (kind < 480)
         do_choose(p);
-    else if (kind < 985)
+    else if (kind < 940)
         do_observe(p);
+    else if (kind < 965)
+        do_cancel(p);
+    else if (kind < 983)
+        do_expire(p);
+    else if (kind < 984)
+        do_admit(p);
+    else if (kind < 985)
+        do_withdraw(p);
     else if (kind < 990)
         do_certify(p);
     else if (kind < 993)
@@ -196,19 +303,20 @@ static void step(program *p)
 
 static void run_program(const char *text, uint64_t seed, uint64_t steps)
 {
-    game g = make_game(ARMS, DIM, DIM);
-    const tarry_policy_params params = params_of(&g, HORIZON);
+    game g = make_game(MOST_ARMS, DIM, DIM);
+    tarry_policy_params params = params_of(&g, HORIZON);
     program p = {.text = text, .g = &g, .seed = seed};
+    params.n_arms = p.m.n_arms = ARMS;
     p.policy = make_policy(text, &params);
     p.twin = make_policy(text, &params);
-    p.m.state = calloc(ROOM, 1);
+    p.m.fate = calloc(ROOM, 1);
     p.m.arm = calloc(ROOM, 1);
-    p.m.n_active = ARMS;
-    assert_true(p.m.state != NULL && p.m.arm != NULL && steps < ROOM);
+    p.m.n_active = MOST_ARMS;
+    assert_true(p.m.fate != NULL && p.m.arm != NULL && steps < ROOM);
     for (uint64_t i = 0; i < steps; i++)
         step(&p);
     check_status(&p);
-    free(p.m.state);
+    free(p.m.fate);
     free(p.m.arm);
     tarry_policy_free(p.policy);
     tarry_policy_free(p.twin);

@@ -54,6 +54,13 @@ class Pipe:
     def one(self, line):
         return self.ask([line])[0]
 
+    def many(self, line):
+        """The answers to a line that has many, to its `ok COUNT`."""
+        answers = [self.one(line)]
+        while not answers[-1].startswith(("ok ", "error ")):
+            answers.append(self.answer())
+        return answers
+
     def choose(self, count):
         """`count` choices, as pairs (id, arm)."""
         return [tuple(map(int, answer.split()))

@@ -49,9 +49,10 @@ class GoodLines(PipeTest):
         pipe.send(b"ose\n")
         self.assertEqual(pipe.answer(), "1 0")
 
-    def test_a_last_line_without_its_end_is_answered(self):
+    def test_a_last_line_without_its_end_is_refused(self):
         self.assertEqual(run("pipe", *self.options(), input=b"choose\nchoose"),
-                         (0, b"1 0\n2 0\n", ""))
+                         (0, b"1 0\nerror the input ended inside a line\n",
+                          ""))
 
     def test_batches_and_single_lines_give_the_same_answers(self):
         lines = ["choose"] * 30 + ["observe %d -0.5" % i for i in range(1, 31)]
@@ -63,11 +64,109 @@ class GoodLines(PipeTest):
     def test_space_around_words_and_other_ways_to_write_numbers_are_fine(self):
         pipe = self.start()
         pipe.choose(5)
-        pipe.send(b"  choose\t\r\nobserve\t1 \t0.5 \r\nobserve 2e0 +.5\n"
-                  b"observe 3.0 -5e-1\nobserve +4 1\nobserve 5 -1.0\n")
+        pipe.send(b"  choose\t\r\nobserve\t1 \t0.5 \r\nobserve 2 +.5\n"
+                  b"observe 3 -5e-1\nobserve 4 1\nobserve 5 -1.0\n")
         self.assertEqual([pipe.answer() for _ in range(6)],
                          ["6 0"] + ["ok"] * 5)
         self.assertEqual(pipe.status()["pending"], 1)
+
+    def test_without_a_policy_the_recommended_one_plays(self):
+        default = Pipe("--arms", self.arms, "--horizon", HORIZON)
+        self.addCleanup(default.__exit__)
+        for pipe in (default, self.start(policy="recommended")):
+            self.assertEqual(len(pipe.many("choose 50")), 51)
+        meant = [p["stands_for"]
+                 for p in json.loads(run("list", "--json")[1])["policies"]
+                 if p["name"] == "recommended"][0]
+        self.assertEqual(self.start(policy="recommended").many("choose 9"),
+                         self.start(policy=meant).many("choose 9"))
+
+    def test_many_choices_at_once_are_those_of_many_lines(self):
+        one, many = self.start(policy="lints"), self.start(policy="lints")
+        singly = one.ask(["choose"] * 20)
+        self.assertEqual(many.many("choose 15"), singly[:15] + ["ok 15"])
+        self.assertEqual(many.many("choose 5"), singly[15:] + ["ok 5"])
+        self.assertEqual(one.one("status"), many.one("status"))
+
+    def test_the_horizon_cuts_many_choices_short(self):
+        pipe = self.start(horizon=10)
+        self.assertEqual(pipe.many("choose 7")[-1], "ok 7")
+        self.assertEqual(pipe.many("choose 7")[-1], "ok 3")
+        self.assertRegex(pipe.one("choose 7"), "^error .*horizon")
+
+    def test_own_ids_stand_for_their_choice_and_repeat_it(self):
+        pipe = self.start(policy="uniform")
+        first = pipe.one("choose --id user-1/2")
+        self.assertRegex(first, r"^user-1/2 \d$")
+        pipe.choose(3)
+        self.assertEqual(pipe.one("choose --id user-1/2"), first)
+        self.assertEqual(pipe.status()["round"], 4)
+        self.assertEqual(pipe.ask(["observe user-1/2 0.5",
+                                   "observe user-1/2 0.5", "observe 1 0.5"]),
+                         ["ok", "duplicate", "duplicate"])
+        self.assertRegex(pipe.one("observe user-1/2 0.25"), "^error .*already")
+        self.assertEqual(pipe.one("choose --id user-1/2"), first)
+
+    def test_pending_lists_the_oldest_first(self):
+        pipe = self.start()
+        self.assertEqual(pipe.many("pending"), ["ok 0"])
+        pipe.ask(["choose"] * 4 + ["choose --id mine", "observe 2 0.5",
+                                   "observe 4 0.5"])
+        lines = [line.split() for line in pipe.many("pending")]
+        self.assertEqual([line[0] for line in lines], ["1", "3", "mine", "ok"])
+        for line in lines[:-1]:
+            self.assertEqual(line[1], "0")
+            self.assertLess(float(line[2]), 60)
+        self.assertEqual([line.split()[0] for line in pipe.many("pending 2")],
+                         ["1", "3", "ok"])
+        self.assertEqual(pipe.many("pending 0"), ["ok 3"])
+
+    def test_json_answers_are_objects_with_the_promised_keys(self):
+        pipe = self.start("--json", policy="uniform")
+        ask = lambda line: json.loads(pipe.one(line))
+        self.assertEqual(set(ask("choose")), {"id", "arm", "probability"})
+        again = [ask("choose --id x") for _ in range(2)]
+        self.assertEqual(again[1], {**again[0], "repeated": True})
+        self.assertEqual((again[0]["id"], type(again[0]["arm"])), ("x", int))
+        choices = ask("choose 3")["choices"]
+        self.assertEqual([c["id"] for c in choices], ["3", "4", "5"])
+        self.assertEqual(ask("observe 1 0.5"), {"id": "1", "result": "ok"})
+        self.assertEqual(ask("observe 1 0.5"),
+                         {"id": "1", "result": "duplicate"})
+        self.assertEqual(list(ask("observe 1 0.75")), ["error"])
+        pending = ask("pending 2")
+        self.assertEqual(pending["count"], 4)
+        self.assertEqual([set(p) for p in pending["pending"]],
+                         [{"id", "arm", "rounds", "seconds"}] * 2)
+        self.assertEqual([(p["id"], p["rounds"]) for p in pending["pending"]],
+                         [("x", 3), ("3", 2)])
+        self.assertEqual(list(ask("nonsense \x1b[2J \"")), ["error"])
+        self.assertEqual(ask("status")["round"], 5)
+
+    def test_answers_speak_names_unless_told_not_to(self):
+        path = self.folder.path("named.csv")
+        for header in ("route,x,y\n", ""):
+            with open(path, "w") as file:
+                file.write(header + "north,1,0\n\"the, south\",0,1\n")
+            options = ["--arms", path, "--horizon", 99, "--policy"]
+            with Pipe(*options, "uniform") as pipe:
+                self.assertEqual({pipe.one("choose").split(" ", 1)[1]
+                                  for _ in range(50)}, {"north", "the, south"})
+            options.append("phased-mab")
+            with Pipe(*options) as pipe:
+                status = pipe.status()
+                self.assertEqual(status["active"], ["north", "the, south"])
+                self.assertEqual([e["arm"] for e in status["plan"]],
+                                 ["north", "the, south"])
+            with Pipe(*options, "--by-number", "--json") as pipe:
+                self.assertEqual(json.loads(pipe.one("choose"))["arm"], 0)
+                self.assertEqual(pipe.status()["active"], [0, 1])
+
+    def test_a_term_signal_is_a_clean_end(self):
+        pipe = self.start()
+        pipe.choose(3)
+        pipe.process.terminate()
+        self.assertEqual(pipe.end(), (0, b"", ""))
 
     def test_quit_answers_and_ends_without_reading_on(self):
         code, out, error = run("pipe", *self.options(),
@@ -105,7 +204,15 @@ class GoodLines(PipeTest):
 # ---- bad lines --------------------------------------------------------------
 
 BAD_LINES = [
-    b"", b" ", b"\t \r", b"nonsense", b"choose 1", b"choosee", b"CHOOSE",
+    b"", b" ", b"\t \r", b"nonsense", b"choose 0", b"choose -1",
+    b"choose 1.5", b"choose 1e9", b"choose x", b"choose --id",
+    b"choose --id 7", b"choose --id a:7", b"choose --id \xc3\xa4",
+    b"choose --id " + b"x" * 65, b"choose --id a b", b"choosee", b"CHOOSE",
+    b"observe 2e0 0.5", b"observe 2.0 0.5", b"observe +2 0.5",
+    b"observe 02 0.5", b"pending x", b"pending -1", b"pending 1 2", b"cancel",
+    b"expire", b"cancel 99", b"expire nobody", b"admit", b"admit x 1 2",
+    b"admit x 1 2 y", b"admit 1 2 3", b"withdraw", b"withdraw nobody",
+    b"choose-in {}",
     b"choose;choose", b"observe", b"observe 2", b"observe 2 0.5 0.5",
     b"observe 2 0.5 save x", b"observe -2 0.5", b"observe 2.5 0.5",
     b"observe two 0.5", b"observe 0 0.5", b"observe 99 0.5",
@@ -162,7 +269,7 @@ class BadLines(PipeTest):
 
     def test_errors_name_what_is_wrong(self):
         pipe = self.prepare()
-        for line, part in [("observe 1 0.5", "reported already: '1'"),
+        for line, part in [("observe 1 0.5", "reported already"),
                            ("observe 77 0.5", "no such round"),
                            ("observe 2 1.5", "range: '1.5'"),
                            ("observe 2 abc", "'abc'"),
@@ -312,9 +419,8 @@ class BadUsage(PipeTest):
 
     def test_what_is_needed_must_be_there(self):
         full = ["pipe"] + self.options()
-        for at in (1, 3, 5):
-            self.refused(*full[:at], *full[at + 2:], naming=full[at])
-        self.refused("pipe", naming="--policy")
+        self.refused(*full[:3], *full[5:], naming=full[3])
+        self.refused("pipe", naming="--arms")
         self.refused(*full[:-1], naming="--horizon")
         self.refused(naming="--help")
         self.refused("pope", naming="'pope'")
@@ -360,7 +466,7 @@ class BadUsage(PipeTest):
                      "1e17", "600e9"):
             self.refused("pipe", *self.options(horizon=text), naming="horizon")
         self.refused("pipe", *self.options(horizon="0"), naming="horizon")
-        for option in ("--seed", "--threads", "--save-every"):
+        for option in ("--seed", "--threads"):
             self.refused("pipe", *self.options(), option, "-1",
                          naming=option + ": ")
 
@@ -378,6 +484,16 @@ class BadUsage(PipeTest):
             self.refused("pipe", "--policy", "phased-mab", "--arms", path,
                          "--horizon", 99, naming=path)
 
+    def test_names_that_cannot_be_told_apart_or_shown_are_refused(self):
+        path = self.folder.path("names.csv")
+        for text, naming in [(b"a,1\nb,2\na,3\n", "same name: 'a'"),
+                             (b"a,1\n\x1b[2J,2\n", "arm 1 "),
+                             (b"a,1\n\xff\xfe,2\n", "arm 1 ")]:
+            with open(path, "wb") as file:
+                file.write(text)
+            self.refused("pipe", "--arms", path, "--horizon", 99,
+                         naming=naming)
+
 
 # ---- help and list ----------------------------------------------------------
 
@@ -388,7 +504,7 @@ class Help(unittest.TestCase):
             code, out, error = run("pipe", option)
             self.assertEqual((code, error), (0, ""))
             for word in (b"choose", b"observe ID LOSS", b"status", b"save FILE",
-                         b"quit", b"--restore", b"--state", b"--range"):
+                         b"quit", b"--restore", b"--store", b"--range"):
                 self.assertIn(word, out)
 
     def test_list_names_every_policy_with_its_source_and_settings(self):

@@ -1,14 +1,12 @@
 """Saved states: a policy goes on as if nothing had happened, whatever did."""
 import os
 import random
-import signal
 import unittest
 
 from pipe import POLICIES, Folder, Pipe, run
 
 ARMS = [[0.9], [0.4], [-0.2], [-1.0], [0.05]]
 HORIZON = 6000
-CLOSED = (0, b"", "")
 
 
 def loss_of(id, arm):
@@ -100,7 +98,7 @@ class SaveAndRestore(StateTest):
         self.assertEqual(
             [a.split()[0] for a in pipe.ask(
                 ["observe 2 0.5", "observe 4 0.5", "observe 3 0.5", "choose",
-                 "observe 3 0.5"])], ["error", "error", "ok", "4", "error"])
+                 "observe 3 0.5"])], ["error", "error", "ok", "4", "duplicate"])
 
     def test_range_rewards_and_seed_are_restored(self):
         pipe = self.fresh("--range", "0,10", "--maximize", "--seed", 5,
@@ -136,8 +134,7 @@ class Refused(StateTest):
         path = self.folder.path("damaged")
         with open(path, "wb") as file:
             file.write(data)
-        for option in ("--restore", "--state"):
-            self.refused(option, path, naming=path)
+        self.refused("--restore", path, naming=path)
         with open(path, "rb") as file:
             self.assertEqual(file.read(), data)
 
@@ -159,27 +156,23 @@ class Refused(StateTest):
         self.damaged(b"name,x\narm,1.0\n" * 20)
         for path in (self.folder.name, self.folder.path("missing")):
             self.refused("--restore", path, naming=path)
-        self.refused("--state", self.folder.name, naming=self.folder.name)
 
     def test_a_state_of_something_else_is_refused(self):
-        for option in ("--restore", "--state"):
-            for name in ("phased-mab", "phased", "phased-adversarial2", ""):
-                self.refused(option, self.file, "--policy", name,
-                             naming="of phased-adversarial, not of '%s'" % name)
-            self.refused(option, self.file, "--horizon", HORIZON + 1,
-                         naming="horizon is %d" % HORIZON)
-            self.refused(option, self.file, "--range", "0,1",
-                         naming="range is -1,1, not '0,1'")
-            self.refused(option, self.file, "--maximize", naming="losses")
-            self.refused(option, self.file, "--seed", 5, naming="seed is 0")
+        for name in ("phased-mab", "phased", "phased-adversarial2", ""):
+            self.refused("--restore", self.file, "--policy", name,
+                         naming="of phased-adversarial, not of '%s'" % name)
+        for options, naming in [
+                (["--horizon", HORIZON + 1], "horizon is %d" % HORIZON),
+                (["--range", "0,1"], "range is -1,1, not '0,1'"),
+                (["--maximize"], "losses"), (["--seed", 5], "seed is 0")]:
+            self.refused("--restore", self.file, *options, naming=naming)
 
     def test_a_state_of_other_arms_is_refused(self):
         for rows in ([[0.9000000000000001]] + ARMS[1:], ARMS[:-1],
                      [row + [0.1] for row in ARMS]):
             other = self.folder.arms(rows, "other.csv")
-            for option in ("--restore", "--state"):
-                self.refused(option, self.file, "--arms", other,
-                             naming="other arms than '%s'" % other)
+            self.refused("--restore", self.file, "--arms", other,
+                         naming="other arms than '%s'" % other)
         self.refused("--restore", self.file, "--arms",
                      self.folder.path("none.csv"), naming="none.csv")
         self.refused("--restore", self.file, "--arms", "-", naming="'-'")
@@ -191,101 +184,6 @@ class Refused(StateTest):
             code, out, error = run("pipe", "--restore", self.file, *options,
                                    input=b"choose\n")
             self.assertEqual((code, out[:4], error), (0, b"401 ", ""))
-
-
-class KeptState(StateTest):
-    """--state FILE."""
-
-    def kept(self, *more, **known):
-        return self.fresh("--state", self.file, *more, **known)
-
-    def test_after_a_normal_end_the_policy_goes_on_from_there(self):
-        for policy in POLICIES:
-            twin, twin_game = self.fresh(policy=policy), Game()
-            twin_game.play(twin, 3000)
-            game = Game()
-            for last in range(250, 3001, 250):
-                pipe = self.kept(policy=policy)
-                game.play(pipe, last)
-                status = pipe.one("status")
-                if last % 500 == 0:
-                    self.assertEqual(pipe.one("quit"), "ok")
-                self.assertEqual(pipe.end(), CLOSED)
-            self.assertEqual(game.arms, twin_game.arms)
-            self.assertEqual(status, twin.one("status"))
-            os.remove(self.file)
-
-    def test_after_kill_9_it_goes_on_from_the_last_save(self):
-        lines = []
-        for id in range(1, 131):
-            lines += ["choose", "observe %d 0.25" % id]
-        pipe = self.kept("--save-every", 100)
-        pipe.ask(lines[:250])
-        pipe.kill()
-        twin = self.fresh()
-        twin.ask(lines[:200])
-        pipe = self.kept("--save-every", 100)
-        self.assertEqual(pipe.one("status"), twin.one("status"))
-        self.assertEqual(pipe.ask(lines[200:]), twin.ask(lines[200:]))
-
-    def test_bad_lines_count_as_lines_and_harm_nothing(self):
-        pipe = self.kept("--save-every", 3)
-        pipe.ask(["choose", "nonsense", "choose", "choose"])
-        pipe.kill()
-        self.assertEqual(self.kept().status()["round"], 2)
-
-    def test_the_state_survives_kill_9_at_any_moment(self):
-        """Saving after each line, at most the last answer is forgotten."""
-        rng, seen = random.Random(12), 0
-        for _ in range(25):
-            pipe = self.kept("--save-every", 1)
-            before = pipe.status()["round"]
-            self.assertIn(before, (seen, seen - 1) if seen else (0,))
-            count = rng.randrange(1, 12)
-            pipe.send(b"choose\n" * 40)
-            for _ in range(count):
-                seen = int(pipe.answer().split()[0])
-            pipe.process.kill()
-            out = pipe.end()[1].decode().split("\n")[:-1]
-            seen = int(out[-1].split()[0]) if out else seen
-            self.assertGreaterEqual(seen, before + count)
-
-    def test_signals_save_and_end(self):
-        for number in (signal.SIGTERM, signal.SIGINT):
-            pipe = self.kept()
-            before = pipe.status()["round"]
-            pipe.choose(17)
-            pipe.process.send_signal(number)
-            self.assertEqual(pipe.end(), (1, b"", "tarry: interrupted\n"))
-            self.assertEqual(self.kept().status()["round"], before + 17)
-
-    def test_a_reader_that_went_away_is_an_error_but_the_state_is_saved(self):
-        pipe = self.kept()
-        pipe.choose(5)
-        pipe.process.stdout.close()
-        pipe.send(b"choose\n")
-        pipe.process.stdin.close()
-        error = pipe.process.stderr.read().decode()
-        self.assertEqual(pipe.process.wait(), 1)
-        pipe.process.stderr.close()
-        self.assertRegex(error, r"^tarry: cannot write [^\n]*\n$")
-        self.assertEqual(self.kept().status()["round"], 6)
-
-    def test_restore_and_state_together_go_on_from_one_and_save_to_other(self):
-        pipe = self.fresh()
-        pipe.ask(["choose"] * 7 + ["save " + self.folder.path("from")])
-        pipe = self.start("--restore", self.folder.path("from"), "--state",
-                          self.file)
-        pipe.choose(2)
-        self.assertEqual(pipe.end(), CLOSED)
-        self.assertEqual(self.kept().status()["round"], 9)
-
-    def test_a_state_that_cannot_be_written_is_an_error_at_once(self):
-        path = self.folder.path("no/such/state")
-        code, out, error = run("pipe", *self.options(), "--state", path,
-                               input=b"choose\n")
-        self.assertEqual((code, out), (1, b""))
-        self.assertRegex(error, r"^tarry: [^\n]*no/such/state[^\n]*\n$")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
  * come out oldest first. */
 #include "env/adversary.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "env/delay.h"
@@ -12,6 +13,10 @@
 const tarry__entry *const tarry__adversary_adversaries[] = {
     &tarry__adversary_hold_rarest.entry,
     &tarry__adversary_hold_all.entry,
+    &tarry__adversary_hold_late.entry,
+    &tarry__adversary_hold_in_turn.entry,
+    &tarry__adversary_hold_staggered.entry,
+    &tarry__adversary_hold_good.entry,
     &tarry__adversary_hold_newest.entry,
     &tarry__adversary_script.entry,
     NULL,
@@ -19,6 +24,7 @@ const tarry__entry *const tarry__adversary_adversaries[] = {
 
 typedef struct {
     uint64_t due, round;
+    size_t arm;
 } held_play;
 
 struct tarry__adversary {
@@ -76,6 +82,29 @@ static size_t let_go(tarry__adversary *a, const tarry__adversary_view *view)
     return n;
 }
 
+static int by_round(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* All held plays of an arm, oldest first, after the n released so far. */
+static size_t give_up(tarry__adversary *a, size_t arm, size_t n)
+{
+    const uint64_t count = a->n_held;
+    size_t last = n;
+    a->n_held = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const held_play play = a->held[i];
+        if (play.arm == arm)
+            a->released[last++] = play.round;
+        else
+            push(a, play);
+    }
+    qsort(a->released + n, last - n, sizeof *a->released, by_round);
+    return last;
+}
+
 size_t tarry__adversary_play(tarry__adversary *a,
                              const tarry__adversary_view *seen, size_t arm,
                              const uint64_t **released)
@@ -84,11 +113,16 @@ size_t tarry__adversary_play(tarry__adversary *a,
     view.outstanding = a->n_held;
     size_t n = let_go(a, &view);
     view.outstanding = a->n_held;
+    if (a->type->give_up != NULL) {
+        const size_t lost = a->type->give_up(a->state, &view, arm);
+        n = lost != SIZE_MAX ? give_up(a, lost, n) : n;
+        view.outstanding = a->n_held;
+    }
     const uint64_t due = a->type->hold(a->state, &view, arm);
     if (due <= view.round || a->n_held == a->sigma)
         a->released[n++] = view.round;
     else
-        push(a, (held_play){due, view.round});
+        push(a, (held_play){due, view.round, arm});
     *released = a->released;
     return n;
 }
@@ -96,14 +130,14 @@ size_t tarry__adversary_play(tarry__adversary *a,
 /* ---- making --------------------------------------------------------------*/
 
 static tarry_status fill(tarry__adversary *a, const tarry__spec *spec,
-                         tarry_error *error)
+                         const tarry__instance *instance, tarry_error *error)
 {
     a->state = tarry__base_zalloc(1, a->type->state_size);
     if (a->state == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     tarry_status status = tarry__spec_count(spec, "sigma", &a->sigma, error);
     if (status == TARRY_OK)
-        status = a->type->init(a->state, spec, &a->sigma, error);
+        status = a->type->init(a->state, spec, instance, &a->sigma, error);
     if (status != TARRY_OK)
         return status;
     a->held = tarry__base_alloc(a->sigma, sizeof *a->held);
@@ -115,6 +149,7 @@ static tarry_status fill(tarry__adversary *a, const tarry__spec *spec,
 
 tarry_status tarry__adversary_create(const tarry__entry *entry,
                                      const tarry__spec *spec,
+                                     const tarry__instance *instance,
                                      tarry__adversary **out, tarry_error *error)
 {
     tarry__adversary *a = tarry__base_zalloc(1, sizeof *a);
@@ -122,7 +157,7 @@ tarry_status tarry__adversary_create(const tarry__entry *entry,
     if (a == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     a->type = (const tarry__adversary_type *)entry;
-    const tarry_status status = fill(a, spec, error);
+    const tarry_status status = fill(a, spec, instance, error);
     if (status == TARRY_OK)
         *out = a;
     else
@@ -150,6 +185,11 @@ const tarry__adversary_type *tarry__adversary_kind(const tarry__adversary *a)
 uint64_t tarry__adversary_budget(const tarry__adversary *a)
 {
     return a->sigma;
+}
+
+uint64_t tarry__adversary_longest(const tarry__adversary *a)
+{
+    return a->type->longest != NULL ? a->type->longest(a->state) : UINT64_MAX;
 }
 
 uint64_t tarry__adversary_outstanding(const tarry__adversary *a)

@@ -17,9 +17,11 @@ typedef struct {
     uint64_t sigma, period, burst;
 } holder;
 
-static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__instance *instance, uint64_t *sigma,
                          tarry_error *error)
 {
+    (void)instance;
     holder *h = state;
     h->sigma = *sigma;
     const tarry_status status =

@@ -13,9 +13,11 @@ typedef struct {
     uint64_t sigma;
 } holder;
 
-static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__instance *instance, uint64_t *sigma,
                          tarry_error *error)
 {
+    (void)instance;
     (void)spec;
     (void)error;
     ((holder *)state)->sigma = *sigma;

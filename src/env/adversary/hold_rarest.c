@@ -19,9 +19,11 @@ typedef struct {
     size_t rarest; /* SIZE_MAX: none */
 } holder;
 
-static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__instance *instance, uint64_t *sigma,
                          tarry_error *error)
 {
+    (void)instance;
     (void)spec;
     (void)sigma;
     (void)error;

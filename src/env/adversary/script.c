@@ -25,9 +25,11 @@ typedef struct {
     uint64_t repeat;
 } script;
 
-static tarry_status init(void *state, const tarry__spec *spec, uint64_t *sigma,
+static tarry_status init(void *state, const tarry__spec *spec,
+                         const tarry__instance *instance, uint64_t *sigma,
                          tarry_error *error)
 {
+    (void)instance;
     script *s = state;
     tarry_status status;
     if ((status = tarry__spec_count(spec, "repeat", &s->repeat, error)) ||

@@ -10,15 +10,27 @@
 #include "env/column.h"
 
 const tarry__entry *const tarry__delays[] = {
-    &tarry__delay_none.entry,        &tarry__delay_constant.entry,
-    &tarry__delay_uniform.entry,     &tarry__delay_geometric.entry,
-    &tarry__delay_exponential.entry, &tarry__delay_poisson.entry,
-    &tarry__delay_pareto.entry,      &tarry__delay_lomax.entry,
-    &tarry__delay_lognormal.entry,   &tarry__delay_weibull.entry,
-    &tarry__delay_two_point.entry,   &tarry__delay_empirical.entry,
-    &tarry__delay_low_late.entry,    &tarry__delay_high_late.entry,
-    &tarry__delay_threshold.entry,   &tarry__delay_theorem.entry,
-    &tarry__delay_payoff.entry,      &tarry__delay_resampled.entry,
+    &tarry__delay_none.entry,
+    &tarry__delay_constant.entry,
+    &tarry__delay_uniform.entry,
+    &tarry__delay_geometric.entry,
+    &tarry__delay_exponential.entry,
+    &tarry__delay_poisson.entry,
+    &tarry__delay_pareto.entry,
+    &tarry__delay_lomax.entry,
+    &tarry__delay_lognormal.entry,
+    &tarry__delay_weibull.entry,
+    &tarry__delay_two_point.entry,
+    &tarry__delay_empirical.entry,
+    &tarry__delay_low_late.entry,
+    &tarry__delay_high_late.entry,
+    &tarry__delay_threshold.entry,
+    &tarry__delay_lowest_late.entry,
+    &tarry__delay_highest_late.entry,
+    &tarry__delay_shapes.entry,
+    &tarry__delay_theorem.entry,
+    &tarry__delay_payoff.entry,
+    &tarry__delay_resampled.entry,
     NULL,
 };
 
@@ -154,7 +166,9 @@ tarry__env_dependence tarry__delay_dependence(const tarry__delay *delay)
 {
     if (delay->type->by_loss)
         return TARRY__DELAY_BY_LOSS;
-    return delay->n_scales > 1 ? TARRY__DELAY_BY_ARM : TARRY__DELAY_BY_NOTHING;
+    return delay->n_scales > 1 || delay->type->crossing
+               ? TARRY__DELAY_BY_ARM
+               : TARRY__DELAY_BY_NOTHING;
 }
 
 /* ---- drawing -------------------------------------------------------------*/

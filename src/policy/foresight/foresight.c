@@ -28,9 +28,9 @@ typedef struct {
 static const double GROWTH = 0.01;
 
 static const tarry_setting settings[] = {
-    TARRY__SPEC_REAL("beta", "0.5", 0, 1e6,
+    TARRY__SPEC_REAL("beta", "0.75", 0, 1e6,
                      "factor of the squared width of doubts"),
-    TARRY__SPEC_REAL("c", "1", 0, 1e6,
+    TARRY__SPEC_REAL("c", "0.4", 0, 1e6,
                      "share of the rounds ahead that may repay a question"),
     TARRY__SPEC_CHOICE(
         "delays", "any", "any|independent",

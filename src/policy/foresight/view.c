@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/machine.h"
 #include "linalg/linalg.h"
+#include "policy/foresight/view_kernel.h"
 
 /* Of a feature's square: below this it is a mixture of earlier ones. */
 static const double NOTHING_LEFT = 1e-11;
@@ -132,22 +134,19 @@ void tarry__view_narrow(tarry__view *v)
     }
 }
 
-enum { BLOCK = 32 }; /* arms at a time, in registers or nearly so */
+enum { BLOCK = 32 }; /* arms at a time, so that they stay in the cache */
 
-/* out(i) = <z(i), x> for `count` <= BLOCK arms from place `from` on. */
-static void times(const tarry__view *v, const double *x, size_t from,
-                  size_t count, double *out)
+static tarry__view_kernel *kernel(void)
 {
-    double sum[BLOCK] = {0};
-    const double *column = v->columns + from;
-    for (size_t j = 0; j < v->rank; j++, column += v->count)
-        if (count == BLOCK)
-            for (size_t i = 0; i < BLOCK; i++)
-                sum[i] += x[j] * column[i];
-        else
-            for (size_t i = 0; i < count; i++)
-                sum[i] += x[j] * column[i];
-    memcpy(out, sum, count * sizeof *out);
+#ifdef __x86_64__
+    switch (tarry__base_vector_lanes()) {
+    case 8:
+        return tarry__view_avx512;
+    case 4:
+        return tarry__view_avx2;
+    }
+#endif
+    return tarry__view_base;
 }
 
 static size_t block_at(const tarry__view *v, size_t from)
@@ -157,20 +156,21 @@ static size_t block_at(const tarry__view *v, size_t from)
 
 void tarry__view_times(const tarry__view *v, const double *x, double *out)
 {
-    for (size_t from = 0; from < v->count; from += BLOCK)
-        times(v, x, from, block_at(v, from), out + from);
+    kernel()(v->columns, v->count, v->rank, x, v->count, out);
 }
 
 void tarry__view_squares(const tarry__view *v, const double *R,
                          const double *origin, double *s, double *w)
 {
+    tarry__view_kernel *times = kernel();
     double t[BLOCK];
     memset(s, 0, v->count * sizeof *s);
     memset(w, 0, v->count * sizeof *w);
     for (size_t from = 0; from < v->count; from += BLOCK)
         for (size_t j = 0; j < v->rank; j++) {
             const size_t count = block_at(v, from);
-            times(v, R + j * v->rank, from, count, t);
+            times(v->columns + from, v->count, v->rank, R + j * v->rank, count,
+                  t);
             for (size_t i = 0; i < count; i++) {
                 s[from + i] += t[i] * t[i];
                 w[from + i] += (t[i] - origin[j]) * (t[i] - origin[j]);

@@ -7,8 +7,10 @@
 
 enum { BINS = TARRY__BINS, MOST_SEATS = 4096 };
 
-static const double PRIOR_ARM = 2;   /* plays, for an arm's own hazards */
-static const double PRIOR_RATIO = 2; /* losses, for ratios of 1 */
+/* Of the belief that a ratio is 1, in losses; the first is worth so much. */
+static const double LEAST_PRIOR = 2, MOST_PRIOR = 50;
+static const double FIRST_PRIOR = 10, FIRST_SQUARES = 100;
+static const double PRIOR_ARM = 2; /* plays, for an arm's own hazards */
 static const double PRIOR_LOST = 0.1, PRIOR_PLAYS = 25; /* so many of these */
 
 /* Whether what waits for long is lost or low, data often cannot tell, and EM
@@ -243,6 +245,24 @@ static void learn_seat(tarry__waiting *w, size_t seat, double p, totals *t)
     }
 }
 
+/* How many losses' worth a ratio of 1 is believed: 1 / variance of the ratios,
+ * by the method of moments.  Of a count with mean E ratio the square of its
+ * distance to E is on average E + E^2 variance. */
+static double ratio_prior(const tarry__waiting *w, const totals *t)
+{
+    double excess = 0, squares = 0;
+    for (size_t j = 0; j < w->used; j++)
+        for (int s = 0; s < 2; s++) {
+            const double E = t->expected[s][j], off = t->ended[s][j] - E;
+            excess += off * off - E;
+            squares += E * E;
+        }
+    return tarry__clamp(
+        (squares + FIRST_SQUARES) /
+            ((excess > 0 ? excess : 0) + FIRST_SQUARES / FIRST_PRIOR),
+        LEAST_PRIOR, MOST_PRIOR);
+}
+
 void tarry__waiting_learn(tarry__waiting *w, size_t seats, const double *p)
 {
     static const totals none;
@@ -251,12 +271,13 @@ void tarry__waiting_learn(tarry__waiting *w, size_t seats, const double *p)
         learn_seat(w, i, p[i], &t);
     w->lost =
         (t.lost + PRIOR_LOST * PRIOR_PLAYS) / (t.lost + t.plays + PRIOR_PLAYS);
+    const double prior = ratio_prior(w, &t);
     for (size_t j = 0; j < w->used; j++) {
         w->pooled[j] = (t.ended[0][j] + t.ended[1][j] + 0.5) /
                        (t.risk[0][j] + t.risk[1][j] + 1);
         for (int s = 0; s < 2; s++)
-            w->ratio[s][j] = (t.ended[s][j] + PRIOR_RATIO) /
-                             (t.expected[s][j] + PRIOR_RATIO);
+            w->ratio[s][j] =
+                (t.ended[s][j] + prior) / (t.expected[s][j] + prior);
     }
 }
 

@@ -16,12 +16,6 @@ typedef struct {
     size_t n_lacking;
 } ellipsoid;
 
-size_t tarry__ellipsoid_room(size_t rank, size_t n_arms)
-{
-    (void)n_arms;
-    return rank * (rank + 3);
-}
-
 /* L L' = M, theta = M^-1 sum of losses z, and the radius. */
 static bool fit(ellipsoid *e, double lambda, double delta)
 {

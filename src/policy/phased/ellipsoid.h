@@ -24,11 +24,9 @@ typedef struct {
     const double *sums;     /* per arm, of those */
 } tarry__ellipsoid_data;
 
-/* Doubles of working memory it needs. */
-size_t tarry__ellipsoid_room(size_t rank, size_t n_arms);
-
 /* bound(i): on <unknown, z(arm) - z(among(i))>, the missing losses completed
- * the worst way; *own: on <unknown, z(arm)>.  `lacking` has room for all arms.
+ * the worst way; *own: on <unknown, z(arm)>.  `lacking` has room for all
+ * arms, `work` for rank (rank + 3) doubles.
  * false: a factorisation failed, and nothing is bounded. */
 bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *data, double delta,
                             size_t arm, const uint32_t *among, size_t count,

@@ -1,6 +1,6 @@
-/* parts.h - what the parts of an examination share. */
-#ifndef TARRY_LOG_PARTS_H
-#define TARRY_LOG_PARTS_H
+/* examine_parts.h - what the parts of an examination share. */
+#ifndef TARRY_LOG_EXAMINE_PARTS_H
+#define TARRY_LOG_EXAMINE_PARTS_H
 
 #include "log/dependence.h"
 #include "log/examine.h"
@@ -26,16 +26,18 @@ typedef struct {
     tarry__examine_verdict verdict;
     double p_value, correlation;
     json_t *out;
-} tarry__examined;
+} tarry__examine_state;
 
 /* Each adds its keys to x->out. */
-tarry_status tarry__examine_delays(tarry__examined *x, tarry_error *error);
-tarry_status tarry__examine_dependence(tarry__examined *x, tarry_error *error);
-tarry_status tarry__examine_policies(tarry__examined *x, tarry_error *error);
-tarry_status tarry__examine_value(tarry__examined *x, tarry_error *error);
+tarry_status tarry__examine_delays(tarry__examine_state *x, tarry_error *error);
+tarry_status tarry__examine_dependence(tarry__examine_state *x,
+                                       tarry_error *error);
+tarry_status tarry__examine_policies(tarry__examine_state *x,
+                                     tarry_error *error);
+tarry_status tarry__examine_value(tarry__examine_state *x, tarry_error *error);
 
 /* The law that fits best; NULL: there were no outcomes. */
-const tarry__laws_fit *tarry__examine_law(const tarry__examined *x);
+const tarry__laws_fit *tarry__examine_law(const tarry__examine_state *x);
 
 /* null for what is not finite. */
 json_t *tarry__examine_number(double value);

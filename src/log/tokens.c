@@ -1,5 +1,5 @@
-/* scan.c - see scan.h. */
-#include "log/scan.h"
+/* tokens.c - see tokens.h. */
+#include "log/tokens.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -8,14 +8,14 @@ enum { DEEPEST = 64 };
 
 static const tarry__text nothing = {NULL, NULL};
 
-static tarry__text fail(tarry__scan *s)
+static tarry__text fail(tarry__tokens *s)
 {
     s->failed = true;
     s->at = s->end;
     return nothing;
 }
 
-char tarry__scan_peek(tarry__scan *s)
+char tarry__tokens_peek(tarry__tokens *s)
 {
     while (s->at < s->end &&
            (*s->at == ' ' || *s->at == '\t' || *s->at == '\r'))
@@ -23,9 +23,9 @@ char tarry__scan_peek(tarry__scan *s)
     return s->at < s->end ? *s->at : '\0';
 }
 
-static bool take(tarry__scan *s, char c)
+static bool take(tarry__tokens *s, char c)
 {
-    const bool is_there = tarry__scan_peek(s) == c && c != '\0';
+    const bool is_there = tarry__tokens_peek(s) == c && c != '\0';
     s->at += is_there;
     return is_there;
 }
@@ -121,7 +121,7 @@ static char *unescape(char *begin, char *end)
 }
 
 /* A string, behind its first quote. */
-static tarry__text read_string(tarry__scan *s)
+static tarry__text read_string(tarry__tokens *s)
 {
     char *begin = s->at;
     bool escapes = false;
@@ -139,13 +139,13 @@ static tarry__text read_string(tarry__scan *s)
 
 /* ---- values ---------------------------------------------------------------*/
 
-bool tarry__scan_enter(tarry__scan *s, char bracket)
+bool tarry__tokens_enter(tarry__tokens *s, char bracket)
 {
     return take(s, bracket);
 }
 
 /* A comma, or the end; anything else is an error. */
-static bool has_next(tarry__scan *s, bool *first, char bracket)
+static bool has_next(tarry__tokens *s, bool *first, char bracket)
 {
     const bool was_first = *first;
     *first = false;
@@ -157,7 +157,7 @@ static bool has_next(tarry__scan *s, bool *first, char bracket)
     return false;
 }
 
-bool tarry__scan_key(tarry__scan *s, bool *first, tarry__text *key)
+bool tarry__tokens_key(tarry__tokens *s, bool *first, tarry__text *key)
 {
     if (!has_next(s, first, '}'))
         return false;
@@ -171,13 +171,13 @@ bool tarry__scan_key(tarry__scan *s, bool *first, tarry__text *key)
     return !s->failed;
 }
 
-bool tarry__scan_more(tarry__scan *s, bool *first)
+bool tarry__tokens_more(tarry__tokens *s, bool *first)
 {
     return has_next(s, first, ']');
 }
 
 /* A number or a word, up to what ends it. */
-static tarry__text read_plain(tarry__scan *s)
+static tarry__text read_plain(tarry__tokens *s)
 {
     const char *begin = s->at;
     while (s->at < s->end && strchr(",]} \t\r", *s->at) == NULL)
@@ -192,24 +192,24 @@ static tarry__text read_plain(tarry__scan *s)
     return t;
 }
 
-static void skip_value(tarry__scan *s, int depth);
+static void skip_value(tarry__tokens *s, int depth);
 
-static void skip_inside(tarry__scan *s, bool is_object, int depth)
+static void skip_inside(tarry__tokens *s, bool is_object, int depth)
 {
     bool first = true;
     tarry__text key;
     if (depth == DEEPEST)
         fail(s);
-    while (is_object ? tarry__scan_key(s, &first, &key)
-                     : tarry__scan_more(s, &first))
+    while (is_object ? tarry__tokens_key(s, &first, &key)
+                     : tarry__tokens_more(s, &first))
         skip_value(s, depth + 1);
 }
 
-static void skip_value(tarry__scan *s, int depth)
+static void skip_value(tarry__tokens *s, int depth)
 {
-    if (tarry__scan_enter(s, '{'))
+    if (tarry__tokens_enter(s, '{'))
         skip_inside(s, true, depth);
-    else if (tarry__scan_enter(s, '['))
+    else if (tarry__tokens_enter(s, '['))
         skip_inside(s, false, depth);
     else if (take(s, '"'))
         read_string(s);
@@ -217,9 +217,9 @@ static void skip_value(tarry__scan *s, int depth)
         read_plain(s);
 }
 
-tarry__text tarry__scan_value(tarry__scan *s)
+tarry__text tarry__tokens_value(tarry__tokens *s)
 {
-    const char c = tarry__scan_peek(s);
+    const char c = tarry__tokens_peek(s);
     if (c == '{' || c == '[') {
         skip_value(s, 0);
         return nothing;

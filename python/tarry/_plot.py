@@ -1,0 +1,104 @@
+"""Figures by matplotlib, fit for a paper: colours that everybody can tell
+apart (Okabe and Ito), different dashes too, legends with the policies' names."""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Optional
+
+import numpy as np
+
+from ._errors import BadArgument
+from ._results import PolicyResult, student
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
+           "#000000", "#999999")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+
+
+def _axes(ax: Any, width: float, height: float) -> Any:
+    import matplotlib  # type: ignore[import]
+    from matplotlib.figure import Figure  # type: ignore[import]
+    if ax is not None:
+        return ax
+    if "matplotlib.pyplot" in __import__("sys").modules or \
+            hasattr(matplotlib, "_called_from_pytest"):
+        import matplotlib.pyplot as pyplot  # type: ignore[import]
+        figure = pyplot.figure(figsize=(width, height))
+    else:
+        figure = Figure(figsize=(width, height))
+    return figure.add_subplot()
+
+
+def _band(ax: Any, grid: Any, curves: Any, style: Dict[str, Any]) -> None:
+    mean = curves.mean(0)
+    ax.plot(grid, mean, **style)
+    if len(curves) > 1:
+        half = student(len(curves) - 1) * curves.std(0, ddof=1) / \
+            np.sqrt(len(curves))
+        ax.fill_between(grid, mean - half, mean + half, alpha=0.2, linewidth=0,
+                        color=style["color"])
+
+
+def _certificates(ax: Any, result: PolicyResult, style: Dict[str, Any]) -> None:
+    bounds = result.certificates
+    if bounds.size == 0 or np.isnan(bounds).all():
+        return
+    ax.plot(result.grid, bounds.mean(0),
+            **dict(style, linestyle="--", label=style["label"] + ", bound"))
+    ax.plot(result.grid, result.exploit_gaps.mean(0),
+            **dict(style, linestyle="-", label=style["label"] + ", gap"))
+
+
+def _bars(ax: Any, results: List[PolicyResult], labels: Dict[str, str]) -> None:
+    at = np.arange(len(results))
+    for values, offset, colour, label in (
+            ([r.sigma_mean.mean() for r in results], -0.2, COLOURS[0], "mean"),
+            ([r.sigma_max.max() for r in results], 0.2, COLOURS[1],
+             "largest")):
+        ax.bar(at + offset, values, 0.4, color=colour, label=label)
+    ax.set_xticks(at, [labels.get(r.name, r.name) for r in results],
+                  rotation=30, ha="right")
+
+
+_LABELS = {"regret": "regret", "certificate": "gap of the arm to exploit",
+           "outstanding": "plays outstanding"}
+
+
+def plot(results: Any, kind: str = "regret", *, ax: Any = None, world: Any = 0,
+         policies: Optional[Iterable[Any]] = None, log: bool = False,
+         labels: Optional[Dict[str, str]] = None, title: Optional[str] = None,
+         width: float = 5.0, height: float = 3.2, path: Any = None) -> Any:
+    """See Results.plot."""
+    if kind not in _LABELS:
+        raise BadArgument("kind: not one of %s: '%s'"
+                          % (", ".join(_LABELS), kind))
+    row = results._all[results._world(world)]
+    chosen = [r for r in (row if policies is None else
+                          [row[results._policy(p)] for p in policies])
+              if len(r.runs)]
+    ax = _axes(ax, width, height)
+    labels = labels or {}
+    if kind == "outstanding":
+        _bars(ax, chosen, labels)
+    for i, r in enumerate(chosen if kind != "outstanding" else []):
+        style = dict(color=COLOURS[i % len(COLOURS)], linewidth=1.5,
+                     linestyle=DASHES[i % len(DASHES)],
+                     label=labels.get(r.name, r.name))
+        if kind == "regret":
+            _band(ax, r.grid, r.curves, style)
+        else:
+            _certificates(ax, r, style)
+    if kind != "outstanding":
+        ax.set_xlabel("round")
+    ax.set_ylabel(_LABELS[kind])
+    if log:
+        ax.set_yscale("log")
+        if kind != "outstanding":
+            ax.set_xscale("log")
+    if title is not None:
+        ax.set_title(title)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, fontsize="small")
+    ax.spines[["top", "right"]].set_visible(False)
+    if path is not None:
+        ax.figure.savefig(path, bbox_inches="tight")
+    return ax

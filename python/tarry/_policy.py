@@ -1,0 +1,415 @@
+"""Policies: choose an arm now, learn from its loss whenever it comes back."""
+from __future__ import annotations
+
+import html
+import json
+import os
+import struct
+import tempfile
+import zlib
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+
+import numpy as np
+
+from . import _tarry
+from ._arrays import Array, ArmsLike, arms_and_names, counts, numbers, read_names, whole
+from ._errors import BadArgument, BadState, Error, NoSuchArm
+
+P = TypeVar("P", bound="Policy")
+Path = Union[str, "os.PathLike[str]"]
+
+DUPLICATE = 255
+_WORDS = {"OK": "ok", "LATE": "late", "EXPIRED": "late", "UNKNOWN_ROUND": "unknown",
+          "REPORTED_TWICE": "conflict", "BAD_LOSS": "invalid"}
+
+
+def _results() -> Any:
+    """The word for each status."""
+    words = ["?"] * 256
+    for code, name, _ in _tarry.statuses:
+        words[code] = _WORDS.get(name, name.lower())
+    words[DUPLICATE] = "duplicate"
+    return np.array(words)
+
+
+_RESULTS = _results()
+_REFUSED = np.array([word not in ("ok", "late", "duplicate")
+                     for word in _RESULTS])
+
+
+class Certificate(NamedTuple):
+    """The arm a policy would exploit, and a bound on how much worse than the
+    best arm it is."""
+    arm: int
+    gap: float
+
+
+def settings_text(settings: Dict[str, Any]) -> str:
+    """key=value,key=value as descriptions have it."""
+    def text(value: Any) -> str:
+        if isinstance(value, (bool, np.bool_)):
+            return "1" if value else "0"
+        if isinstance(value, (float, np.floating)):
+            return repr(float(value))
+        return str(value)
+    return ",".join("%s=%s" % (key, text(value))
+                    for key, value in settings.items() if value is not None)
+
+
+def policies() -> List[str]:
+    """The names of all policies.
+
+    >>> import tarry
+    >>> "recommended" in tarry.policies()
+    True
+    """
+    return _tarry.policy_names()
+
+
+def describe(policy: str) -> Dict[str, Any]:
+    """What a policy is: source, summary, settings with defaults and help.
+
+    >>> import tarry
+    >>> tarry.describe("lints")["uses_features"]
+    True
+    """
+    return _tarry.describe_policy(policy)
+
+
+def _shm() -> Optional[str]:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+_MAGIC = b"tarry policy from Python, 1\n"
+
+
+class Policy(_tarry.Policy):
+    """Policy(policy, arms, horizon=..., **settings): a policy ready to choose.
+
+    `policy` is a name or a description `name:key=value,...`; further settings
+    can be given as keyword arguments.  `arms` has a row per arm: an array, a
+    data frame whose index names the arms, a file, or just a number of arms
+    without features.  What the policy promises holds until the `horizon`, with
+    probability 1 - 1/horizon, or for ever with probability `confidence`; one of
+    them must be given.  Outcomes are losses in `range`, or rewards if `maximize`.
+    The same arguments and the same calls give the same choices.
+
+    >>> import tarry
+    >>> arms = [[1, 0], [0, 1], [0.6, 0.8]]
+    >>> p = tarry.Policy("lints", arms, horizon=1000, range=(0, 1), seed=1)
+    >>> c = p.choose()
+    >>> c.id
+    1
+    >>> p.observe(c.id, 0.25)
+    'ok'
+    >>> p.observe(c.id, 0.25)
+    'duplicate'
+    >>> p.observe(7, 0.25)
+    Traceback (most recent call last):
+        ...
+    tarry.UnknownRound: no such round has been chosen: '7'
+    """
+
+    def __init__(self, policy: str, arms: ArmsLike,
+                 horizon: Optional[float] = None, *,
+                 confidence: Optional[float] = None,
+                 range: Tuple[float, float] = (-1, 1), maximize: bool = False,
+                 seed: int = 1, run: int = 0,
+                 names: Optional[Iterable[str]] = None,
+                 beyond_horizon: bool = False, **settings: Any) -> None:
+        array, texts = arms_and_names(arms, names)
+        try:
+            low, high = (float(x) for x in range)
+        except (TypeError, ValueError):
+            raise BadArgument("range: not (low, high): '%s'" % (range,))
+        if horizon is None and confidence is None:
+            raise BadArgument("horizon, confidence: one must be given")
+        self._make(policy, settings_text(settings), array,
+                   0 if horizon is None else horizon,
+                   0.0 if confidence is None else confidence, seed, run,
+                   low, high, maximize, beyond_horizon)
+        self._names = texts
+
+    # ---- many at once ------------------------------------------------------
+
+    def choose_many(self, count: int) -> Tuple[Array, Array]:
+        """The ids and arms of `count` choices, as arrays.  Fewer at the
+        horizon's end; none are left: HorizonReached.
+
+        >>> import tarry
+        >>> p = tarry.Policy("uniform", 3, horizon=1000, range=(0, 1))
+        >>> ids, arms = p.choose_many(5)
+        >>> ids.tolist()
+        [1, 2, 3, 4, 5]
+        >>> p.observe_many(ids, [0, 1, 0, 1, 1]).tolist()
+        ['ok', 'ok', 'ok', 'ok', 'ok']
+        """
+        ids, arms, _ = self._many(count, False)
+        return ids, arms
+
+    def choose_many_with_probability(self, count: int
+                                     ) -> Tuple[Array, Array, Array]:
+        """As choose_many, with the probabilities of the choices; for Thompson
+        sampling each takes the time of a thousand choices."""
+        ids, arms, probabilities = self._many(count, True)
+        assert probabilities is not None
+        return ids, arms, probabilities
+
+    def _many(self, count: int, ask: bool
+              ) -> Tuple[Array, Array, Optional[Array]]:
+        wanted = whole(count, "count", 1 << 39)
+        if wanted > 1 << 20:  # no more room than there are rounds
+            s = self._status()
+            if s["horizon"] > 0:
+                wanted = max(1, min(wanted, s["horizon"] - s["round"]))
+        try:
+            ids = np.empty(wanted, np.uint64)
+            arms = np.empty(len(ids), np.uint64)
+            probabilities = np.empty(len(ids)) if ask else None
+        except (MemoryError, ValueError):
+            raise BadArgument("count: too many choices: '%s'" % (count,))
+        done = self._choose_many(ids, arms, probabilities)
+        return (ids[:done].view(np.int64), arms[:done].view(np.int64),
+                None if probabilities is None else probabilities[:done])
+
+    def observe_many(self, ids: Any, losses: Any) -> Array:
+        """Reports many losses; answers 'ok', 'late' or 'duplicate' for each.
+
+        If some are refused the others are taken in all the same, and then the
+        first refusal is raised; the exception's `results` has the words for
+        all, with 'unknown', 'conflict' and 'invalid' for those refused."""
+        values = numbers(losses, "losses", 1)
+        rounds = self._rounds(ids)
+        if len(rounds) != len(values):
+            raise BadArgument("%d losses for %d ids"
+                              % (len(values), len(rounds)))
+        codes = np.empty(len(rounds), np.uint8)
+        self._observe_many(rounds, values, codes)
+        refused = _REFUSED[codes]
+        results: Array = _RESULTS[codes]
+        if refused.any():
+            self._refuse(ids, values, results, np.flatnonzero(refused))
+        return results
+
+    def _rounds(self, ids: Any) -> Array:
+        array = np.asarray(ids)
+        if array.dtype.kind not in "UO" or array.ndim != 1:
+            return counts(array, "ids")
+        known = self._ids()
+        return np.array([known[id][0] if id in known else
+                         id if isinstance(id, int) and 0 < id < 2**63 else 0
+                         for id in list(ids)], np.uint64)
+
+    def _refuse(self, ids: Any, losses: Array, results: Array,
+                refused: Array) -> None:
+        first = int(refused[0])
+        try:
+            self.observe(list(ids)[first], float(losses[first]))
+        except Error as error:
+            if len(refused) > 1:
+                error.args = ("%s (and %d more of %d)" % (
+                    error, len(refused) - 1, len(losses)),)
+            error.results = results  # type: ignore[attr-defined]
+            raise
+        raise Error("refused: %s" % results[first])
+
+    # ---- arms that come and go ---------------------------------------------
+
+    def admit(self, name: Any, features: Any = None) -> int:
+        """Adds an arm, admit("blue", [0.2, 1]) or admit([0.2, 1]); answers its
+        number.  Numbers of arms never change.
+
+        >>> import tarry
+        >>> p = tarry.Policy("lints", [[1, 0], [0, 1]], confidence=0.99)
+        >>> p.admit([0.5, 0.5])
+        2
+        >>> p.withdraw(0)
+        >>> p.status()["available"]
+        [1, 2]
+        """
+        if features is None and not isinstance(name, str):
+            name, features = None, name
+        if name is not None and self._names is not None and \
+                name in self._names:
+            raise BadArgument("there is an arm of the name '%s'" % (name,))
+        arm = self._admit(numbers(features, "features", 1))
+        if name is not None and self._names is None:
+            self._names = tuple(str(i) for i in range(arm))
+        if self._names is not None:
+            self._names += (str(arm) if name is None else str(name),)
+        return arm
+
+    def withdraw(self, arm: Union[int, str]) -> None:
+        """Takes an arm out, by number or name; losses of its plays still
+        count."""
+        if isinstance(arm, str):
+            if self._names is None or arm not in self._names:
+                raise NoSuchArm("no such arm is available: '%s'" % arm)
+            try:
+                return self._withdraw(self._names.index(arm))
+            except NoSuchArm:
+                raise NoSuchArm("no such arm is available: '%s'" % arm)
+        self._withdraw(arm)
+
+    # ---- what it knows -----------------------------------------------------
+
+    @property
+    def arms(self) -> Array:
+        """The arms, a row each."""
+        status = self._status()
+        return np.frombuffer(self._arms()).reshape(status["n_arms"],
+                                                   status["dim"])
+
+    @property
+    def names(self) -> Optional[Tuple[str, ...]]:
+        """The arms' names, or None."""
+        return self._names
+
+    def status(self) -> Dict[str, Any]:
+        """What it knows: round, phase, active arms, plan, estimates, pending,
+        certificate, ...; as `status` of `tarry pipe` has it."""
+        status = self._status()
+        status["exploit"], status["certificate"] = self._certify()
+        return status
+
+    def certificate(self) -> Optional[Certificate]:
+        """The arm it would exploit now and a bound on its gap, in the unit of
+        the losses; None if the policy states no bounds."""
+        arm, gap = self._certify()
+        return None if gap is None else Certificate(arm, gap)
+
+    def __repr__(self) -> str:
+        try:
+            s = self._status()
+        except Error:
+            return "<Policy that was never made>"
+        return "<Policy %s: %d arms in %d dimensions, round %s, %d pending>" \
+            % (s["policy"], s["n_arms"], s["dim"], _round(s), s["pending"])
+
+    def _repr_html_(self) -> str:
+        s = self.status()
+        best = s["best"]
+        lines = [("policy", s["policy"]),
+                 ("arms", "%d in %d dimensions" % (s["n_arms"], s["dim"])),
+                 ("round", _round(s)),
+                 ("pending", s["pending"]),
+                 ("active arms", len(s["active"])),
+                 ("best so far", "not known" if best is None else
+                  self.names[best] if self.names else best),
+                 ("certificate", "none" if s["certificate"] is None
+                  else "%.4g" % s["certificate"])]
+        return "<table>%s</table>" % "".join(
+            "<tr><th>%s</th><td>%s</td></tr>" % (key, html.escape(str(value)))
+            for key, value in lines)
+
+    # ---- saving ------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """The complete state, with names and ids."""
+        with tempfile.TemporaryDirectory(dir=_shm()) as folder:
+            path = os.path.join(folder, "state")
+            self._save(path)
+            with open(path, "rb") as file:
+                state = file.read()
+        reports = self._reports()
+        head = json.dumps({"names": self._names, "ids": self._ids(),
+                           "reports": len(reports)}).encode()
+        body = struct.pack("<Q", len(head)) + head + reports + state
+        return _MAGIC + struct.pack("<I", zlib.crc32(body)) + body
+
+    @classmethod
+    def from_bytes(cls: Type[P], data: bytes) -> P:
+        """Makes a policy that will choose as the saved one would have."""
+        return cls._from_bytes(data, "the bytes")
+
+    @classmethod
+    def _from_bytes(cls: Type[P], data: bytes, what: str) -> P:
+        policy = cls.__new__(cls)
+        state, names, ids, reports = _take_apart(data, what)
+        with tempfile.TemporaryDirectory(dir=_shm()) as folder:
+            path = os.path.join(folder, "state")
+            with open(path, "wb") as file:
+                file.write(state)
+            try:
+                policy._restore(path)
+            except Error as error:
+                error.args = (str(error).replace(path, what),)
+                raise
+        status = policy._status()
+        policy._names = read_names(names, status["n_arms"])
+        policy._set_reports(reports)
+        for id, (round, arm, probability) in ids.items():
+            policy._add_id(id, round, arm, probability)
+        return policy
+
+    def save(self, path: Path, *, plain: bool = False) -> None:
+        """Writes the complete state to a file: a crash leaves the old one or
+        the new one.  `plain`: without names and ids, as the program reads it
+        (`tarry pipe --restore`)."""
+        if plain:
+            self._save(path)
+            return
+        data = self.to_bytes()
+        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
+        handle, beside = tempfile.mkstemp(dir=folder, prefix=".tarry-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            os.unlink(beside)
+            raise
+        directory = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    @classmethod
+    def restore(cls: Type[P], path: Path) -> P:
+        """Makes a policy from a file of save() or of the program."""
+        with open(path, "rb") as file:
+            return cls._from_bytes(file.read(), os.fspath(path))
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _unpickle, (type(self), self.to_bytes()), self.__dict__ or None
+
+    def __copy__(self: P) -> P:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self: P, memo: Dict[int, Any]) -> P:
+        twin = type(self).from_bytes(self.to_bytes())
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+
+def _unpickle(cls: Type[P], data: bytes) -> P:
+    return cls.from_bytes(data)
+
+
+def _round(status: Dict[str, Any]) -> str:
+    end = status["horizon"]
+    return "%d of %d" % (status["round"], end) if end else \
+        str(status["round"])
+
+
+def _take_apart(data: bytes, what: str) -> Tuple[bytes, Any, Any, bytes]:
+    """State, names, ids and reports; only a state if the program saved it."""
+    if not isinstance(data, bytes):
+        raise BadArgument("%s: not bytes" % what)
+    if not data.startswith(_MAGIC):
+        return data, None, {}, b""
+    try:
+        at = len(_MAGIC)
+        (sum,) = struct.unpack_from("<I", data, at)
+        (size,) = struct.unpack_from("<Q", data, at + 4)
+        if zlib.crc32(data[at + 4:]) != sum:
+            raise ValueError
+        head = json.loads(data[at + 12:at + 12 + size])
+        end = at + 12 + size + head["reports"]
+        return (data[end:], head["names"], head["ids"],
+                data[at + 12 + size:end])
+    except (struct.error, ValueError, KeyError, TypeError):
+        raise BadState("%s: not a saved state, or damaged" % what)

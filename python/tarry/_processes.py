@@ -1,0 +1,94 @@
+"""The runs of an experiment on several processes.
+
+Python code runs in one thread at a time, but in as many processes as there are
+cores.  Each process plays every so many-th run and keeps a journal; the
+journals together are that of the whole experiment, from which the results are
+read: so they are the same as from one process."""
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import shutil
+import tempfile
+from typing import Any, Callable, List, Optional
+
+from . import _tarry
+from ._errors import Error
+
+
+def _play(open_part: Callable[..., _tarry.Experiment], path: str, part: int,
+          parts: int, line: Any) -> None:
+    """In a process of its own."""
+    try:
+        open_part(1, path, part, parts).run()
+        line.send_bytes(pickle.dumps(None))
+    except BaseException as error:
+        try:
+            data = pickle.dumps(error)
+            pickle.loads(data)
+        except Exception:
+            data = pickle.dumps(Error("%s: %s" % (type(error).__name__,
+                                                  error)))
+        line.send_bytes(data)
+    os._exit(0)  # nothing of the parent's is to be flushed or joined
+
+
+def _join(paths: List[str]) -> List[bytes]:
+    """The first line of all, then the others without repetitions."""
+    lines: List[bytes] = []
+    for path in paths:
+        with open(path, "rb") as file:
+            lines += [line for line in file if line.endswith(b"\n")]
+    return list(dict.fromkeys(lines))
+
+
+def _wait(children: List[Any], lines: List[Any]) -> Optional[BaseException]:
+    """The first exception of a child, or None."""
+    failure: Optional[BaseException] = None
+    for child, line in zip(children, lines):
+        try:
+            answer = pickle.loads(line.recv_bytes())
+        except EOFError:
+            answer = Error("a process ended with code %s" % child.exitcode)
+        failure = failure or answer
+        child.join()
+    return failure
+
+
+def run_parts(open_part: Callable[..., _tarry.Experiment], parts: int,
+              journal: Any) -> _tarry.Experiment:
+    """The experiment, run; open_part(threads, journal, part, parts) makes it
+    or a part of it."""
+    context = multiprocessing.get_context("fork")
+    with tempfile.TemporaryDirectory() as folder:
+        whole = os.path.join(folder, "whole")
+        paths = [os.path.join(folder, str(part)) for part in range(parts)]
+        children, lines = [], []
+        for part, path in enumerate(paths):
+            if journal is not None and os.path.exists(journal):
+                shutil.copy(journal, path)
+            mine, theirs = context.Pipe(duplex=False)
+            child = context.Process(
+                target=_play, args=(open_part, path, part, parts, theirs))
+            child.start()
+            theirs.close()
+            children.append(child)
+            lines.append(mine)
+        try:
+            failure = _wait(children, lines)
+        except BaseException:
+            for child in children:
+                child.terminate()
+                child.join()
+            raise
+        finally:
+            with open(whole, "wb") as file:
+                file.writelines(_join([p for p in paths if os.path.exists(p)]))
+            if journal is not None:
+                shutil.copy(whole, journal)
+        if failure is not None:
+            raise failure
+        handle = open_part(1, whole)
+        handle.run()
+    return handle

@@ -1,0 +1,164 @@
+"""What the program `tarry` does that the library does not: the paper's bounds
+and claims, logs."""
+from __future__ import annotations
+
+import html
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from typing import Any, Dict, Iterable, List, Optional, Union
+
+import numpy as np
+
+from ._arrays import arms_and_names, numbers
+from ._errors import BadArgument, BadInput, ProgramError
+
+
+def program() -> str:
+    """The path of the program: $TARRY, the package's own copy, the source
+    tree's, or that of PATH."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    real = os.path.dirname(os.path.realpath(__file__))
+    for path in (os.environ.get("TARRY"),
+                 os.path.join(here, "bin", "tarry"),
+                 os.path.join(here, "..", "..", "tarry"),
+                 os.path.join(real, "..", "..", "build", "tarry"),
+                 shutil.which("tarry")):
+        if path and os.path.isfile(path) and os.access(path, os.X_OK):
+            return os.path.abspath(path)
+    raise ProgramError("the program tarry is not found; $TARRY may name it")
+
+
+def call(*arguments: str) -> Any:
+    """Runs a command with --json; its answer."""
+    done = subprocess.run([program(), *arguments, "--json"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        text = done.stderr.strip() or "exit code %d" % done.returncode
+        if text.startswith("tarry: "):
+            text = text[len("tarry: "):]
+        raise (BadInput if done.returncode == 2 else ProgramError)(text)
+    return json.loads(done.stdout)
+
+
+def catalogue() -> Dict[str, Any]:
+    """Every policy, instance, loss and delay with its settings, as
+    `tarry list --json` has them."""
+    answer: Dict[str, Any] = call("list")
+    return answer
+
+
+def _options(**given: Any) -> List[str]:
+    return ["--%s=%s" % (key, value) for key, value in given.items()
+            if value is not None]
+
+
+# ---- bounds ----------------------------------------------------------------
+
+
+def bound(policy: str = "phased-stochastic", *, instance: Optional[str] = None,
+          arms: Any = None, theta: Any = None, loss: Optional[str] = None,
+          delay: Optional[str] = None, horizon: float = 1e6, seed: int = 1
+          ) -> Dict[str, Any]:
+    """What the paper promises for one of its policies in a world: bounds on
+    the regret, phases, and the horizon below which the first phase does not
+    end.  `arms` and `theta` may take the place of an instance.
+
+    >>> import tarry
+    >>> b = tarry.bound("phased-adversarial", delay="hold-rarest:sigma=500",
+    ...                 horizon=1e9)
+    >>> b["upper"]["regret"] > 0
+    True
+    """
+    for what, value in (("delay", delay), ("loss", loss),
+                        ("instance", instance)):
+        if not isinstance(value, (str, type(None))):
+            raise BadArgument("%s: not a description: %r" % (what, value))
+    with tempfile.TemporaryDirectory() as folder:
+        if arms is not None:
+            if theta is None or instance is not None:
+                raise BadArgument("arms: with theta, in place of an instance")
+            array, _ = arms_and_names(arms)
+            np.save(os.path.join(folder, "arms.npy"), array)
+            np.savetxt(os.path.join(folder, "theta.csv"),
+                       numbers(theta, "theta", 1), fmt="%.17g")
+            instance = "file:arms=%s,theta=%s" % (
+                os.path.join(folder, "arms.npy"),
+                os.path.join(folder, "theta.csv"))
+        answer: Dict[str, Any] = call("bound", *_options(
+            policy=policy, instance=instance, loss=loss, delay=delay,
+            horizon=horizon, seed=seed))
+    return answer
+
+
+# ---- the paper -------------------------------------------------------------
+
+
+class Paper:
+    """The paper's claims as they were measured, paper["stochastic"] ..."""
+
+    def __init__(self, results: Dict[str, Any], page: str) -> None:
+        #: all of results.json
+        self.results = results
+        #: the page about it
+        self.page = page
+
+    @property
+    def rows(self) -> List[Dict[str, Any]]:
+        """A dict per claim: id, claim, theory, measured, ci95, verdict."""
+        return list(self.results["rows"])
+
+    def __getitem__(self, id: str) -> Dict[str, Any]:
+        for row in self.rows:
+            if row["id"] == id:
+                return row
+        raise KeyError(id)
+
+    def __repr__(self) -> str:
+        return "\n".join("%-45s %s" % (row["claim"][:45], row["verdict"])
+                         for row in self.rows)
+
+    def _repr_html_(self) -> str:
+        return "<table>%s</table>" % "".join(
+            "<tr><td>%s</td><td>%s</td></tr>" % (
+                html.escape(row["claim"]), html.escape(row["verdict"]))
+            for row in self.rows)
+
+
+def paper(rows: Optional[Iterable[str]] = None,
+          out: Union[str, "os.PathLike[str]"] = "tarry-paper", *,
+          full: bool = False, seed: int = 1, threads: int = 0) -> Paper:
+    """Tests the paper's claims, all of them or some by id, and writes a page
+    about them to the folder `out`."""
+    if isinstance(rows, str):
+        rows = [rows]
+    options = _options(out=os.fspath(out), seed=seed,
+                       rows=None if rows is None else ",".join(rows),
+                       threads=threads or None)
+    results = call("paper", "--full" if full else "--quick", *options)
+    return Paper(results, os.path.join(os.fspath(out), "index.html"))
+
+
+# ---- logs ------------------------------------------------------------------
+
+
+def examine(log: Any, arms: Any = None) -> Dict[str, Any]:
+    """What a log says about its delays, and which policy to use.
+
+    `log` is a file (CSV or NDJSON), a store, or a data frame with columns id,
+    arm, decided, reported and loss; `arms` a file or a data frame."""
+    with tempfile.TemporaryDirectory() as folder:
+        def file_of(thing: Any, name: str) -> str:
+            if not hasattr(thing, "to_csv"):
+                return str(os.fspath(thing))
+            path = os.path.join(folder, name)
+            thing.to_csv(path, index=name == "arms.csv")
+            return path
+        options = [] if arms is None else ["--arms",
+                                           file_of(arms, "arms.csv")]
+        answer: Dict[str, Any] = call("examine", file_of(log, "log.csv"),
+                                      *options)
+    return answer

@@ -1,0 +1,387 @@
+"""A client of the decision service `tarry serve`; standard library only.
+
+    client = tarry.Client("http://127.0.0.1:8377", token="...")
+    client.create("shop", arms={"red": [1, 0], "blue": [0, 1]}, range=(0, 1),
+                  objective="maximize", confidence=0.99)
+    d = client.decide("shop")             # d.id, d.arm, d.probability
+    client.report(d.id, reward=1)         # "applied", "late" or "duplicate"
+
+What fails on the way is tried again, with the same id, so that nothing counts
+twice.  With a spool file, outcomes that cannot be delivered wait there."""
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import http.client
+import json
+import os
+import random
+import threading
+import time
+import urllib.parse
+import uuid
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ._errors import BadArgument, Error
+
+BATCH = 1000  # outcomes in one call
+
+
+class ServiceError(Error):
+    """The service refuses: `status` (HTTP), `code`, `detail`."""
+
+    def __init__(self, status: int, problem: Dict[str, Any]) -> None:
+        self.status = status
+        self.code: Optional[str] = problem.get("code")
+        self.detail: Optional[str] = problem.get("detail")
+        super().__init__(self.detail or problem.get("title") or
+                         "HTTP status %d" % status)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return ServiceError, (self.status, {
+            "code": self.code, "detail": self.detail, "title": str(self)})
+
+
+class Unreachable(Error, ConnectionError):
+    """The service could not be reached, or its store could not be written."""
+
+
+ServiceError.__module__ = Unreachable.__module__ = "tarry"
+
+
+class Decision(NamedTuple):
+    """What to do: report the outcome under this id."""
+    id: str
+    arm: Any
+    probability: Optional[float]
+    round: Optional[int]
+    decided_at: Optional[str]
+
+
+def _decision(answer: Dict[str, Any]) -> Decision:
+    return Decision(answer["id"], answer["arm"], answer.get("probability"),
+                    answer.get("round"), answer.get("decided_at"))
+
+
+class Client:
+    """Client(url, token=None, timeout=10, retries=5, spool=None)
+
+    `timeout` in seconds for each try; `retries` after the first; `spool` a file
+    for outcomes that could not be delivered (see report and flush).  May be
+    used from several threads."""
+
+    def __init__(self, url: str = "http://127.0.0.1:8377",
+                 token: Optional[str] = None, *, timeout: float = 10,
+                 retries: int = 5, pause: float = 0.1,
+                 spool: Union[str, "os.PathLike[str]", None] = None) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadArgument("url: not http://HOST:PORT: '%s'" % url)
+        self._scheme, self._host = parts.scheme, parts.hostname
+        self._port, self._base = parts.port, parts.path.rstrip("/")
+        self._token = token
+        self.timeout, self.retries, self.pause = timeout, retries, pause
+        self._spool = None if spool is None else os.fspath(spool)
+        self._local = threading.local()
+
+    # ---- calls -------------------------------------------------------------
+
+    def _connection(self) -> http.client.HTTPConnection:
+        connection: Optional[http.client.HTTPConnection] = getattr(
+            self._local, "connection", None)
+        if connection is None:
+            kind = http.client.HTTPSConnection if self._scheme == "https" \
+                else http.client.HTTPConnection
+            connection = kind(self._host, self._port, timeout=self.timeout)
+            self._local.connection = connection
+        return connection
+
+    def close(self) -> None:
+        """Closes this thread's connection; the next call opens another."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._local.connection = None
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def _once(self, method: str, path: str, body: Optional[bytes]
+              ) -> Tuple[int, Any, bytes]:
+        headers = {"Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if self._token is not None:
+            headers["Authorization"] = "Bearer " + self._token
+        connection = self._connection()
+        try:
+            connection.request(method, self._base + path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        except BaseException:
+            self.close()
+            raise
+
+    def _wait(self, attempt: int, headers: Any) -> None:
+        pause = self.pause * 2**attempt * random.uniform(0.5, 1)
+        try:
+            pause = max(pause, float(headers.get("Retry-After", 0)))
+        except (AttributeError, ValueError):
+            pass
+        time.sleep(min(pause, 30))
+
+    def _call(self, method: str, path: str, body: Any = None, *,
+              again: bool = True) -> bytes:
+        """`again`: whether a call whose answer was lost may be repeated."""
+        data = None if body is None else json.dumps(
+            body, allow_nan=False).encode()
+        for attempt in range(self.retries + 1):
+            headers = None
+            try:
+                status, headers, answer = self._once(method, path, data)
+                if status < 400:
+                    return answer
+                why: Any = ServiceError(status, _problem(answer))
+                if status not in (429, 502, 503, 504):
+                    raise why
+            except (OSError, http.client.HTTPException) as error:
+                why = error
+                if not again and not isinstance(error, ConnectionRefusedError):
+                    break
+            if attempt < self.retries:
+                self._wait(attempt, headers)
+        raise Unreachable("%s://%s:%s: %s" % (
+            self._scheme, self._host, self._port or "", why)) from why
+
+    def _json(self, method: str, path: str, body: Any = None, *,
+              again: bool = True) -> Any:
+        return json.loads(self._call(method, path, body, again=again)
+                          or b"null")
+
+    # ---- experiments -------------------------------------------------------
+
+    def create(self, name: str, arms: Any = None, *,
+               policy: Optional[str] = None,
+               range: Optional[Sequence[float]] = None,
+               objective: Optional[str] = None,
+               horizon: Optional[float] = None,
+               confidence: Optional[float] = None, seed: Optional[int] = None,
+               expire_after: Optional[str] = None, dim: Optional[int] = None
+               ) -> Dict[str, Any]:
+        """Creates an experiment.  `arms`: a dict from names to features, or a
+        list of {"name", "features"}; `dim` for a contextual one."""
+        body: Dict[str, Any] = {
+            "name": name, "arms": _arms(arms), "policy": policy,
+            "range": None if range is None else [float(x) for x in range],
+            "objective": objective,
+            "horizon": None if horizon is None else int(horizon),
+            "confidence": confidence, "seed": seed,
+            "expire_after": expire_after, "dim": dim}
+        answer: Dict[str, Any] = self._json("POST", "/v1/experiments", {
+            key: value for key, value in body.items() if value is not None},
+            again=False)
+        return answer
+
+    def experiments(self) -> Any:
+        """All experiments."""
+        return self._json("GET", "/v1/experiments")
+
+    def experiment(self, name: str) -> Any:
+        """One experiment with its settings and status."""
+        return self._json("GET", _path(name))
+
+    def status(self, name: str) -> Any:
+        """What the experiment's policy knows."""
+        return self._json("GET", _path(name, "status"))
+
+    def pending(self, name: str, limit: Optional[int] = None) -> Any:
+        """The oldest decisions whose outcome is outstanding."""
+        return self._json("GET", _path(name, "pending") + (
+            "" if limit is None else "?limit=%d" % limit))
+
+    def log(self, name: str) -> Iterator[Dict[str, Any]]:
+        """All decisions and outcomes, in order of commit."""
+        for line in self._call("GET", _path(name, "log")).splitlines():
+            if line.strip():
+                yield json.loads(line)
+
+    def admit(self, name: str, arm: str, features: Iterable[float]) -> Any:
+        """Adds an arm."""
+        return self._json("POST", _path(name, "arms"), {
+            "name": arm, "features": [float(x) for x in features]},
+            again=False)
+
+    def withdraw(self, name: str, arm: str) -> Any:
+        """Takes an arm out."""
+        return self._json("DELETE", _path(name, "arms", arm), again=False)
+
+    # ---- decisions ---------------------------------------------------------
+
+    def decide(self, name: str, id: Optional[str] = None, *, arms: Any = None
+               ) -> Decision:
+        """A decision.  `id` is your own text, or made up here: a repeated call
+        with the same id gets the same answer.  `arms`: of a contextual
+        experiment."""
+        body: Dict[str, Any] = {"id": id if id is not None
+                                else uuid.uuid4().hex}
+        if arms is not None:
+            body["arms"] = _arms(arms)
+        return _decision(self._json("POST", _path(name, "decisions"), body))
+
+    def decide_many(self, name: str, count: int) -> List[Decision]:
+        """Many decisions in one call.  They have no ids before the answer, so
+        that a call whose answer was lost is not repeated: Unreachable; the
+        decisions then stand among the pending ones."""
+        answer = self._json("POST", _path(name, "decisions"),
+                            {"count": int(count)}, again=False)
+        return [_decision(one) for one in answer["decisions"]]
+
+    def cancel(self, id: str) -> Any:
+        """The decision was never carried out."""
+        return self._json("POST", "/v1/decisions/%s/cancel" % _quoted(id), {})
+
+    def expire(self, id: str) -> Any:
+        """Its outcome is taken as never coming."""
+        return self._json("POST", "/v1/decisions/%s/expire" % _quoted(id), {})
+
+    # ---- outcomes ----------------------------------------------------------
+
+    def report(self, id: str, loss: Optional[float] = None, *,
+               reward: Optional[float] = None) -> str:
+        """Reports an outcome: "applied", "late" or "duplicate"; with a spool
+        "spooled" if the service cannot be reached."""
+        item = _outcome(id, loss, reward)
+        if self._spool is None:
+            return str(self._json("POST", "/v1/feedback", item)["status"])
+        try:
+            if self._waiting():
+                self.flush()
+            return str(self._json("POST", "/v1/feedback", item)["status"])
+        except Unreachable:
+            self._keep([item])
+            return "spooled"
+
+    def report_many(self, outcomes: Iterable[Any], *, rewards: bool = False
+                    ) -> List[Dict[str, Any]]:
+        """Reports pairs (id, loss), or rewards; answers {"id", "status"} for
+        each, also for those refused ("unknown", "conflict", "invalid")."""
+        items = [_outcome(id, None if rewards else float(value),
+                          float(value) if rewards else None)
+                 for id, value in outcomes]
+        results: List[Dict[str, Any]] = []
+        for at in range(0, len(items), BATCH):
+            part = items[at:at + BATCH]
+            try:
+                results += self._json("POST", "/v1/feedback", part)["results"]
+            except Unreachable:
+                if self._spool is None:
+                    raise
+                self._keep(items[at:])
+                return results + [{"id": item["id"], "status": "spooled"}
+                                  for item in items[at:]]
+        return results
+
+    def flush(self) -> List[Dict[str, Any]]:
+        """Delivers what waits in the spool; answers as report_many.  What
+        cannot be delivered stays there: Unreachable."""
+        if self._spool is None or not self._waiting():
+            return []
+        results: List[Dict[str, Any]] = []
+        with open(self._spool, "r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            items = [json.loads(line) for line in file if line.endswith("\n")]
+            while items:
+                results += self._json("POST", "/v1/feedback",
+                                      items[:BATCH])["results"]
+                items = items[BATCH:]
+                file.seek(0)
+                file.writelines(json.dumps(item) + "\n" for item in items)
+                file.truncate()
+                file.flush()
+                os.fsync(file.fileno())
+        return results
+
+    def _waiting(self) -> bool:
+        assert self._spool is not None
+        return os.path.exists(self._spool) and os.path.getsize(self._spool) > 0
+
+    def _keep(self, items: List[Dict[str, Any]]) -> None:
+        assert self._spool is not None
+        with open(self._spool, "a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.writelines(json.dumps(item) + "\n" for item in items)
+            file.flush()
+            os.fsync(file.fileno())
+
+    # ---- the service -------------------------------------------------------
+
+    def is_ready(self) -> bool:
+        """Whether the service takes decisions."""
+        try:
+            return self._once("GET", "/readyz", None)[0] == 200
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def metrics(self) -> str:
+        """Its metrics, as Prometheus reads them."""
+        return self._call("GET", "/metrics").decode()
+
+
+def _problem(answer: bytes) -> Dict[str, Any]:
+    try:
+        problem = json.loads(answer)
+    except ValueError:
+        problem = None
+    return problem if isinstance(problem, dict) else \
+        {"title": answer.decode(errors="replace")[:200]}
+
+
+def _quoted(text: str) -> str:
+    return urllib.parse.quote(str(text), safe="")
+
+
+def _path(name: str, *parts: str) -> str:
+    return "/".join(["/v1/experiments"] + [_quoted(p) for p in (name,) + parts])
+
+
+def _arms(arms: Any) -> Any:
+    if isinstance(arms, dict):
+        arms = [{"name": str(name), "features": [float(x) for x in features]}
+                for name, features in arms.items()]
+    return arms
+
+
+def _outcome(id: str, loss: Optional[float], reward: Optional[float]
+             ) -> Dict[str, Any]:
+    if (loss is None) == (reward is None):
+        raise BadArgument("an outcome has a loss or a reward")
+    return {"id": id, "loss": float(loss)} if loss is not None else \
+        {"id": id, "reward": float(reward)}  # type: ignore[arg-type]
+
+
+class AsyncClient:
+    """The methods of Client as coroutines: await client.decide("shop").
+
+    Calls run in threads, each with a connection of its own."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self._client = Client(*arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._client, name)
+        if name.startswith("_") or not callable(method):
+            raise AttributeError(name)
+
+        async def wait(*arguments: Any, **named: Any) -> Any:
+            answer = await asyncio.to_thread(method, *arguments, **named)
+            return list(answer) if name == "log" else answer
+        return wait
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *unused: Any) -> None:
+        self._client.close()

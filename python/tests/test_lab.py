@@ -1,0 +1,364 @@
+"""The laboratory: the numbers of the program, and things of one's own."""
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import tarry
+from house import House
+
+SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
+
+
+def program(*arguments):
+    done = subprocess.run([tarry.program(), "run", "--json", *arguments],
+                          stdout=subprocess.PIPE, check=True, text=True)
+    return json.loads(done.stdout)
+
+
+def without_time(result):
+    """Results as JSON, but for what differs from call to call."""
+    for world in result.get("worlds", [result]):
+        for policy in world["policies"]:
+            policy.pop("rounds_per_second", None)
+    return result
+
+
+# ---- the same numbers ------------------------------------------------------
+
+
+@pytest.mark.parametrize("delay", ["exponential:mean=50", "low-late:late=300",
+                                   "hold-rarest:sigma=100"])
+def test_the_same_seed_gives_the_numbers_of_the_program(delay):
+    names = ["recommended", "lints", "phased-loss-dependent:constants=tight"]
+    theirs = program("--horizon", "2000", "--runs", "3", "--seed", "5",
+                     "--delay", delay,
+                     *[x for name in names for x in ("--policy", name)])
+    r = tarry.run(names, horizon=2000, runs=3, seed=5, delay=delay)
+    assert without_time(json.loads(r.to_json())) == without_time(theirs)
+    for policy, ours in zip(theirs["policies"], r):
+        assert policy["regret"]["runs"] == ours.regret.tolist()
+        assert [x[0] for x in policy["curve"]] == ours.grid.tolist()
+        assert np.allclose([x[1] for x in policy["curve"]],
+                           ours.curves.mean(0), rtol=1e-12)
+        assert abs(policy["regret"]["ci95"] - ours.ci95) < 1e-9 * ours.mean
+        assert policy["sigma_max"] == ours.sigma_max.max()
+
+
+def test_a_file_of_the_program_runs_here_and_there(tmp_path):
+    config = {"policy": ["lints", "uniform"], "horizon": 500, "runs": 2,
+              "worlds": [{"name": "a", "delay": "none"},
+                         {"name": "b", "delay": "low-late:late=50"}]}
+    path = tmp_path / "e.json"
+    path.write_text(json.dumps(config))
+    r = tarry.Experiment.from_json(path).run()
+    theirs = program(str(path))
+    assert without_time(json.loads(r.to_json())) == without_time(theirs)
+    assert r.worlds == ["a", "b"] and len(r) == 4
+    assert r["b", "lints"].world == "b"
+    again = tmp_path / "again.json"
+    tarry.Experiment.from_json(path).to_json(again)
+    assert without_time(program(str(again))) == without_time(theirs)
+    from_result = tarry.Experiment.from_json(r.to_json()).run()
+    assert (from_result["a", 0].regret == r["a", 0].regret).all()
+
+
+@pytest.mark.parametrize("name", [n for n in tarry.policies()
+                                  if n != "recommended"])
+def test_a_policy_played_by_python_is_the_same_to_the_last_bit(name):
+    # One loss a round: of several, tarry.Policy counts the oldest play first,
+    # the simulator the newest, and sums are rounded in this order.
+    r = tarry.run([name, House(name)], horizon=1500, runs=2, seed=11,
+                  delay="constant:rounds=60")
+    assert (r[0].regret == r[1].regret).all()
+    assert (r[0].curves == r[1].curves).all()
+
+
+class Uniform(tarry.PolicyBase):
+    """Draws arms from problem.random, as tarry.Random does anywhere."""
+
+    def choose(self, round):
+        u = self.problem.random(round).uniform()
+        assert u == tarry.Random(self.problem.seed, self.problem.run, round,
+                                 0).uniform()
+        return int(u * self.problem.n_arms)
+
+
+def test_processes_and_threads_change_nothing(tmp_path):
+    def play(**how):
+        return tarry.run([Uniform(), House("lints"), "lints"], horizon=800,
+                         runs=5, delay=Late(), **how)
+    one = play()
+    journal = tmp_path / "journal"
+    for other in (play(threads=2), play(processes=2),
+                  play(processes=3, journal=journal), play(journal=journal)):
+        for a, b in zip(one, other):
+            assert a.name == b.name and (a.regret == b.regret).all()
+            assert (a.curves == b.curves).all()
+    assert journal.stat().st_size > 0
+
+
+# ---- delays of one's own ---------------------------------------------------
+
+
+class Late(tarry.DelayBase):
+    def draw(self, round, arm, loss, rng):
+        return rng.exponential(100) if loss < 0 else None if arm == 3 else 0
+
+
+class Fixed(tarry.DelayBase):
+    def draw(self, round, arm, loss, rng):
+        return 300 if loss < 0 else 0
+
+
+class FixedMany(tarry.DelayBase):
+    def draw_many(self, rounds, losses, rng):
+        return np.where(losses < 0, 300, 0)
+
+
+class ByArm(tarry.DelayBase):
+    depends = "arm"
+
+    def start(self, problem):
+        self._n = problem.n_arms
+
+    def draw_many(self, rounds, losses, rng):
+        assert losses is None
+        return rng.uniform()[:, None] * np.arange(self._n)
+
+
+class ByArmOne(ByArm):
+    draw_many = None
+
+    def draw(self, round, arm, loss, rng):
+        return rng.uniform() * arm
+
+
+class Plain(tarry.DelayBase):
+    depends = "nothing"
+
+    def draw_many(self, rounds, losses, rng):
+        return rng.exponential(100)
+
+
+def test_laws_one_by_one_and_in_blocks_are_the_same_world():
+    names = ["lints", "phased-loss-dependent:constants=tight"]
+    r = [tarry.run(names, delay=d, horizon=3000, runs=2) for d in
+         (Fixed(), FixedMany(), "low-late:late=300", ByArm(), ByArmOne())]
+    for p in range(2):
+        assert (r[0][p].curves == r[1][p].curves).all()
+        assert (r[0][p].curves == r[2][p].curves).all()
+        assert (r[3][p].curves == r[4][p].curves).all()
+    assert (r[0][0].curves != r[3][0].curves).any()
+
+
+def test_a_law_of_chance_has_the_mean_it_says():
+    r = tarry.run("uniform", delay=Plain(), horizon=20000, runs=2)
+    # sigma is the mean delay: exponential with mean 100, cut to whole rounds;
+    # its error over 40000 rounds is about 0.5, and sigma grows from 0
+    assert abs(r[0].sigma_mean.mean() - 99.5) < 5 * 0.8
+
+
+def test_laws_tell_models_and_functions_are_laws():
+    assert tarry.World(delay=Plain()).look().model == "stochastic"
+    assert tarry.World(delay=ByArm()).look().model == "stochastic by arm"
+    assert tarry.World(delay=Late()).look().model == "loss-dependent"
+    r = tarry.run("uniform", delay=lambda round, arm, loss, rng: 5,
+                  horizon=100, runs=1)
+    assert r[0].sigma_max.tolist() == [5]
+
+
+# ---- worlds of one's own ---------------------------------------------------
+
+
+def test_worlds_from_arrays():
+    arms = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
+    w = tarry.World(arms=arms, theta=[0.5, -0.5], loss="none", delay="none")
+    view = w.look()
+    assert np.allclose(view.means, [0.5, -0.5, -0.1]) and view.best == 1
+    r = tarry.run("greedy", instance=w, horizon=500, runs=1)
+    assert 0 < r[0].regret[0] < 10
+    same = tarry.run("greedy", instance=(arms, [0.5, -0.5]), loss="none",
+                     delay="none", horizon=500, runs=1)
+    assert (same[0].regret == r[0].regret).all()
+    means = tarry.run("greedy", arms=3, means=[0.5, -0.5, -0.1], loss="none",
+                      delay="none", horizon=500, runs=1)
+    assert means[0].regret[0] > 0
+
+
+def test_a_table_of_outcomes():
+    table = np.array([[0, 1, 3], [0, 0, np.nan], [1, -1, 10], [1, -0.5, 2]])
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(table, columns=["arm", "loss", "delay"])
+    r = [tarry.run("lints", table=t, horizon=2000, runs=2) for t in
+         (table, table.tolist(), tuple(table.T), frame)]
+    assert all((x[0].curves == r[0][0].curves).all() for x in r)
+    view = tarry.World(table=table).look()
+    assert view.means.tolist() == [0.5, -0.75]
+    assert r[0][0].lost.min() > 0  # half of arm 0's outcomes never come
+    assert r[0][0].regret.mean() < 200  # of 2500
+
+
+# ---- policies of one's own -------------------------------------------------
+
+
+class Leaky(tarry.PolicyBase):
+    """Would fail if runs shared its state."""
+
+    def __init__(self):
+        self._seen = []
+
+    def start(self, problem):
+        assert not self._seen
+        self._n = problem.n_arms
+
+    def choose(self, round):
+        self._seen.append(round)
+        return round % self._n
+
+    def certify(self):
+        return 3, 0.25
+
+
+def test_runs_do_not_share_state_and_certificates_are_asked_for():
+    r = tarry.run(Leaky(), horizon=300, runs=3, threads=2)
+    assert r.policies == ["Leaky"]
+    assert (r[0].certificates == 0.25).all()
+    assert np.isnan(tarry.run(Uniform(), horizon=100, runs=1)[0]
+                    .certificates).all()
+
+
+def test_an_exception_comes_through_with_its_traceback():
+    class Broken(tarry.PolicyBase):
+        def choose(self, round):
+            if round == 77:
+                return {}["nothing"]
+            return 0
+    with pytest.raises(KeyError, match="nothing") as error:
+        tarry.run([Broken(), "lints"], runs=2)
+    assert any(entry.name == "choose" for entry in error.traceback)
+    with pytest.raises(KeyError, match="nothing"):
+        tarry.run([Broken(), "lints"], runs=2, processes=2)
+
+
+def test_settings_of_ones_own_are_in_the_name():
+    r = tarry.run([House("lints"), House("greedy")], horizon=100, runs=1)
+    assert r.policies == ["House:policy=lints", "House:policy=greedy"]
+    r = tarry.run({"mine": House("lints")}, horizon=100, runs=1)
+    assert r.policies == ["mine"]
+
+
+# ---- results ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def result():
+    return tarry.run(["lints", "uniform", "phased-stochastic:constants=tight"],
+                     horizon=3000, runs=4)
+
+
+def test_results_by_name_number_and_short_name(result):
+    assert result["lints"] is result[0]
+    assert result["phased-stochastic"] is result[2] is result[-1]
+    assert result["lints"].regret.shape == (4,)
+    assert result.curves["lints"].shape == (4, len(result.grid))
+    assert (result["lints"].curves[:, -1] == result["lints"].regret).all()
+
+
+def test_differences_are_paired(result):
+    d = result.difference("uniform", "lints")
+    pairs = result["uniform"].regret - result["lints"].regret
+    assert abs(d.mean - pairs.mean()) < 1e-9
+    assert d.ci95 > 0 and result.difference("lints", "lints") == (0, 0)
+
+
+def test_tables(result):
+    assert "above the best" in repr(result) and "best" in repr(result)
+    assert result.table("markdown").count("\n") == 4
+    assert r"\toprule" in result.table("latex")
+    assert "<table>" in result._repr_html_()
+
+
+def test_frames(result):
+    pytest.importorskip("pandas")
+    frame = result.to_pandas()
+    assert len(frame) == 12 and frame.regret[0] == result[0].regret[0]
+    assert set(frame.policy) == set(result.policies)
+    assert len(result.curves_to_pandas()) == 12 * len(result.grid)
+
+
+def test_figures(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    for kind in ("regret", "certificate", "outstanding"):
+        path = tmp_path / (kind + ".pdf")
+        ax = result.plot(kind, path=path, log=kind == "regret",
+                         labels={"lints": "Thompson"}, title="T", width=3.3)
+        assert path.stat().st_size > 1000
+        assert ax.figure.get_size_inches()[0] == 3.3
+    ax = result.plot(policies=["lints"], labels={"lints": "Thompson"})
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["Thompson"]
+
+
+def test_results_pickle(result):
+    twin = pickle.loads(pickle.dumps(result))
+    assert (twin["lints"].curves == result["lints"].curves).all()
+    assert twin.to_json() == result.to_json()
+
+
+# ---- waiting ---------------------------------------------------------------
+
+
+CTRL_C = """
+import tarry, sys
+class Slow(tarry.PolicyBase):
+    def choose(self, round):
+        return 0
+print("ready", flush=True)
+try:
+    tarry.run(%s, horizon=1e9, runs=4, processes=%d)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize("policy, processes", [
+    ("'lints'", 1), ("Slow()", 1), ("Slow()", 2)])
+def test_ctrl_c_stops_an_experiment(policy, processes):
+    child = subprocess.Popen(
+        [sys.executable, "-c", CTRL_C % (policy, processes)], text=True,
+        stdout=subprocess.PIPE, start_new_session=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(1)
+    os.kill(child.pid, signal.SIGINT)
+    assert child.communicate(timeout=60)[0] == "stopped\n"
+
+
+def test_other_threads_run_meanwhile():
+    import threading
+    ticks = []
+
+    def tick():
+        while not done.is_set():
+            ticks.append(1)
+            time.sleep(0.005)
+    done = threading.Event()
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.time()
+    tarry.run("linucb", horizon=2e5, runs=2, threads=1)
+    seconds = time.time() - begin
+    done.set()
+    thread.join()
+    assert len(ticks) > 10 * seconds
+
+
+@pytest.mark.skipif(SANITIZED, reason="tqdm and ASan need no meeting")
+def test_progress_is_shown_when_asked_for(capsys):
+    pytest.importorskip("tqdm")
+    tarry.run("linucb", horizon=3e5, runs=4, threads=1, progress=True)
+    assert "%" in capsys.readouterr().err

@@ -1,0 +1,373 @@
+"""Policies: choose, observe, ids, batches, saving."""
+import copy
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import tarry
+
+ARMS = np.random.default_rng(2385).normal(size=(20, 4)) / 5
+OWN = [name for name in tarry.policies() if name != "oracle"]
+
+
+def make(policy="lints", **more):
+    given = dict(horizon=10000, seed=7)
+    given.update(more)
+    return tarry.Policy(policy, ARMS, **given)
+
+
+def play(p, rounds, every=3):
+    """Choices; every so many-th loss never comes."""
+    arms = []
+    for t in range(rounds):
+        c = p.choose()
+        arms.append(c.arm)
+        if t % every:
+            p.observe(c.id, float(np.cos(c.arm + t) / 2))
+    return arms
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_twins_of_all_kinds_repeat_every_choice(name, tmp_path):
+    p, same = make(name), make(name)
+    assert play(p, 500) == play(same, 500)
+    p.save(tmp_path / "state")
+    p.save(tmp_path / "plain", plain=True)
+    twins = [copy.copy(p), copy.deepcopy(p), pickle.loads(pickle.dumps(p)),
+             tarry.Policy.from_bytes(p.to_bytes()),
+             tarry.Policy.restore(tmp_path / "state"),
+             tarry.Policy.restore(str(tmp_path / "plain"))]
+    future = play(p, 300)
+    for twin in twins:
+        assert play(twin, 300) == future
+
+
+def test_the_program_goes_on_with_a_plain_state(tmp_path):
+    p = make()
+    play(p, 100)
+    p.save(tmp_path / "plain", plain=True)
+    np.save(tmp_path / "arms.npy", ARMS)
+    done = subprocess.run(
+        [tarry.program(), "pipe", "--restore", str(tmp_path / "plain")],
+        input="choose\nchoose\n", stdout=subprocess.PIPE, text=True)
+    theirs = [line.split() for line in done.stdout.splitlines()]
+    ours = [p.choose() for _ in range(2)]
+    assert [[str(c.id), str(c.arm)] for c in ours] == theirs
+
+
+def test_status_is_that_of_the_pipe(tmp_path):
+    np.save(tmp_path / "arms.npy", ARMS)
+    done = subprocess.run(
+        [tarry.program(), "pipe", "--policy", "phased-stochastic", "--arms",
+         str(tmp_path / "arms.npy"), "--horizon", "10000", "--seed", "7"],
+        input="choose\nchoose\nobserve 1 0.5\nstatus\n",
+        stdout=subprocess.PIPE, text=True)
+    theirs = json.loads(done.stdout.splitlines()[-1])
+    p = make("phased-stochastic")
+    p.choose(), p.choose(), p.observe(1, 0.5)
+    ours = p.status()
+    for key in ("policy", "round", "phase", "epsilon", "active", "pending",
+                "plan", "best"):
+        assert ours[key] == theirs[key], key
+
+
+def test_a_choice_has_fields_and_unpacks():
+    c = make().choose()
+    id, arm = c[:2]
+    assert (id, arm) == (c.id, c.arm) == (1, c.arm) and len(c) == 3
+    assert c.round == 1 and not c.repeated and c.name is None
+    assert pickle.loads(pickle.dumps(c))[:2] == c[:2]
+
+
+def test_rewards_in_a_range_are_mapped():
+    p = tarry.Policy("lints", 3, horizon=3000, range=(0, 10), maximize=True)
+    for _ in range(2999):
+        c = p.choose()
+        p.observe(c.id, 8.0 if c.arm == 2 else 2.0)
+    assert p.status()["best"] == 2
+    p.choose()
+    with pytest.raises(tarry.BadLoss, match="'10.5'"):
+        p.observe(3000, 10.5)
+
+
+def test_every_error_has_its_class_and_text():
+    p = make(horizon=3)
+    for _ in range(3):
+        p.choose()
+    with pytest.raises(tarry.HorizonReached, match="the horizon is reached"):
+        p.choose()
+    with pytest.raises(tarry.UnknownRound,
+                       match="no such round has been chosen: '9'"):
+        p.observe(9, 0)
+    assert p.observe(2, 0.25) == "ok"
+    assert p.observe(2, 0.25) == "duplicate"
+    with pytest.raises(tarry.ReportedTwice,
+                       match="this round has been reported already: '2'"):
+        p.observe(2, 0.5)
+    with pytest.raises(tarry.BadLoss,
+                       match="the loss is not a number in range: 'nan'"):
+        p.observe(1, float("nan"))
+    with pytest.raises(tarry.BadArgument, match="no setting 'zonk'"):
+        make(zonk=1)
+    assert issubclass(tarry.BadLoss, tarry.Error)
+    assert issubclass(tarry.BadLoss, ValueError)
+
+
+def test_settings_are_keywords():
+    tight = make("phased-stochastic", constants="tight", guide="lints",
+                 guide_share=19)
+    same = make("phased-stochastic:constants=tight,guide=lints,guide_share=19")
+    assert play(tight, 300) == play(same, 300)
+    assert tight.certificate() is not None
+    assert make("lints").certificate() is None
+
+
+def test_texts_as_ids_are_idempotent_and_survive(tmp_path):
+    p = make()
+    c = p.choose(id="order-17")
+    assert c.id == "order-17" and c.round == 1
+    again = p.choose("order-17")
+    assert again.repeated and again[:2] == c[:2]
+    p.choose("order-18")
+    p.save(tmp_path / "state")
+    p = tarry.Policy.restore(tmp_path / "state")
+    assert p.choose("order-17").repeated
+    assert p.observe("order-17", 0.5) == "ok"
+    assert p.observe("order-17", 0.5) == "duplicate"
+    p = pickle.loads(pickle.dumps(p))
+    assert p.observe("order-17", 0.5) == "duplicate"
+    assert p.observe_many(["order-18"], [0.5]).tolist() == ["ok"]
+    with pytest.raises(tarry.UnknownRound, match="'nobody'"):
+        p.observe("nobody", 0.5)
+
+
+def test_batches_are_the_same_as_one_by_one():
+    p, q = make(), make()
+    ids, arms = p.choose_many(50)
+    assert ids.tolist() == list(range(1, 51))
+    assert [q.choose().arm for _ in range(50)] == arms.tolist()
+    losses = np.linspace(-1, 1, 50).astype(np.float32)
+    assert (p.observe_many(ids, losses) == "ok").all()
+    for id, loss in zip(ids, losses):
+        q.observe(id, loss)
+    assert p.choose_many(20)[1].tolist() == q.choose_many(20)[1].tolist()
+
+
+def test_a_batch_takes_in_what_it_can_and_names_the_first_refusal():
+    p = make()
+    ids, _ = p.choose_many(4)
+    p.observe(1, 0.5)
+    with pytest.raises(tarry.BadLoss, match=r"'7.0' \(and 2 more of 6\)") as e:
+        p.observe_many([1, 2, 3, 4, 99, 1], [0.5, 7, 0.5, 0.5, 0, 0.6])
+    assert e.value.results.tolist() == [
+        "duplicate", "invalid", "ok", "ok", "unknown", "conflict"]
+    assert p.status()["pending"] == 1
+
+
+def test_a_batch_ends_at_the_horizon():
+    p = make(horizon=10)
+    assert len(p.choose_many(15)[0]) == 10
+    with pytest.raises(tarry.HorizonReached):
+        p.choose_many(1)
+
+
+def test_reports_older_than_memory_are_refused_not_taken_twice():
+    p = tarry.Policy("uniform", 2, horizon=3e6)
+    n = (1 << 20) + 5
+    ids, _ = p.choose_many(n)
+    p.observe_many(ids, np.full(n, 0.25))
+    assert p.observe(n, 0.25) == "duplicate"
+    with pytest.raises(tarry.ReportedTwice):
+        p.observe(1, 0.25)
+
+
+def test_a_damaged_state_is_refused(tmp_path):
+    p = make()
+    play(p, 50)
+    data = p.to_bytes()
+    for at in range(0, len(data), max(1, len(data) // 60)):
+        bad = data[:at] + bytes([data[at] ^ 64]) + data[at + 1:]
+        with pytest.raises(tarry.BadState):
+            tarry.Policy.from_bytes(bad)
+        with pytest.raises(tarry.BadState):
+            tarry.Policy.from_bytes(data[:at])
+    (tmp_path / "state").write_bytes(data[:-1])
+    with pytest.raises(tarry.BadState, match=str(tmp_path / "state")):
+        tarry.Policy.restore(tmp_path / "state")
+
+
+def test_save_leaves_no_file_behind_if_it_fails(tmp_path):
+    p = make()
+    with pytest.raises(OSError):
+        p.save(tmp_path / "nowhere" / "state")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError):
+        p.save(tmp_path / "folder")
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_threads_may_share_a_policy():
+    p = make(horizon=1e6)
+    seen, errors = [], []
+
+    def work():
+        try:
+            for _ in range(20):
+                ids, _ = p.choose_many(3000)
+                p.observe_many(ids, np.zeros(3000))
+                seen.append(ids)
+                seen.append([p.choose().id])
+        except Exception as error:
+            errors.append(error)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not errors
+    ids = np.concatenate(seen)
+    assert len(np.unique(ids)) == len(ids) == p.status()["round"]
+
+
+CTRL_C = """
+import tarry, numpy as np, sys
+arms = np.random.default_rng(1).normal(size=(2000, 40)) / 40
+p = tarry.Policy("linucb", arms, horizon=1e9)
+print("ready", flush=True)
+try:
+    while True:
+        ids, _ = p.choose_many(100000)
+        p.observe_many(ids, np.zeros(len(ids)))
+except KeyboardInterrupt:
+    print("stopped", p.status()["round"] > 0)
+"""
+
+
+def test_ctrl_c_stops_a_batch():
+    child = subprocess.Popen([sys.executable, "-c", CTRL_C], text=True,
+                             stdout=subprocess.PIPE)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=120)[0] == "stopped True\n"
+
+
+def test_it_shows_itself():
+    p = make()
+    p.choose()
+    assert "round 1 of 10000, 1 pending" in repr(p)
+    assert "<table>" in p._repr_html_()
+    assert (p.arms == ARMS).all() and not p.arms.flags.writeable
+
+
+# ---- live ------------------------------------------------------------------
+
+
+def test_probabilities_are_asked_for_only_when_needed():
+    p = make("uniform")
+    c = p.choose()
+    assert c.probability == 1 / 20 and c[2] == c.probability
+    late = p.choose()
+    p.choose()
+    assert np.isnan(late.probability)  # the policy has gone on
+    assert make("linucb").choose().probability == 1
+    ids, arms, probabilities = p.choose_many_with_probability(5)
+    assert (probabilities == 1 / 20).all()
+    named = p.choose(id="a")
+    assert named.probability == 1 / 20
+    p.choose()
+    assert p.choose(id="a").probability == 1 / 20
+    lints = make("lints")
+    play(lints, 200)
+    assert 0 < lints.choose().probability <= 1
+
+
+def test_a_confidence_in_place_of_a_horizon():
+    p = tarry.Policy("recommended", ARMS, confidence=0.99, range=(-2, 2),
+                     maximize=True, seed=1)
+    play(p, 300)
+    assert p.status()["confidence"] == 0.99 and p.status()["horizon"] == 0
+    assert "round 300," in repr(p) and p.certificate() is not None
+    with pytest.raises(tarry.BadArgument, match="horizon, confidence"):
+        tarry.Policy("lints", ARMS)
+    with pytest.raises(tarry.BadArgument, match="confidence"):
+        tarry.Policy("lints", ARMS, confidence=1.5)
+
+
+def test_choices_are_cancelled_and_expire():
+    p = make("phased-loss-dependent", constants="tight")
+    ids, _ = p.choose_many(4)
+    p.cancel(ids[0])
+    p.expire(2)
+    p.expire(2)
+    status = p.status()
+    assert status["cancelled"] == 1 and status["expired"] == 1
+    assert p.observe(2, 0.5) == "late"  # it came after all
+    assert p.observe(2, 0.5) == "duplicate"
+    with pytest.raises(tarry.ReportedTwice):
+        p.observe(1, 0.5)
+    with pytest.raises(tarry.UnknownRound, match="'77'"):
+        p.cancel(77)
+    with pytest.raises(tarry.UnknownRound, match="'x'"):
+        p.expire("x")
+    p.choose(id="mine")
+    p.cancel("mine")
+    assert p.status()["cancelled"] == 2
+
+
+def test_arms_come_and_go_by_name():
+    p = tarry.Policy("lints", np.eye(3), confidence=0.95,
+                     names=["a", "b", "c"])
+    assert p.admit("d", [0.5, 0.5, 0]) == 3
+    assert p.names == ("a", "b", "c", "d") and p.arms.shape == (4, 3)
+    p.withdraw("a")
+    p.withdraw(1)
+    assert p.status()["available"] == [2, 3]
+    assert set(p.choose_many(50)[1].tolist()) <= {2, 3}
+    twin = pickle.loads(pickle.dumps(p))
+    assert twin.names == p.names
+    assert twin.choose_many(50)[1].tolist() == p.choose_many(50)[1].tolist()
+    with pytest.raises(tarry.NoSuchArm, match="'a'"):
+        p.withdraw("a")
+    with pytest.raises(tarry.NoSuchArm):
+        p.withdraw("nobody")
+    with pytest.raises(tarry.BadArgument):
+        p.admit("d", [1, 1, 1])
+    with pytest.raises(tarry.BadArgument, match="as many features"):
+        p.admit([1, 1])
+    with pytest.raises(tarry.NotFinite):
+        p.admit([1, 1, float("inf")])
+
+
+def test_the_order_of_reports_between_choices_does_not_matter():
+    p, q = make("phased-stochastic:constants=tight,guide=lints"), \
+        make("phased-stochastic:constants=tight,guide=lints")
+    for _ in range(20):
+        ids, arms = p.choose_many(100)
+        q.choose_many(100)
+        losses = np.cos(arms + ids) / 2
+        p.observe_many(ids, losses)
+        order = np.argsort(losses)
+        q.observe_many(ids[order], losses[order])
+    assert p.choose_many(100)[1].tolist() == q.choose_many(100)[1].tolist()
+
+
+def test_a_choice_does_not_keep_its_policy_alive_for_ever():
+    import gc
+    import weakref
+
+    class Mine(tarry.Policy):
+        pass
+    p = Mine("uniform", 3, horizon=10)
+    p.last = p.choose()
+    gone = weakref.ref(p)
+    del p
+    gc.collect()
+    assert gone() is None

@@ -1,0 +1,378 @@
+/* store.c - `tarry store`: looks after stores of live decisions.
+ *
+ * Opening a store verifies it; check also plays every experiment again from its
+ * first event and compares with the snapshot.  Export goes through the log
+ * twice: for what became of the choices, then for the choices. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/base.h"
+#include "cli/cli.h"
+#include "session/session.h"
+
+static const char summary[] = "checks, exports and upgrades stores";
+
+typedef struct {
+    const char *action, *store;
+    bool json;
+    uint64_t seed, threads;
+} arguments;
+
+static int parse(arguments *a, int argc, char **argv)
+{
+    const char *positional[2];
+    const cli_option options[] = {
+        {"json", CLI_FLAG, &a->json, NULL,
+         "export: one JSON object per line; check: the same as JSON"},
+        {"seed", CLI_COUNT, &a->seed, "N",
+         "accepted as in every command; nothing is drawn"},
+        {"threads", CLI_COUNT, &a->threads, "N",
+         "accepted as in every command; one is used"},
+    };
+    const cli_syntax syntax = {
+        .command = "store",
+        .summary = summary,
+        .usage = "check|export|upgrade STORE [options]",
+        .about =
+            "check    verifies every row and index, plays all experiments\n"
+            "         again, and says what is in the store or what is wrong\n"
+            "export   writes all decisions with what became of them, as CSV\n"
+            "         (as tarry examine reads it) or one JSON object per line\n"
+            "upgrade  brings a store of an older version to this one\n\n"
+            "A store in use is left alone: the process that uses it is named.",
+        .examples = "  tarry store check log.db\n"
+                    "  tarry store export log.db > log.csv",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .positional = positional,
+        .min_positional = 2,
+        .max_positional = 2,
+    };
+    const int code = cli_parse(&syntax, argc, argv);
+    a->action = positional[0];
+    a->store = positional[1];
+    return code;
+}
+
+static int fail(tarry_status status, const tarry_error *error)
+{
+    return cli_error(status == TARRY_BAD_STATE ? EXIT_USAGE : cli_code(status),
+                     "%s", error->text);
+}
+
+/* ---- check ----------------------------------------------------------------*/
+
+static char *status_text(tarry__session *s)
+{
+    json_t *json = tarry__session_status(s, true);
+    char *text =
+        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(json);
+    return text;
+}
+
+/* The state that a snapshot leads to must be that of the whole log. */
+static tarry_status check_experiment(tarry__store *store, uint64_t number,
+                                     json_t **found, tarry_error *error)
+{
+    tarry__session *whole = NULL, *quick = NULL;
+    tarry_status status =
+        tarry__session_open(store, number, true, &whole, error);
+    if (status == TARRY_OK)
+        status = tarry__session_open(store, number, false, &quick, error);
+    char *one = status == TARRY_OK ? status_text(whole) : NULL;
+    char *other = status == TARRY_OK ? status_text(quick) : NULL;
+    if (status == TARRY_OK && (one == NULL || other == NULL))
+        status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    else if (status == TARRY_OK && strcmp(one, other) != 0)
+        status = tarry__base_fail(error, TARRY_BAD_STATE,
+                                  "experiment '%s': its snapshot is not what "
+                                  "its log leads to",
+                                  tarry__store_get(store, number)->name);
+    if (status == TARRY_OK) {
+        json_t *s = tarry__session_status(whole, true);
+        *found = json_pack("{s:s, s:I, s:O, s:O}", "experiment",
+                           tarry__store_get(store, number)->name, "events",
+                           (json_int_t)tarry__store_events(store, number, NULL),
+                           "decisions", json_object_get(s, "round"), "pending",
+                           json_object_get(s, "pending"));
+        json_decref(s);
+    }
+    free(one);
+    free(other);
+    tarry__session_close(whole);
+    tarry__session_close(quick);
+    return status;
+}
+
+static void print_found(const json_t *list)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(list, i, e)
+        printf("%s: %" JSON_INTEGER_FORMAT " events, %" JSON_INTEGER_FORMAT
+               " decisions, %" JSON_INTEGER_FORMAT " outstanding\n",
+               json_string_value(json_object_get(e, "experiment")),
+               json_integer_value(json_object_get(e, "events")),
+               json_integer_value(json_object_get(e, "decisions")),
+               json_integer_value(json_object_get(e, "pending")));
+    puts("ok");
+}
+
+static int check(const arguments *a, tarry__store *store)
+{
+    tarry_error error;
+    tarry_status status = TARRY_OK;
+    json_t *list = json_array();
+    for (uint64_t i = 1; status == TARRY_OK && i <= tarry__store_count(store);
+         i++) {
+        json_t *found = NULL;
+        status = check_experiment(store, i, &found, &error);
+        if (status == TARRY_OK)
+            json_array_append_new(list, found);
+    }
+    if (status != TARRY_OK) {
+        json_decref(list);
+        return fail(status, &error);
+    }
+    if (a->json)
+        return cli_print_json(
+            json_pack("{s:s, s:o}", "result", "ok", "experiments", list));
+    print_found(list);
+    json_decref(list);
+    return cli_flush();
+}
+
+/* ---- export ---------------------------------------------------------------*/
+
+/* What became of a round. */
+typedef struct {
+    double loss;
+    int64_t at; /* of the loss */
+    enum { PENDING, EXPIRED, CANCELLED, OBSERVED } state;
+} fate;
+
+static const char *const states[] = {"pending", "expired", "cancelled",
+                                     "observed"};
+
+typedef struct {
+    const tarry__experiment *made;
+    const char **names; /* by arm; NULL: it has none */
+    size_t n_names, names_room;
+    fate *fates; /* by round - 1 */
+    uint64_t n_fates, room;
+    bool json;
+} export;
+
+static bool reserve(export *x, uint64_t round)
+{
+    if (round <= x->room)
+        return true;
+    const uint64_t room = 2 * round + 1000;
+    fate *bigger =
+        tarry__base_grow(x->fates, x->n_fates, room, sizeof *x->fates);
+    if (bigger == NULL)
+        return false;
+    x->fates = bigger;
+    x->room = room;
+    return true;
+}
+
+static tarry_status note_fate(void *context, const tarry__event *e)
+{
+    export *x = context;
+    if (e->kind == TARRY__EVENT_CHOOSE) {
+        if (!reserve(x, e->round))
+            return TARRY_NO_MEMORY;
+        x->fates[e->round - 1] = (fate){.state = PENDING};
+        x->n_fates = e->round;
+    } else if (e->round != 0 && e->round <= x->n_fates) {
+        fate *f = &x->fates[e->round - 1];
+        f->state = e->kind == TARRY__EVENT_OBSERVE  ? OBSERVED
+                   : e->kind == TARRY__EVENT_CANCEL ? CANCELLED
+                                                    : EXPIRED;
+        f->loss = e->value;
+        f->at = e->at;
+    }
+    return TARRY_OK;
+}
+
+static tarry_status note_name(void *context, const tarry__event *e)
+{
+    export *x = context;
+    if (x->n_names == x->names_room) {
+        const size_t room = 2 * x->names_room + 64;
+        const char **bigger = tarry__base_grow((void *)x->names, x->n_names,
+                                               room, sizeof *x->names);
+        if (bigger == NULL)
+            return TARRY_NO_MEMORY;
+        x->names = bigger;
+        x->names_room = room;
+    }
+    char *copy = NULL;
+    if (e->text != NULL && (copy = strdup(e->text)) == NULL)
+        return TARRY_NO_MEMORY;
+    x->names[x->n_names++] = copy;
+    return TARRY_OK;
+}
+
+typedef struct {
+    char text[40];
+} moment;
+
+static moment iso(int64_t ms)
+{
+    moment m;
+    struct tm parts;
+    const time_t seconds = (time_t)(ms / 1000);
+    gmtime_r(&seconds, &parts);
+    const size_t used =
+        strftime(m.text, sizeof m.text, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(m.text + used, sizeof m.text - used, ".%03dZ", (int)(ms % 1000));
+    return m;
+}
+
+/* A field of CSV, in quotes if it must be. */
+static void print_field(const char *text)
+{
+    if (strpbrk(text, ",\"") == NULL) {
+        fputs(text, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_csv(const export *x, const tarry__event *e, const char *id,
+                      const fate *f)
+{
+    print_field(id);
+    putchar(',');
+    print_field(x->made->name);
+    printf(",%" PRIu64 ",", e->round);
+    if (e->arm < x->n_names && x->names[e->arm] != NULL)
+        print_field(x->names[e->arm]);
+    else
+        printf("%" PRIu64, e->arm);
+    printf(",%.17g,%s,%s,", e->value, iso(e->at).text, states[f->state]);
+    if (f->state == OBSERVED)
+        printf("%s,%.17g\n", iso(f->at).text, f->loss);
+    else
+        puts(",");
+}
+
+static bool print_json(const export *x, const tarry__event *e, const char *id,
+                       const fate *f)
+{
+    const bool is_named = e->arm < x->n_names && x->names[e->arm] != NULL;
+    const bool is_in = f->state == OBSERVED;
+    json_t *json = json_pack(
+        "{s:s, s:s, s:I, s:o, s:f, s:s, s:s, s:o, s:o}", "id", id, "experiment",
+        x->made->name, "round", (json_int_t)e->round, "arm",
+        is_named ? json_string(x->names[e->arm])
+                 : json_integer((json_int_t)e->arm),
+        "probability", e->value, "decided", iso(e->at).text, "state",
+        states[f->state], "reported",
+        is_in ? json_string(iso(f->at).text) : json_null(), "loss",
+        is_in ? json_real(f->loss) : json_null());
+    const bool done =
+        json != NULL && json_dumpf(json, stdout, JSON_REAL_PRECISION(17)) == 0;
+    putchar('\n');
+    json_decref(json);
+    return done;
+}
+
+static tarry_status print_choice(void *context, const tarry__event *e)
+{
+    export *x = context;
+    char generated[300];
+    if (e->kind != TARRY__EVENT_CHOOSE)
+        return TARRY_OK;
+    snprintf(generated, sizeof generated, "%.250s%" PRIu64, x->made->prefix,
+             e->round);
+    const char *id = e->text != NULL ? e->text : generated;
+    const fate *f = &x->fates[e->round - 1];
+    if (!x->json)
+        print_csv(x, e, id, f);
+    else if (!print_json(x, e, id, f))
+        return TARRY_NO_MEMORY;
+    return ferror(stdout) ? TARRY_CANCELLED : TARRY_OK;
+}
+
+static tarry_status export_one(tarry__store *store, uint64_t number, bool json,
+                               tarry_error *error)
+{
+    export x = {.made = tarry__store_get(store, number), .json = json};
+    tarry_status status =
+        tarry__store_scan_arms(store, number, note_name, &x, error);
+    if (status == TARRY_OK)
+        status = tarry__store_scan(store, number, 0, note_fate, &x, error);
+    if (status == TARRY_OK)
+        status = tarry__store_scan(store, number, 0, print_choice, &x, error);
+    for (size_t i = 0; i < x.n_names; i++)
+        free((void *)x.names[i]);
+    tarry__base_free((void *)x.names);
+    tarry__base_free(x.fates);
+    if (status == TARRY_NO_MEMORY)
+        tarry__base_fail(error, status, "out of memory");
+    return status;
+}
+
+static int export_all(const arguments *a, tarry__store *store)
+{
+    tarry_error error;
+    tarry_status status = TARRY_OK;
+    if (!a->json)
+        puts("id,experiment,round,arm,probability,decided,state,reported,loss");
+    for (uint64_t i = 1; status == TARRY_OK && i <= tarry__store_count(store);
+         i++)
+        status = export_one(store, i, a->json, &error);
+    if (status != TARRY_OK && status != TARRY_CANCELLED)
+        return fail(status, &error);
+    return cli_flush();
+}
+
+/* ---- the command ----------------------------------------------------------*/
+
+/* Opening refuses every version but this one, the first. */
+static int upgrade(const arguments *a)
+{
+    if (a->json)
+        return cli_print_json(json_pack("{s:s}", "result", "ok"));
+    puts("ok: the version is this program's");
+    return cli_flush();
+}
+
+static int run(int argc, char **argv)
+{
+    arguments a = {0};
+    tarry_error error;
+    tarry__store *store;
+    int code = parse(&a, argc, argv);
+    if (code >= 0)
+        return code;
+    const bool is_check = strcmp(a.action, "check") == 0;
+    const bool is_export = strcmp(a.action, "export") == 0;
+    if (!is_check && !is_export && strcmp(a.action, "upgrade") != 0)
+        return cli_error(EXIT_USAGE,
+                         "store: not check, export or upgrade: '%s'", a.action);
+    const tarry_status status =
+        tarry__store_open(a.store, false, &store, &error);
+    if (status != TARRY_OK)
+        return fail(status, &error);
+    code = is_check    ? check(&a, store)
+           : is_export ? export_all(&a, store)
+                       : upgrade(&a);
+    tarry__store_close(store);
+    return code;
+}
+
+const cli_command cli_store = {"store", summary, run};

@@ -1,0 +1,17 @@
+/* age.h - "3d", "90min", "45s", "1.5h", "1000rounds": how old is too old. */
+#ifndef TARRY_SESSION_AGE_H
+#define TARRY_SESSION_AGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+    int64_t ms;      /* by the clock; 0: no such age */
+    uint64_t rounds; /* 0: no such age */
+} tarry__age;
+
+/* A number and ms, s, min, h, d or rounds; a number alone is in seconds; ""
+ * is no age.  False: none of these, or not above zero. */
+bool tarry__age_parse(const char *text, tarry__age *age);
+
+#endif

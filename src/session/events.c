@@ -1,0 +1,472 @@
+/* events.c - what can happen in an experiment, each staged as an event. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+#include "policy/policy_type.h"
+#include "session/inner.h"
+#include "session/moves.h"
+
+const char *tarry__result_name(tarry__result result)
+{
+    static const char *const names[] = {"ok", "late", "duplicate"};
+    return names[result];
+}
+
+/* ---- ids ------------------------------------------------------------------*/
+
+/* Whether a text is an id that this experiment gave. */
+static bool is_generated(const tarry__session *s, const char *id,
+                         uint64_t *round)
+{
+    const size_t length = strlen(s->made->prefix);
+    return strncmp(id, s->made->prefix, length) == 0 &&
+           tarry__names_is_number(id + length, round) && *round > 0;
+}
+
+/* A number, or one behind a colon: so generated ids look in any experiment. */
+static bool looks_generated(const char *id)
+{
+    const char *colon = strrchr(id, ':');
+    const char *digits = colon != NULL ? colon + 1 : id;
+    return *digits != '\0' && digits[strspn(digits, "0123456789")] == '\0';
+}
+
+static tarry_status check_own(const char *id, tarry_error *error)
+{
+    const size_t length = strlen(id);
+    size_t good = 0;
+    while (id[good] > ' ' && id[good] <= '~')
+        good++;
+    if (length == 0 || length > TARRY__SESSION_MOST_ID || good != length)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an id must be 1 to %d printable characters "
+                                "without blanks",
+                                TARRY__SESSION_MOST_ID);
+    if (looks_generated(id))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an id of your own may not look like a "
+                                "generated one");
+    return TARRY_OK;
+}
+
+/* The round of the user's own id, staged or stored; 0: not of here. */
+static tarry_status find_own(tarry__session *s, const char *id, uint64_t *round,
+                             bool *elsewhere, tarry_error *error)
+{
+    uint64_t experiment;
+    bool found;
+    *round = 0;
+    *elsewhere = false;
+    for (size_t i = s->n_staged; i-- > 0;)
+        if (s->staged[i].kind == TARRY__EVENT_CHOOSE &&
+            s->staged[i].text != NULL && strcmp(s->staged[i].text, id) == 0) {
+            *round = s->staged[i].round;
+            return TARRY_OK;
+        }
+    const tarry_status status =
+        tarry__store_look_id(s->store, id, &experiment, round, &found, error);
+    *elsewhere = found && experiment != s->experiment;
+    if (!found || *elsewhere)
+        *round = 0;
+    return status;
+}
+
+/* The round that an id stands for. */
+static tarry_status resolve(tarry__session *s, const char *id, uint64_t *round,
+                            tarry_error *error)
+{
+    bool elsewhere;
+    if (is_generated(s, id, round))
+        return TARRY_OK;
+    tarry_error why;
+    tarry_status status = check_own(id, &why);
+    if (status == TARRY_OK)
+        status = find_own(s, id, round, &elsewhere, error);
+    else
+        *round = 0, status = TARRY_OK;
+    if (status == TARRY_OK && *round == 0)
+        status = tarry__base_fail(error, TARRY_UNKNOWN_ROUND,
+                                  "no choice has this id");
+    return status;
+}
+
+void tarry__session_id(const tarry__session *s, uint64_t round,
+                       char id[TARRY__SESSION_ID_ROOM])
+{
+    snprintf(id, TARRY__SESSION_ID_ROOM, "%s%ju", s->made->prefix,
+             (uintmax_t)round);
+}
+
+/* A staged event of a round; NULL: there is none. */
+static const tarry__event *find_staged(const tarry__session *s,
+                                       tarry__event_kind kind, uint64_t round)
+{
+    for (size_t i = s->n_staged; i-- > 0;)
+        if (s->staged[i].kind == kind && s->staged[i].round == round)
+            return &s->staged[i];
+    return NULL;
+}
+
+/* An event of a round, staged or stored. */
+static tarry_status look(tarry__session *s, tarry__event_kind kind,
+                         uint64_t round, tarry__event *event, char *id,
+                         bool *found, tarry_error *error)
+{
+    const tarry__event *staged = find_staged(s, kind, round);
+    *found = staged != NULL;
+    if (staged != NULL)
+        *event = *staged;
+    if (staged != NULL && id != NULL && staged->text != NULL)
+        strcpy(id, staged->text);
+    return staged != NULL ? TARRY_OK
+                          : tarry__store_look(s->store, s->experiment, kind,
+                                              round, event, id, found, error);
+}
+
+/* ---- choosing -------------------------------------------------------------*/
+
+/* The same answer as before. */
+static tarry_status repeat(tarry__session *s, uint64_t round,
+                           tarry__choice *out, tarry_error *error)
+{
+    tarry__event e;
+    bool found;
+    const tarry_status status =
+        look(s, TARRY__EVENT_CHOOSE, round, &e, NULL, &found, error);
+    if (status == TARRY_OK && !found)
+        return tarry__base_fail(error, TARRY_BAD_STATE,
+                                "round %ju is not there", (uintmax_t)round);
+    if (status == TARRY_OK)
+        *out = (tarry__choice){round, e.arm, e.value, e.at, true};
+    return status;
+}
+
+static tarry_status choose(tarry__session *s, const char *id, int64_t now,
+                           tarry__choice *out, tarry_error *error)
+{
+    const size_t length = id != NULL ? strlen(id) + 1 : 0;
+    char *copy = id != NULL ? tarry__base_alloc(length, 1) : NULL;
+    if (id != NULL && copy == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    if (copy != NULL)
+        memcpy(copy, id, length);
+    out->repeated = false;
+    const tarry_status status =
+        tarry_policy_choose(s->policy, &out->round, &out->arm);
+    if (status != TARRY_OK) {
+        tarry__base_free(copy);
+        return tarry__base_fail(error, status, "%s", tarry_status_text(status));
+    }
+    if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
+        out->probability = 1; /* chance has no part after the horizon */
+    tarry__session_stage(s,
+                         (tarry__event){.kind = TARRY__EVENT_CHOOSE,
+                                        .round = out->round,
+                                        .arm = out->arm,
+                                        .value = out->probability,
+                                        .text = copy},
+                         now);
+    out->at = s->last_at;
+    return TARRY_OK;
+}
+
+tarry_status tarry__session_choose(tarry__session *s, const char *id,
+                                   int64_t now, tarry__choice *out,
+                                   tarry_error *error)
+{
+    uint64_t round = 0;
+    bool elsewhere = false;
+    tarry_status status = tarry__session_ready(s, error);
+    if (status == TARRY_OK && id != NULL)
+        status = check_own(id, error);
+    if (status == TARRY_OK && id != NULL)
+        status = find_own(s, id, &round, &elsewhere, error);
+    if (status == TARRY_OK && elsewhere)
+        status = tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                  "another experiment has this id");
+    if (status != TARRY_OK)
+        return status;
+    if (round != 0)
+        return repeat(s, round, out, error);
+    status = tarry__session_expire_old(s, now, error);
+    if (status == TARRY_OK)
+        status = tarry__session_ready(s, error); /* room again */
+    return status == TARRY_OK ? choose(s, id, now, out, error) : status;
+}
+
+/* ---- the fates of a choice ------------------------------------------------*/
+
+/* A round whose fate is known: the same loss again is harmless. */
+static tarry_status compare(tarry__session *s, uint64_t round, double loss,
+                            tarry__result *result, tarry_error *error)
+{
+    tarry__event e;
+    bool found;
+    tarry_status status =
+        look(s, TARRY__EVENT_OBSERVE, round, &e, NULL, &found, error);
+    if (status == TARRY_OK && found && e.value == loss) {
+        *result = TARRY__RESULT_DUPLICATE;
+        return TARRY_OK;
+    }
+    if (status == TARRY_OK && found)
+        return tarry__base_fail(
+            error, TARRY_REPORTED_TWICE,
+            "this round has been reported already, with the loss %.17g",
+            e.value);
+    if (status == TARRY_OK)
+        status = look(s, TARRY__EVENT_CANCEL, round, &e, NULL, &found, error);
+    if (status != TARRY_OK)
+        return status;
+    return tarry__base_fail(error, TARRY_REPORTED_TWICE, "%s",
+                            found ? "this choice was cancelled"
+                                  : tarry_status_text(TARRY_REPORTED_TWICE));
+}
+
+tarry_status tarry__session_observe(tarry__session *s, const char *id,
+                                    double loss, int64_t now,
+                                    tarry__result *result, tarry_error *error)
+{
+    uint64_t round;
+    tarry_status status = tarry__session_ready(s, error);
+    if (status == TARRY_OK)
+        status = resolve(s, id, &round, error);
+    if (status != TARRY_OK)
+        return status;
+    loss += 0.0; /* no negative zero, which a database does not keep */
+    status = tarry_policy_observe(s->policy, round, loss);
+    if (status == TARRY_REPORTED_TWICE)
+        return compare(s, round, loss, result, error);
+    if (status != TARRY_OK && !tarry__move_is_late(status))
+        return tarry__base_fail(error, status, "%s", tarry_status_text(status));
+    *result = status == TARRY_OK ? TARRY__RESULT_OK : TARRY__RESULT_LATE;
+    tarry__session_stage(s,
+                         (tarry__event){.kind = TARRY__EVENT_OBSERVE,
+                                        .round = round,
+                                        .value = loss},
+                         now);
+    return TARRY_OK;
+}
+
+static tarry_status settle(tarry__session *s, const char *id,
+                           tarry__event_kind kind, int64_t now,
+                           tarry_error *error)
+{
+    uint64_t round;
+    tarry_status status = tarry__session_ready(s, error);
+    if (status == TARRY_OK)
+        status = resolve(s, id, &round, error);
+    if (status != TARRY_OK)
+        return status;
+    status = kind == TARRY__EVENT_CANCEL
+                 ? tarry_policy_cancel(s->policy, round)
+                 : tarry_policy_expire(s->policy, round);
+    if (status != TARRY_OK)
+        return tarry__base_fail(error, status, "%s",
+                                tarry__move_refusal(status));
+    tarry__session_stage(s, (tarry__event){.kind = kind, .round = round}, now);
+    return TARRY_OK;
+}
+
+tarry_status tarry__session_cancel(tarry__session *s, const char *id,
+                                   int64_t now, tarry_error *error)
+{
+    return settle(s, id, TARRY__EVENT_CANCEL, now, error);
+}
+
+tarry_status tarry__session_expire(tarry__session *s, const char *id,
+                                   int64_t now, tarry_error *error)
+{
+    return settle(s, id, TARRY__EVENT_EXPIRE, now, error);
+}
+
+/* ---- old choices ----------------------------------------------------------*/
+
+/* The last round that is too old; asking the clock's way takes a search in the
+ * store, so it is done at most once a second. */
+static tarry_status last_old(tarry__session *s, int64_t now, uint64_t *last,
+                             tarry_error *error)
+{
+    const uint64_t round = tarry__policy_round(s->policy);
+    *last = 0;
+    if (s->expire_after.rounds > 0 && round >= s->expire_after.rounds)
+        *last = round - s->expire_after.rounds;
+    if (s->expire_after.ms == 0 || now - s->expiry_checked_at < 1000)
+        return TARRY_OK;
+    s->expiry_checked_at = now;
+    return tarry__store_round_at(s->store, s->experiment,
+                                 now - s->expire_after.ms, last, error);
+}
+
+tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
+                                       tarry_error *error)
+{
+    uint64_t last;
+    if ((s->expire_after.ms == 0 && s->expire_after.rounds == 0) ||
+        s->policy == NULL)
+        return TARRY_OK;
+    tarry_status status = last_old(s, now, &last, error);
+    for (; status == TARRY_OK && s->expired_to < last; s->expired_to++) {
+        const uint64_t round = s->expired_to + 1;
+        if (!tarry__policy_is_pending(s->policy, round))
+            continue;
+        status = tarry__session_ready(s, error);
+        if (status == TARRY_OK &&
+            tarry_policy_expire(s->policy, round) == TARRY_OK)
+            tarry__session_stage(
+                s, (tarry__event){.kind = TARRY__EVENT_EXPIRE, .round = round},
+                now);
+    }
+    return status;
+}
+
+/* ---- arms -----------------------------------------------------------------*/
+
+static tarry_status check_arm(const tarry__session *s, const char *name,
+                              const double *features, size_t count,
+                              tarry_error *error)
+{
+    size_t arm;
+    if (!tarry__names_is_name(name))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "not a name for an arm");
+    if (tarry__names_find(&s->names, name, &arm) &&
+        tarry__move_has_arm(s->policy, arm))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an arm has this name");
+    if (count != s->made->dim)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an arm has %ju features here, not %zu",
+                                (uintmax_t)s->made->dim, count);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(features[i]))
+            return tarry__base_fail(error, TARRY_NOT_FINITE,
+                                    "feature %zu is not a finite number", i);
+    return TARRY_OK;
+}
+
+static void *copy_of(const void *from, size_t size)
+{
+    void *copy = tarry__base_alloc(size, 1);
+    if (copy != NULL)
+        memcpy(copy, from, size);
+    return copy;
+}
+
+/* With copies of name and features, which go to the event. */
+static tarry_status admit(tarry__session *s, char *name, double *features,
+                          int64_t now, tarry_error *error)
+{
+    size_t arm;
+    if (name == NULL || features == NULL ||
+        tarry__names_add(&s->names, name) != TARRY_OK)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    const tarry_status status = tarry_policy_admit(s->policy, features, &arm);
+    if (status != TARRY_OK) {
+        tarry__names_drop_last(&s->names);
+        return tarry__base_fail(error, status, "%s",
+                                tarry__move_refusal(status));
+    }
+    tarry__session_stage(s,
+                         (tarry__event){.kind = TARRY__EVENT_ADMIT,
+                                        .arm = arm,
+                                        .text = name,
+                                        .features = features},
+                         now);
+    return TARRY_OK;
+}
+
+tarry_status tarry__session_admit(tarry__session *s, const char *name,
+                                  const double *features, size_t count,
+                                  int64_t now, tarry_error *error)
+{
+    tarry_status status = tarry__session_ready(s, error);
+    if (status == TARRY_OK)
+        status = check_arm(s, name, features, count, error);
+    if (status != TARRY_OK)
+        return status;
+    char *name_copy = copy_of(name, strlen(name) + 1);
+    double *copy = copy_of(features, count * sizeof *features);
+    status = admit(s, name_copy, copy, now, error);
+    if (status != TARRY_OK) {
+        tarry__base_free(name_copy);
+        tarry__base_free(copy);
+    }
+    return status;
+}
+
+tarry_status tarry__session_withdraw(tarry__session *s, const char *name,
+                                     int64_t now, tarry_error *error)
+{
+    size_t arm;
+    tarry_status status = tarry__session_ready(s, error);
+    if (status != TARRY_OK)
+        return status;
+    if (!tarry__names_find(&s->names, name, &arm))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "no arm has this name");
+    status = tarry_policy_withdraw(s->policy, arm);
+    if (status != TARRY_OK)
+        return tarry__base_fail(error, status, "%s",
+                                tarry__move_refusal(status));
+    tarry__session_stage(
+        s, (tarry__event){.kind = TARRY__EVENT_WITHDRAW, .arm = arm}, now);
+    return TARRY_OK;
+}
+
+/* ---- asking ---------------------------------------------------------------*/
+
+tarry_status tarry__session_pending(tarry__session *s, size_t most,
+                                    tarry_pending *out, size_t *listed,
+                                    uint64_t *count, tarry_error *error)
+{
+    if (s->policy == NULL)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "it cannot be read");
+    *count = tarry__policy_n_pending(s->policy);
+    *listed = tarry_policy_pending(s->policy, out, most);
+    return TARRY_OK;
+}
+
+tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
+                                     int64_t now, tarry__description *out,
+                                     tarry_error *error)
+{
+    tarry__event e = {0};
+    char own[TARRY__STORE_ID_ROOM] = "";
+    bool found;
+    const tarry_status status =
+        look(s, TARRY__EVENT_CHOOSE, round, &e, own, &found, error);
+    tarry__session_id(s, round, out->id);
+    if (own[0] != '\0')
+        snprintf(out->id, sizeof out->id, "%s", own);
+    out->rounds = tarry__policy_round(s->policy) - round;
+    out->seconds = found && now > e.at ? (double)(now - e.at) / 1000 : 0;
+    return status;
+}
+
+const char *tarry__session_arm_name(const tarry__session *s, size_t arm)
+{
+    return arm < s->names.count ? s->names.name[arm] : NULL;
+}
+
+json_t *tarry__session_arm_json(const tarry__session *s, size_t arm,
+                                bool by_number)
+{
+    const char *name = by_number ? NULL : tarry__session_arm_name(s, arm);
+    return name != NULL ? json_string(name) : json_integer((json_int_t)arm);
+}
+
+size_t tarry__session_dim(const tarry__session *s)
+{
+    return s->made->dim;
+}
+
+tarry_policy *tarry__session_policy(tarry__session *s)
+{
+    return s->policy;
+}
+
+const tarry__experiment *tarry__session_experiment(const tarry__session *s)
+{
+    return s->made;
+}

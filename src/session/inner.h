@@ -1,0 +1,39 @@
+/* inner.h - what the files of a session share. */
+#ifndef TARRY_SESSION_INNER_H
+#define TARRY_SESSION_INNER_H
+
+#include "session/age.h"
+#include "session/names.h"
+#include "session/session.h"
+
+struct tarry__session {
+    tarry__store *store;
+    uint64_t experiment; /* its number in the store */
+    const tarry__experiment *made;
+    tarry_policy *policy; /* NULL: it could not be loaded again */
+    tarry__names names;
+    tarry__event *staged; /* their texts and features are owned */
+    size_t n_staged, room;
+    bool is_doubtful; /* a commit failed: probe the store before going on */
+    int64_t last_at;  /* the session's clock */
+    tarry__age expire_after;
+    uint64_t expired_to;       /* rounds up to this one have been looked at */
+    int64_t expiry_checked_at; /* by the clock */
+    bool leaves_snapshot;      /* at its end */
+    uint64_t snapshot_seq;     /* events that the last snapshot covers */
+    size_t snapshot_size;
+};
+
+/* Fills policy and names from the store. */
+tarry_status tarry__session_load(tarry__session *s, bool from_start,
+                                 tarry_error *error);
+
+/* Before an event is staged: the policy is there, the store can be written,
+ * there is room for an event. */
+tarry_status tarry__session_ready(tarry__session *s, tarry_error *error);
+
+/* Stages an event, after ready; its text and features have been copied by
+ * tarry__session_copy_text and the like. */
+void tarry__session_stage(tarry__session *s, tarry__event event, int64_t now);
+
+#endif

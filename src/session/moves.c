@@ -1,0 +1,34 @@
+/* moves.c - see moves.h. */
+#include "session/moves.h"
+
+bool tarry__move_is_late(tarry_status status)
+{
+    return status == TARRY_LATE || status == TARRY_EXPIRED;
+}
+
+bool tarry__move_has_arm(tarry_policy *p, size_t arm)
+{
+    tarry_policy_status s;
+    tarry_policy_get_status(p, &s);
+    if (s.available == NULL)
+        return arm < s.n_arms;
+    size_t i = 0;
+    while (i < s.n_available && s.available[i] != arm)
+        i++;
+    return i < s.n_available;
+}
+
+const char *tarry__move_refusal(tarry_status status)
+{
+    switch (status) {
+    case TARRY_BAD_ARGUMENT:
+        return "the last arm cannot be withdrawn, and some policies cannot do "
+               "without their first arms";
+    case TARRY_REPORTED_TWICE:
+        return "this round has been reported or cancelled already";
+    case TARRY_EXPIRED:
+        return "this round has expired already";
+    default:
+        return tarry_status_text(status);
+    }
+}

@@ -1,0 +1,17 @@
+/* moves.h - what a policy's answers mean to a session. */
+#ifndef TARRY_SESSION_MOVES_H
+#define TARRY_SESSION_MOVES_H
+
+#include <stdbool.h>
+#include "tarry/policy.h"
+
+/* A loss was taken in, but it came late. */
+bool tarry__move_is_late(tarry_status status);
+
+/* Whether an arm is there and has not been withdrawn. */
+bool tarry__move_has_arm(tarry_policy *p, size_t arm);
+
+/* Why a choice or an arm could not be changed. */
+const char *tarry__move_refusal(tarry_status status);
+
+#endif

@@ -1,0 +1,487 @@
+/* session.c - opening, replaying, committing.  The events themselves are in
+ * events.c. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "base/base.h"
+#include "session/inner.h"
+#include "session/moves.h"
+
+enum {
+    LEAST_REPLAY = 100000, /* events between two snapshots, at least */
+    BYTES_PER_EVENT = 64   /* and one more for so many bytes of state */
+};
+
+int64_t tarry__session_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- the policy of an experiment ------------------------------------------*/
+
+static tarry_status make_policy(const tarry__experiment *e, const double *arms,
+                                tarry_policy **out, tarry_error *error)
+{
+    tarry_policy_params p = tarry_policy_defaults();
+    p.n_arms = e->n_arms;
+    p.dim = e->dim;
+    p.arms = arms;
+    p.horizon = e->horizon;
+    p.confidence = e->confidence;
+    p.seed = e->seed;
+    p.low = e->low;
+    p.high = e->high;
+    p.maximize = e->maximize;
+    p.beyond_horizon = e->beyond_horizon;
+    return tarry_policy_create(e->policy, &p, out, error);
+}
+
+/* ---- loading: names, snapshot, replay -------------------------------------*/
+
+typedef struct {
+    tarry__session *session;
+    double *first; /* features of the arms it began with */
+} arms_taken;
+
+static tarry_status take_arm(void *context, const tarry__event *e)
+{
+    arms_taken *t = context;
+    const tarry__experiment *made = t->session->made;
+    if (t->first != NULL && e->arm < made->n_arms)
+        memcpy(t->first + e->arm * made->dim, e->features,
+               made->dim * sizeof(double));
+    return tarry__names_add(&t->session->names, e->text);
+}
+
+/* Names of all arms, and a policy as it was before the first choice. */
+static tarry_status load_arms(tarry__session *s, bool make, tarry_error *error)
+{
+    arms_taken t = {.session = s};
+    if (make)
+        t.first =
+            tarry__base_alloc(s->made->n_arms * s->made->dim, sizeof(double));
+    tarry_status status = make && t.first == NULL
+                              ? TARRY_NO_MEMORY
+                              : tarry__store_scan_arms(s->store, s->experiment,
+                                                       take_arm, &t, error);
+    if (status == TARRY_NO_MEMORY)
+        tarry__base_fail(error, status, "out of memory");
+    if (status == TARRY_OK && make)
+        status = make_policy(s->made, t.first, &s->policy, error);
+    tarry__base_free(t.first);
+    return status;
+}
+
+typedef struct {
+    tarry__session *session;
+    tarry_error *error;
+} replaying;
+
+static tarry_status differs(const replaying *r, const tarry__event *e,
+                            const char *what, uint64_t now)
+{
+    return tarry__base_fail(r->error, TARRY_BAD_STATE,
+                            "experiment '%s', event %ju (%s, round %ju, arm "
+                            "%ju): the policy now gives %s %ju",
+                            r->session->made->name, (uintmax_t)e->seq,
+                            tarry__event_name(e->kind), (uintmax_t)e->round,
+                            (uintmax_t)e->arm, what, (uintmax_t)now);
+}
+
+static tarry_status replay_choice(const replaying *r, const tarry__event *e)
+{
+    uint64_t round;
+    size_t arm;
+    const tarry_status status =
+        tarry_policy_choose(r->session->policy, &round, &arm);
+    if (status == TARRY_NO_MEMORY)
+        return tarry__base_fail(r->error, status, "out of memory");
+    if (status != TARRY_OK)
+        return differs(r, e, tarry_status_text(status), 0);
+    if (round != e->round)
+        return differs(r, e, "round", round);
+    return arm == e->arm ? TARRY_OK : differs(r, e, "arm", arm);
+}
+
+static tarry_status replay_other(const replaying *r, const tarry__event *e)
+{
+    tarry_policy *p = r->session->policy;
+    size_t arm;
+    tarry_status status = TARRY_OK;
+    switch (e->kind) {
+    case TARRY__EVENT_OBSERVE:
+        status = tarry_policy_observe(p, e->round, e->value);
+        break;
+    case TARRY__EVENT_CANCEL:
+        status = tarry_policy_cancel(p, e->round);
+        break;
+    case TARRY__EVENT_EXPIRE:
+        status = tarry_policy_expire(p, e->round);
+        break;
+    case TARRY__EVENT_ADMIT:
+        status = tarry_policy_admit(p, e->features, &arm);
+        if (status == TARRY_OK && arm != e->arm)
+            return differs(r, e, "arm", arm);
+        break;
+    case TARRY__EVENT_WITHDRAW:
+        status = tarry_policy_withdraw(p, e->arm);
+        break;
+    case TARRY__EVENT_CHOOSE:
+        break;
+    }
+    if (status == TARRY_NO_MEMORY)
+        return tarry__base_fail(r->error, status, "out of memory");
+    return status == TARRY_OK || tarry__move_is_late(status)
+               ? TARRY_OK
+               : differs(r, e, tarry_status_text(status), 0);
+}
+
+static tarry_status replay(void *context, const tarry__event *e)
+{
+    const replaying *r = context;
+    r->session->last_at = e->at;
+    return e->kind == TARRY__EVENT_CHOOSE ? replay_choice(r, e)
+                                          : replay_other(r, e);
+}
+
+/* The last snapshot, if there is one. */
+static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
+{
+    void *bytes;
+    tarry_status status =
+        tarry__store_load(s->store, s->experiment, &s->snapshot_seq, &bytes,
+                          &s->snapshot_size, error);
+    if (status == TARRY_OK && bytes != NULL)
+        status =
+            tarry_policy_unpack(bytes, s->snapshot_size, &s->policy, error);
+    tarry__base_free(bytes);
+    return status;
+}
+
+static void unload(tarry__session *s)
+{
+    tarry_policy_free(s->policy);
+    s->policy = NULL;
+    tarry__names_clear(&s->names);
+}
+
+tarry_status tarry__session_load(tarry__session *s, bool from_start,
+                                 tarry_error *error)
+{
+    replaying r = {s, error};
+    unload(s);
+    s->snapshot_seq = s->snapshot_size = 0;
+    s->expired_to = 0;
+    tarry_status status = from_start ? TARRY_OK : load_snapshot(s, error);
+    if (status == TARRY_OK)
+        status = load_arms(s, s->policy == NULL, error);
+    const uint64_t seq =
+        s->snapshot_seq > 0 ? s->snapshot_seq : s->made->n_arms;
+    if (status == TARRY_OK)
+        status =
+            tarry__store_scan(s->store, s->experiment, seq, replay, &r, error);
+    if (status != TARRY_OK)
+        unload(s);
+    return status;
+}
+
+/* ---- opening --------------------------------------------------------------*/
+
+static tarry_status make_session(tarry__store *store, uint64_t experiment,
+                                 tarry__session **out, tarry_error *error)
+{
+    tarry__session *s = tarry__base_zalloc(1, sizeof *s);
+    if (s == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    s->store = store;
+    s->experiment = experiment;
+    s->made = tarry__store_get(store, experiment);
+    if (!tarry__age_parse(s->made->expire_after, &s->expire_after)) {
+        tarry__base_free(s);
+        return tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
+                                s->made->expire_after);
+    }
+    *out = s;
+    return TARRY_OK;
+}
+
+tarry_status tarry__session_open(tarry__store *store, uint64_t experiment,
+                                 bool from_start, tarry__session **out,
+                                 tarry_error *error)
+{
+    *out = NULL;
+    tarry__session *s = NULL;
+    tarry_status status = make_session(store, experiment, &s, error);
+    if (status != TARRY_OK)
+        return status;
+    s->leaves_snapshot = !from_start;
+    status = tarry__session_load(s, from_start, error);
+    if (status == TARRY_OK)
+        *out = s;
+    else
+        tarry__session_close(s);
+    return status;
+}
+
+static tarry_status check_names(const char *const *names, size_t count,
+                                tarry_error *error)
+{
+    tarry__texts seen = {0};
+    tarry_status status = TARRY_OK;
+    uint64_t other;
+    for (size_t k = 0; status == TARRY_OK && k < count; k++) {
+        if (!tarry__names_is_name(names[k]))
+            status = tarry__base_fail(
+                error, TARRY_BAD_ARGUMENT,
+                "the name of arm %zu is empty, has a control character, or is "
+                "not UTF-8",
+                k);
+        else if (tarry__texts_find(&seen, names[k], &other))
+            status =
+                tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                 "arms %ju and %zu have the same name: '%s'",
+                                 (uintmax_t)other, k, names[k]);
+        else if (tarry__texts_add(&seen, names[k], k, NULL) != TARRY_OK)
+            status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    }
+    tarry__texts_clear(&seen);
+    return status;
+}
+
+/* Adds the experiment to the store. */
+static tarry_status add(tarry__store *store, const tarry__experiment *e,
+                        const double *arms, const char *const *names,
+                        uint64_t *number, tarry_error *error)
+{
+    tarry__event *events = tarry__base_zalloc(e->n_arms, sizeof *events);
+    if (events == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    for (size_t k = 0; k < e->n_arms; k++)
+        events[k] = (tarry__event){.kind = TARRY__EVENT_ADMIT,
+                                   .arm = k,
+                                   .at = e->created_at,
+                                   .text = names != NULL ? names[k] : NULL,
+                                   .features = arms + k * e->dim};
+    const tarry_status status =
+        tarry__store_add(store, e, events, number, error);
+    tarry__base_free(events);
+    return status;
+}
+
+/* What cannot be made is refused before anything is stored. */
+static tarry_status check_experiment(const tarry__experiment *e,
+                                     const double *arms,
+                                     const char *const *names,
+                                     tarry_error *error)
+{
+    tarry_policy *policy = NULL;
+    tarry__age age;
+    if (!tarry__names_is_name(e->name))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "not a name for an experiment");
+    if (!tarry__age_parse(e->expire_after, &age))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "not an age such as 3d, 90min or 1000rounds: "
+                                "'%s'",
+                                e->expire_after);
+    tarry_status status =
+        names != NULL ? check_names(names, e->n_arms, error) : TARRY_OK;
+    if (status == TARRY_OK)
+        status = make_policy(e, arms, &policy, error);
+    tarry_policy_free(policy);
+    return status;
+}
+
+tarry_status tarry__session_create(tarry__store *store,
+                                   const tarry__experiment *e,
+                                   const double *arms, const char *const *names,
+                                   tarry__session **out, tarry_error *error)
+{
+    uint64_t number;
+    *out = NULL;
+    tarry_status status = check_experiment(e, arms, names, error);
+    if (status == TARRY_OK)
+        status = add(store, e, arms, names, &number, error);
+    return status == TARRY_OK
+               ? tarry__session_open(store, number, false, out, error)
+               : status;
+}
+
+/* The experiment that a policy was made for, as far as it tells. */
+static tarry__experiment experiment_of(const tarry_policy_status *p,
+                                       const char *name)
+{
+    return (tarry__experiment){.name = name,
+                               .prefix = "",
+                               .policy = p->name,
+                               .expire_after = "",
+                               .n_arms = p->n_arms,
+                               .dim = p->dim,
+                               .low = p->low,
+                               .high = p->high,
+                               .maximize = p->maximize,
+                               .horizon = p->horizon,
+                               .confidence =
+                                   p->horizon == 0 ? p->confidence : 0,
+                               .seed = p->seed,
+                               .created_at = tarry__session_now()};
+}
+
+tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
+                                  const char *name, const char *const *names,
+                                  tarry__session **out, tarry_error *error)
+{
+    tarry_policy_status p;
+    uint64_t number;
+    void *bytes = NULL;
+    size_t size;
+    *out = NULL;
+    tarry_policy_get_status(policy, &p);
+    const tarry__experiment e = experiment_of(&p, name);
+    tarry_status status =
+        names != NULL ? check_names(names, p.n_arms, error) : TARRY_OK;
+    if (status == TARRY_OK)
+        status = add(store, &e, p.arms, names, &number, error);
+    if (status == TARRY_OK &&
+        tarry_policy_pack(policy, &bytes, &size) != TARRY_OK)
+        status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    if (status == TARRY_OK)
+        status = tarry__store_save(store, number, p.n_arms, bytes, size, error);
+    tarry_policy_pack_free(bytes);
+    tarry_policy_free(policy);
+    return status == TARRY_OK
+               ? tarry__session_open(store, number, false, out, error)
+               : status;
+}
+
+/* ---- staging and committing -----------------------------------------------*/
+
+static void drop_staged(tarry__session *s)
+{
+    for (size_t i = 0; i < s->n_staged; i++) {
+        tarry__base_free((void *)s->staged[i].text);
+        tarry__base_free((void *)s->staged[i].features);
+    }
+    s->n_staged = 0;
+}
+
+/* A policy that could not be loaded again is tried again; a store that could
+ * not be written is probed before the policy is touched. */
+static tarry_status recover(tarry__session *s, tarry_error *error)
+{
+    if (s->policy == NULL) {
+        const tarry_status status = tarry__session_load(s, false, error);
+        if (status != TARRY_OK)
+            return status == TARRY_NO_MEMORY ? status : TARRY_IO_ERROR;
+    }
+    if (s->is_doubtful && s->n_staged == 0) {
+        const tarry_status status = tarry__store_probe(s->store, error);
+        if (status != TARRY_OK)
+            return status == TARRY_NO_MEMORY ? status : TARRY_IO_ERROR;
+        s->is_doubtful = false;
+    }
+    return TARRY_OK;
+}
+
+tarry_status tarry__session_ready(tarry__session *s, tarry_error *error)
+{
+    if (s->n_staged == s->room) {
+        const size_t room = 2 * s->room + 64;
+        tarry__event *bigger =
+            tarry__base_grow(s->staged, s->n_staged, room, sizeof *s->staged);
+        if (bigger == NULL)
+            return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+        s->staged = bigger;
+        s->room = room;
+    }
+    return recover(s, error);
+}
+
+void tarry__session_stage(tarry__session *s, tarry__event event, int64_t now)
+{
+    if (now > s->last_at)
+        s->last_at = now;
+    event.at = s->last_at;
+    s->staged[s->n_staged++] = event;
+}
+
+bool tarry__session_is_staged(const tarry__session *s)
+{
+    return s->n_staged > 0;
+}
+
+/* A snapshot that cannot be written only costs time at the next start. */
+static void save_snapshot(tarry__session *s)
+{
+    void *bytes;
+    size_t size;
+    const uint64_t seq = tarry__store_events(s->store, s->experiment, NULL);
+    if (s->policy == NULL ||
+        tarry_policy_pack(s->policy, &bytes, &size) != TARRY_OK)
+        return;
+    tarry__store_save(s->store, s->experiment, seq, bytes, size, NULL);
+    tarry_policy_pack_free(bytes);
+    s->snapshot_seq = seq;
+    s->snapshot_size = size;
+}
+
+static void save_if_due(tarry__session *s)
+{
+    const uint64_t since =
+        tarry__store_events(s->store, s->experiment, NULL) - s->snapshot_seq;
+    if (since > LEAST_REPLAY && since > s->snapshot_size / BYTES_PER_EVENT)
+        save_snapshot(s);
+}
+
+/* What was staged has not happened. */
+static void go_back(tarry__session *s)
+{
+    drop_staged(s);
+    s->is_doubtful = true;
+    tarry__session_load(s, false, NULL);
+}
+
+tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
+                                   tarry_error *error)
+{
+    tarry__store_batch *batches = tarry__base_alloc(n, sizeof *batches);
+    size_t count = 0;
+    for (size_t i = 0; batches != NULL && i < n; i++)
+        if (sessions[i]->n_staged > 0)
+            batches[count++] = (tarry__store_batch){sessions[i]->experiment,
+                                                    sessions[i]->staged,
+                                                    sessions[i]->n_staged};
+    tarry_status status =
+        batches == NULL
+            ? tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory")
+            : TARRY_OK;
+    if (count > 0)
+        status = tarry__store_append(sessions[0]->store, batches, count, error);
+    tarry__base_free(batches);
+    for (size_t i = 0; i < n; i++) {
+        if (status == TARRY_OK && sessions[i]->n_staged > 0) {
+            drop_staged(sessions[i]);
+            save_if_due(sessions[i]);
+        } else if (sessions[i]->n_staged > 0) {
+            go_back(sessions[i]);
+        }
+    }
+    return status;
+}
+
+void tarry__session_close(tarry__session *s)
+{
+    if (s == NULL)
+        return;
+    if (s->policy != NULL && s->leaves_snapshot && !s->is_doubtful &&
+        s->n_staged == 0 &&
+        tarry__store_events(s->store, s->experiment, NULL) > s->snapshot_seq)
+        save_snapshot(s);
+    drop_staged(s);
+    unload(s);
+    tarry__base_free(s->staged);
+    tarry__base_free(s);
+}

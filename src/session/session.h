@@ -1,0 +1,148 @@
+/* session.h - one experiment: a policy and its log.
+ *
+ * A session runs the policy, stages the event, and the caller commits: only
+ * then may an answer leave.  Staged events of several sessions are committed
+ * together.  When a commit fails, none of them has happened: the sessions are
+ * loaded again from the store (the last snapshot and what came after), which
+ * gives the same next choice, as a policy is a deterministic machine.
+ *
+ * Use each session from one thread at a time.  Times are milliseconds since
+ * 1970; a session's own clock never goes back. */
+#ifndef TARRY_SESSION_SESSION_H
+#define TARRY_SESSION_SESSION_H
+
+#include <jansson.h>
+#include "store/store.h"
+#include "tarry/policy.h"
+
+typedef struct tarry__session tarry__session;
+
+enum { TARRY__SESSION_MOST_ID = 64 }; /* characters of the user's own id */
+
+/* ---- opening --------------------------------------------------------------*/
+
+/* Adds an experiment to a store and opens it.  `arms` has e->n_arms times
+ * e->dim numbers; `names` may be NULL, then arms are named by their numbers.
+ * The store must outlive the session.  On failure *out is NULL and `error` says
+ * why.  TARRY_BAD_ARGUMENT, TARRY_NOT_FINITE, TARRY_IO_ERROR,
+ * TARRY_NO_MEMORY. */
+tarry_status tarry__session_create(tarry__store *store,
+                                   const tarry__experiment *e,
+                                   const double *arms, const char *const *names,
+                                   tarry__session **out, tarry_error *error);
+
+/* Opens an experiment of a store, replaying what came after its snapshot.
+ * TARRY_BAD_STATE: a choice did not come out as recorded, `error` names the
+ * first.  `from_start`: without the snapshot, to check everything, and leaving
+ * none. */
+tarry_status tarry__session_open(tarry__store *store, uint64_t experiment,
+                                 bool from_start, tarry__session **out,
+                                 tarry_error *error);
+
+/* Takes over a policy, which ends with the session (also on failure), as an
+ * experiment of a store; of what happened before, the store knows nothing. */
+tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
+                                  const char *name, const char *const *names,
+                                  tarry__session **out, tarry_error *error);
+
+/* Ends a session; what is staged is lost.  A snapshot is left in the store. */
+void tarry__session_close(tarry__session *session);
+
+/* ---- what happens ----------------------------------------------------------
+ * Each stages its event.  Refused, and nothing has changed: `error` says why;
+ * TARRY_IO_ERROR means that the store cannot be written or read now. */
+
+typedef struct {
+    uint64_t round;
+    size_t arm;
+    double probability;
+    int64_t at;
+    bool repeated; /* the user's own id had been given before */
+} tarry__choice;
+
+/* `id`: the user's own, or NULL.  TARRY_BAD_ARGUMENT, TARRY_HORIZON_REACHED,
+ * TARRY_NO_MEMORY. */
+tarry_status tarry__session_choose(tarry__session *s, const char *id,
+                                   int64_t now, tarry__choice *out,
+                                   tarry_error *error);
+
+typedef enum {
+    TARRY__RESULT_OK,
+    TARRY__RESULT_LATE,
+    TARRY__RESULT_DUPLICATE /* the same loss again: harmless */
+} tarry__result;
+
+const char *tarry__result_name(tarry__result result);
+
+/* TARRY_UNKNOWN_ROUND: no such choice; TARRY_REPORTED_TWICE: another loss was
+ * reported, or it was cancelled; TARRY_BAD_LOSS, TARRY_NO_MEMORY. */
+tarry_status tarry__session_observe(tarry__session *s, const char *id,
+                                    double loss, int64_t now,
+                                    tarry__result *result, tarry_error *error);
+
+tarry_status tarry__session_cancel(tarry__session *s, const char *id,
+                                   int64_t now, tarry_error *error);
+tarry_status tarry__session_expire(tarry__session *s, const char *id,
+                                   int64_t now, tarry_error *error);
+
+/* An arm of a new name, and of a name that is there. */
+tarry_status tarry__session_admit(tarry__session *s, const char *name,
+                                  const double *features, size_t count,
+                                  int64_t now, tarry_error *error);
+tarry_status tarry__session_withdraw(tarry__session *s, const char *name,
+                                     int64_t now, tarry_error *error);
+
+/* Expires what is older than the experiment's age. */
+tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
+                                       tarry_error *error);
+
+/* Whether something is staged. */
+bool tarry__session_is_staged(const tarry__session *s);
+
+/* Commits what is staged in sessions of one store, in one transaction. */
+tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
+                                   tarry_error *error);
+
+/* ---- asking ---------------------------------------------------------------*/
+
+/* How many choices are outstanding; at most `most` of them, oldest first, go to
+ * `out`, *listed of them. */
+tarry_status tarry__session_pending(tarry__session *s, size_t most,
+                                    tarry_pending *out, size_t *listed,
+                                    uint64_t *count, tarry_error *error);
+
+enum { TARRY__SESSION_ID_ROOM = 300 };
+
+typedef struct {
+    char id[TARRY__SESSION_ID_ROOM]; /* as the user knows it */
+    uint64_t rounds;                 /* its age in rounds */
+    double seconds;                  /* and by the clock */
+} tarry__description;
+
+/* What is known of a round that was chosen. */
+tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
+                                     int64_t now, tarry__description *out,
+                                     tarry_error *error);
+
+/* The id that is generated for a round. */
+void tarry__session_id(const tarry__session *s, uint64_t round,
+                       char id[TARRY__SESSION_ID_ROOM]);
+
+/* The caller owns it; NULL: out of memory. */
+json_t *tarry__session_status(tarry__session *s, bool by_number);
+
+/* An arm's name; NULL: it has none but its number. */
+const char *tarry__session_arm_name(const tarry__session *s, size_t arm);
+
+/* An arm in JSON: its name, or its number if it has none or `by_number`. */
+json_t *tarry__session_arm_json(const tarry__session *s, size_t arm,
+                                bool by_number);
+
+size_t tarry__session_dim(const tarry__session *s);
+tarry_policy *tarry__session_policy(tarry__session *s); /* not to be changed */
+const tarry__experiment *tarry__session_experiment(const tarry__session *s);
+
+/* Milliseconds since 1970, by the system's clock. */
+int64_t tarry__session_now(void);
+
+#endif

@@ -1,0 +1,106 @@
+/* status.c - what a policy knows, as JSON. */
+#include <math.h>
+#include "session/inner.h"
+
+typedef struct {
+    const tarry__session *session;
+    tarry_policy_status p;
+    bool by_number;
+} view;
+
+static json_t *arm(const view *v, size_t k)
+{
+    return tarry__session_arm_json(v->session, k, v->by_number);
+}
+
+static json_t *active(const view *v)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < v->p.n_active; i++)
+        json_array_append_new(list, arm(v, v->p.active[i]));
+    return list;
+}
+
+/* Those that may be chosen. */
+static json_t *available(const view *v)
+{
+    json_t *list = json_array();
+    const tarry_policy_status *p = &v->p;
+    for (size_t i = 0; i < (p->available ? p->n_available : p->n_arms); i++)
+        json_array_append_new(list, arm(v, p->available ? p->available[i] : i));
+    return list;
+}
+
+static json_t *plan(const view *v)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < v->p.n_plan; i++) {
+        const tarry_plan_entry *e = &v->p.plan[i];
+        json_array_append_new(list,
+                              json_pack("{s:o, s:f, s:I, s:I}", "arm",
+                                        arm(v, e->arm), "weight", e->weight,
+                                        "target", (json_int_t)e->target,
+                                        "observed", (json_int_t)e->observed));
+    }
+    return list;
+}
+
+/* Back from losses in [-1, 1] to the user's range. */
+static double in_range(const tarry_policy_status *p, double loss)
+{
+    return p->low / 2 + p->high / 2 +
+           (p->maximize ? -loss : loss) * (p->high / 2 - p->low / 2);
+}
+
+static json_t *estimates(const view *v)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < v->p.n_active && v->p.n_estimates > 0; i++) {
+        const tarry_estimate *e = &v->p.estimates[v->p.active[i]];
+        const double x = in_range(&v->p, e->lower);
+        const double y = in_range(&v->p, e->upper);
+        json_array_append_new(list, json_pack("{s:o, s:f, s:f}", "arm",
+                                              arm(v, v->p.active[i]), "lower",
+                                              fmin(x, y), "upper", fmax(x, y)));
+    }
+    return list;
+}
+
+/* What it would exploit and its bound on that arm's gap, or null. */
+static void add_certificate(const view *v, json_t *json)
+{
+    size_t best;
+    double gap;
+    tarry_policy_certify(v->session->policy, &best, &gap);
+    json_object_set_new(json, "exploit", arm(v, best));
+    json_object_set_new(json, "certificate",
+                        isnan(gap) ? json_null() : json_real(gap));
+}
+
+json_t *tarry__session_status(tarry__session *s, bool by_number)
+{
+    view v = {.session = s, .by_number = by_number};
+    if (s->policy == NULL)
+        return NULL;
+    tarry_policy_get_status(s->policy, &v.p);
+    const tarry_policy_status *p = &v.p;
+    json_t *json = json_pack(
+        "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:b, s:o, s:o, s:f, s:I, s:I, s:o}",
+        "policy", p->name, "round", (json_int_t)p->round, "horizon",
+        (json_int_t)p->horizon, "phase", (json_int_t)p->phase, "epsilon",
+        p->epsilon, "phase_start", (json_int_t)p->phase_start, "active",
+        active(&v), "best", p->best_known ? arm(&v, p->best) : json_null(),
+        "pending", (json_int_t)p->pending, "pending_max",
+        (json_int_t)p->pending_max, "used", (json_int_t)p->used, "ignored",
+        (json_int_t)p->ignored, "late", (json_int_t)p->late,
+        "first_phase_rounds", (json_int_t)p->first_phase_rounds,
+        "horizon_too_short",
+        p->horizon > 0 && p->first_phase_rounds > p->horizon, "plan", plan(&v),
+        "estimates", estimates(&v), "confidence", p->confidence, "expired",
+        (json_int_t)p->expired, "cancelled", (json_int_t)p->cancelled, "arms",
+        available(&v));
+    if (json != NULL)
+        add_certificate(&v, json);
+    return json;
+}

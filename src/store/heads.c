@@ -1,0 +1,134 @@
+/* heads.c - the experiments of a store in memory, and digests. */
+#include <string.h>
+#include "base/base.h"
+#include "store/kind.h"
+
+/* ---- kinds of events ------------------------------------------------------*/
+
+static const char *const kinds[] = {"choose", "observe", "cancel",
+                                    "expire", "admit",   "withdraw"};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+const char *tarry__event_name(tarry__event_kind kind)
+{
+    return kinds[kind];
+}
+
+bool tarry__event_kind_of(const char *name, tarry__event_kind *kind)
+{
+    for (int i = 0; i < N_KINDS; i++)
+        if (strcmp(kinds[i], name) == 0) {
+            *kind = (tarry__event_kind)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- digests --------------------------------------------------------------*/
+
+static uint64_t add_text(uint64_t sum, const char *text)
+{
+    return tarry__base_digest(sum, text, strlen(text));
+}
+
+uint64_t tarry__experiment_digest(const tarry__experiment *e)
+{
+    const uint64_t counts[] = {e->n_arms,
+                               e->dim,
+                               e->horizon,
+                               e->seed,
+                               e->maximize,
+                               e->beyond_horizon,
+                               (uint64_t)e->created_at};
+    const double numbers[] = {e->low, e->high, e->confidence};
+    uint64_t sum = TARRY__BASE_DIGEST;
+    sum = add_text(sum, e->name);
+    sum = add_text(sum, e->prefix);
+    sum = add_text(sum, e->policy);
+    sum = add_text(sum, e->expire_after);
+    sum = tarry__base_digest(sum, counts, sizeof counts);
+    return tarry__base_digest(sum, numbers, sizeof numbers);
+}
+
+uint64_t tarry__event_digest(uint64_t sum, const tarry__event *e, uint64_t dim)
+{
+    uint64_t fields[] = {e->seq, e->kind, e->round, e->arm, 0, (uint64_t)e->at};
+    memcpy(&fields[4], &e->value, sizeof e->value);
+    sum = tarry__base_digest(sum, fields, sizeof fields);
+    if (e->text != NULL)
+        sum = add_text(sum, e->text);
+    if (e->features != NULL)
+        sum = tarry__base_digest(sum, e->features, dim * sizeof(double));
+    return sum;
+}
+
+/* ---- the list -------------------------------------------------------------*/
+
+/* Copies the four texts one after another, into one block. */
+static tarry_status copy_texts(tarry__experiment *e)
+{
+    const char **texts[] = {&e->name, &e->prefix, &e->policy, &e->expire_after};
+    size_t size = 0;
+    for (size_t i = 0; i < 4; i++)
+        size += strlen(*texts[i]) + 1;
+    char *block = tarry__base_alloc(size, 1);
+    if (block == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t i = 0; i < 4; i++) {
+        const size_t length = strlen(*texts[i]) + 1;
+        memcpy(block, *texts[i], length);
+        *texts[i] = block;
+        block += length;
+    }
+    return TARRY_OK;
+}
+
+static void free_head(tarry__store_head *h)
+{
+    tarry__base_free((void *)h->made.name); /* the block begins with it */
+    tarry__base_free(h);
+}
+
+static tarry__store_head *make_head(const tarry__experiment *e)
+{
+    tarry__store_head *h = tarry__base_alloc(1, sizeof *h);
+    if (h == NULL)
+        return NULL;
+    *h = (tarry__store_head){.made = *e, .sum = tarry__experiment_digest(e)};
+    if (copy_texts(&h->made) == TARRY_OK)
+        return h;
+    tarry__base_free(h);
+    return NULL;
+}
+
+tarry_status tarry__heads_add(tarry__store_heads *heads,
+                              const tarry__experiment *e)
+{
+    if (heads->count == heads->room) {
+        const size_t room = 2 * heads->room + 8;
+        tarry__store_head **bigger = tarry__base_grow(
+            heads->head, heads->count, room, sizeof *heads->head);
+        if (bigger == NULL)
+            return TARRY_NO_MEMORY;
+        heads->head = bigger;
+        heads->room = room;
+    }
+    tarry__store_head *h = make_head(e);
+    if (h == NULL)
+        return TARRY_NO_MEMORY;
+    heads->head[heads->count++] = h;
+    return TARRY_OK;
+}
+
+void tarry__heads_drop_last(tarry__store_heads *heads)
+{
+    free_head(heads->head[--heads->count]);
+}
+
+void tarry__heads_clear(tarry__store_heads *heads)
+{
+    while (heads->count > 0)
+        tarry__heads_drop_last(heads);
+    tarry__base_free(heads->head);
+    *heads = (tarry__store_heads){0};
+}

@@ -1,0 +1,151 @@
+/* lock.c - the file holds lines of fixed length, so that it is rewritten in
+ * place by one write, and ends with a digest of what stands before:
+ *
+ *     tarry store
+ *     process               1234
+ *     events                5678
+ *     sum       0123456789abcdef
+ *     check     0123456789abcdef */
+#define _GNU_SOURCE
+#include "store/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "base/base.h"
+
+enum { SIZE = 12 + 4 * 27 };
+
+typedef struct {
+    uint64_t process, events, sum;
+} content;
+
+/* Fills exactly SIZE bytes and a NUL. */
+static void print(const content *c, char text[SIZE + 1])
+{
+    const int used =
+        snprintf(text, SIZE + 1,
+                 "tarry store\nprocess   %16" PRIu64 "\nevents    %16" PRIu64
+                 "\nsum       %016" PRIx64 "\n",
+                 c->process, c->events, c->sum);
+    const uint64_t check =
+        tarry__base_digest(TARRY__BASE_DIGEST, text, (size_t)used);
+    snprintf(text + used, (size_t)(SIZE + 1 - used),
+             "check     %016" PRIx64 "\n", check);
+}
+
+/* What the file says must be what print() would have written. */
+static bool parse(const char text[SIZE + 1], content *c)
+{
+    char again[SIZE + 1];
+    if (sscanf(text,
+               "tarry store process %" SCNu64 " events %" SCNu64
+               " sum %" SCNx64,
+               &c->process, &c->events, &c->sum) != 3)
+        return false;
+    print(c, again);
+    return memcmp(text, again, SIZE) == 0;
+}
+
+typedef enum { NOTHING, SOUND, DAMAGED } finding;
+
+/* A file that a crash left empty, or full of zeros, has never told. */
+static finding read_content(int fd, content *c)
+{
+    static const char zeros[SIZE + 2];
+    char text[SIZE + 2] = "";
+    const ssize_t got = TEMP_FAILURE_RETRY(pread(fd, text, SIZE + 1, 0));
+    if (got < 0)
+        return DAMAGED;
+    if (memcmp(text, zeros, sizeof text) == 0)
+        return NOTHING;
+    return got == SIZE && parse(text, c) ? SOUND : DAMAGED;
+}
+
+static bool write_content(int fd, const content *c)
+{
+    char text[SIZE + 1];
+    print(c, text);
+    return TEMP_FAILURE_RETRY(pwrite(fd, text, SIZE, 0)) == SIZE;
+}
+
+static tarry_status in_use(int fd, const char *path, tarry_error *error)
+{
+    content c;
+    if (read_content(fd, &c) == SOUND)
+        return tarry__base_fail(error, TARRY_CANCELLED,
+                                "%s: in use by process %" PRIu64, path,
+                                c.process);
+    return tarry__base_fail(error, TARRY_CANCELLED,
+                            "%s: in use by another process", path);
+}
+
+static tarry_status take(tarry__lock *lock, const char *path,
+                         tarry_error *error)
+{
+    content c = {0};
+    if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK
+                   ? in_use(lock->fd, path, error)
+                   : tarry__base_fail(error, TARRY_IO_ERROR, "%s-lock: %s",
+                                      path, strerror(errno));
+    const finding what = read_content(lock->fd, &c);
+    if (what == DAMAGED)
+        return tarry__base_fail(
+            error, TARRY_BAD_STATE,
+            "%s-lock: damaged, so that nobody knows how much was committed; "
+            "without this file, what the store holds will be taken for all",
+            path);
+    lock->is_known = what == SOUND;
+    lock->events = c.events;
+    lock->sum = c.sum;
+    c.process = (uint64_t)getpid();
+    if (what == SOUND && !write_content(lock->fd, &c))
+        return tarry__base_fail(error, TARRY_IO_ERROR,
+                                "%s-lock: cannot write: %s", path,
+                                strerror(errno));
+    return TARRY_OK;
+}
+
+tarry_status tarry__lock_take(tarry__lock *lock, const char *path,
+                              tarry_error *error)
+{
+    const size_t length = strlen(path);
+    char *name = tarry__base_alloc(length + 6, 1);
+    *lock = (tarry__lock){.fd = -1};
+    if (name == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    memcpy(name, path, length);
+    memcpy(name + length, "-lock", 6);
+    lock->fd =
+        TEMP_FAILURE_RETRY(open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    const int code = errno;
+    tarry__base_free(name);
+    if (lock->fd < 0)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s-lock: %s", path,
+                                strerror(code));
+    const tarry_status status = take(lock, path, error);
+    if (status != TARRY_OK)
+        tarry__lock_give(lock);
+    return status;
+}
+
+void tarry__lock_note(tarry__lock *lock, uint64_t events, uint64_t sum)
+{
+    const content c = {(uint64_t)getpid(), events, sum};
+    write_content(lock->fd, &c);
+    lock->is_known = true;
+    lock->events = events;
+    lock->sum = sum;
+}
+
+void tarry__lock_give(tarry__lock *lock)
+{
+    if (lock->fd >= 0)
+        close(lock->fd); /* ends the lock too */
+    lock->fd = -1;
+}

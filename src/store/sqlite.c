@@ -1,0 +1,624 @@
+/* sqlite.c - a store in one file that any program for SQLite can read.
+ *
+ * The file is in WAL mode with synchronous = FULL: a commit is on the disk when
+ * it returns.  Opening goes: take the lock, look at the header and the log
+ * before SQLite does, verify all, compare with what the lock file knows to be
+ * committed.  Until then SQLite may not tidy up its log, which would destroy
+ * what there is to see of a damage. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "store/sqlite_store.h"
+#include "store/wal.h"
+
+enum {
+    BUSY_MS = 5000,      /* for others who write to the file */
+    LOG_PAGES = 4000,    /* then the log is moved into the file: 16 MB */
+    PART_BYTES = 1 << 23 /* of a snapshot, per row */
+};
+
+/* ---- talking to SQLite ----------------------------------------------------*/
+
+tarry_status tarry__sqlite_fail(const tarry__sqlite *s, tarry_error *error)
+{
+    const int code =
+        s->db != NULL ? sqlite3_errcode(s->db) & 255 : SQLITE_NOMEM;
+    const tarry_status status = code == SQLITE_CORRUPT || code == SQLITE_NOTADB
+                                    ? TARRY_BAD_STATE
+                                : code == SQLITE_NOMEM ? TARRY_NO_MEMORY
+                                                       : TARRY_IO_ERROR;
+    return tarry__base_fail(error, status, "%s: %s%s", s->path,
+                            status == TARRY_BAD_STATE ? "damaged: " : "",
+                            s->db != NULL ? sqlite3_errmsg(s->db)
+                                          : "out of memory");
+}
+
+tarry_status tarry__sqlite_prepare(tarry__sqlite *s, const char *sql,
+                                   sqlite3_stmt **out, tarry_error *error)
+{
+    const int code = sqlite3_prepare_v3(s->db, sql, -1,
+                                        SQLITE_PREPARE_PERSISTENT, out, NULL);
+    return code == SQLITE_OK ? TARRY_OK : tarry__sqlite_fail(s, error);
+}
+
+static const char *const texts[TARRY__SQL_COUNT] = {
+    [TARRY__SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [TARRY__SQL_COMMIT] = "COMMIT",
+    [TARRY__SQL_ROLLBACK] = "ROLLBACK",
+    [TARRY__SQL_PROBE] = "UPDATE experiments SET name = name WHERE number = 1",
+    [TARRY__SQL_ADD_EXPERIMENT] =
+        "INSERT INTO experiments VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [TARRY__SQL_ADD_CHOICE] = "INSERT INTO choices VALUES(?,?,?,?,?,?,?,?)",
+    [TARRY__SQL_ADD_REPORT] = "INSERT INTO reports VALUES(?,?,?,?,?,?,?,?,?)",
+    [TARRY__SQL_LOOK_CHOICE] =
+        "SELECT round, seq, arm, probability, at, id FROM "
+        "choices WHERE experiment = ? AND round = ?",
+    [TARRY__SQL_LOOK_REPORT] =
+        "SELECT seq, value, at FROM reports INDEXED BY by_item "
+        "WHERE experiment = ? AND item = ? AND kind = ?",
+    [TARRY__SQL_LOOK_ID] = "SELECT experiment, round FROM choices "
+                           "INDEXED BY own_ids WHERE id = ?",
+    [TARRY__SQL_LAST_ROUND] = "SELECT round FROM choices WHERE experiment = ? "
+                              "ORDER BY round DESC LIMIT 1",
+    [TARRY__SQL_ADD_SNAPSHOT] = "INSERT INTO snapshots VALUES(?,?,?,?,?)",
+    [TARRY__SQL_DROP_SNAPSHOTS] = "DELETE FROM snapshots WHERE experiment = ?",
+    [TARRY__SQL_SNAPSHOT] = "SELECT seq, part, state, sum FROM snapshots "
+                            "WHERE experiment = ? ORDER BY seq, part",
+    [TARRY__SQL_SCAN_CHOICES] =
+        "SELECT round, seq, arm, probability, at, id, sum FROM choices "
+        "WHERE experiment = ? AND round >= ? ORDER BY round",
+    [TARRY__SQL_SCAN_REPORTS] =
+        "SELECT seq, kind, item, value, at, name, features, sum FROM reports "
+        "WHERE experiment = ? AND seq > ? ORDER BY seq",
+    [TARRY__SQL_SCAN_ARMS] =
+        "SELECT seq, kind, item, value, at, name, features, sum FROM reports "
+        "INDEXED BY by_item WHERE experiment = ? AND kind = 'admit' "
+        "ORDER BY item"};
+
+static tarry_status prepare_all(tarry__sqlite *s, tarry_error *error)
+{
+    tarry_status status = TARRY_OK;
+    for (int i = 0; status == TARRY_OK && i < TARRY__SQL_COUNT; i++)
+        status = tarry__sqlite_prepare(s, texts[i], &s->statement[i], error);
+    return status;
+}
+
+/* Runs a statement that gives no rows. */
+static bool run(tarry__sqlite *s, tarry__sql which)
+{
+    sqlite3_stmt *statement = s->statement[which];
+    const int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE;
+}
+
+/* ---- open and close -------------------------------------------------------*/
+
+/* The path through symbolic links; of a file that is not there, its folder's
+ * path and its name. */
+static char *resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (real != NULL)
+        return real;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char *folder = strndup(slash != NULL ? path : ".",
+                           slash != NULL ? (size_t)(slash - path) + 1 : 1);
+    char *real_folder = folder != NULL ? realpath(folder, NULL) : NULL;
+    if (real_folder == NULL || *name == '\0' ||
+        asprintf(&real, "%s/%s", real_folder, name) < 0)
+        real = NULL;
+    free(real_folder);
+    free(folder);
+    return real;
+}
+
+static void close_sqlite(void *state)
+{
+    tarry__sqlite *s = state;
+    for (int i = 0; i < TARRY__SQL_COUNT; i++)
+        sqlite3_finalize(s->statement[i]);
+    sqlite3_close(s->db);
+    tarry__lock_give(&s->lock);
+    free(s->path);
+    tarry__base_free(s);
+}
+
+static bool set(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool keep_log(sqlite3 *db, int keep)
+{
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep,
+                             NULL) == SQLITE_OK;
+}
+
+static tarry_status connect(tarry__sqlite *s, tarry_error *error)
+{
+    char pages[60];
+    snprintf(pages, sizeof pages, "PRAGMA wal_autocheckpoint = %d", LOG_PAGES);
+    return sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE, NULL) ==
+                       SQLITE_OK &&
+                   keep_log(s->db, 1) &&
+                   sqlite3_busy_timeout(s->db, BUSY_MS) == SQLITE_OK &&
+                   set(s->db, "PRAGMA synchronous = FULL") &&
+                   set(s->db, "PRAGMA cell_size_check = ON") &&
+                   set(s->db, pages)
+               ? TARRY_OK
+               : tarry__sqlite_fail(s, error);
+}
+
+/* All experiments' events and digests in two numbers. */
+static void total(const tarry__store_heads *heads, uint64_t *events,
+                  uint64_t *sum)
+{
+    *events = *sum = 0;
+    for (size_t i = 0; i < heads->count; i++) {
+        *events += heads->head[i]->events;
+        *sum ^= heads->head[i]->sum;
+    }
+}
+
+static tarry_status compare_with_lock(tarry__sqlite *s,
+                                      const tarry__store_heads *heads,
+                                      tarry_error *error)
+{
+    uint64_t events, sum;
+    total(heads, &events, &sum);
+    if (s->lock.is_known && (events < s->lock.events ||
+                             (events == s->lock.events && sum != s->lock.sum)))
+        return tarry__base_fail(
+            error, TARRY_BAD_STATE,
+            "%s: holds %ju events, but %ju (with another digest) were "
+            "committed, as %s-lock knows: damaged at the end, or another file",
+            s->path, (uintmax_t)events, (uintmax_t)s->lock.events, s->path);
+    tarry__lock_note(&s->lock, events, sum);
+    return TARRY_OK;
+}
+
+static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
+                                tarry_error *error)
+{
+    tarry_status status = TARRY_OK;
+    if (access(s->path, F_OK) != 0)
+        status = tarry__sqlite_create(s, error);
+    if (status == TARRY_OK)
+        status = tarry__sqlite_check_header(s, error);
+    if (status == TARRY_OK)
+        status = tarry__wal_check(s->path, error);
+    if (status == TARRY_OK)
+        status = connect(s, error);
+    if (status == TARRY_OK)
+        status = tarry__sqlite_check_schema(s, error);
+    if (status == TARRY_OK)
+        status = prepare_all(s, error);
+    if (status == TARRY_OK)
+        status = tarry__sqlite_verify(s, heads, error);
+    if (status == TARRY_OK)
+        status = compare_with_lock(s, heads, error);
+    if (status == TARRY_OK && !keep_log(s->db, 0))
+        status = tarry__sqlite_fail(s, error);
+    return status;
+}
+
+static tarry_status open_sqlite(const char *path, bool create,
+                                tarry__store_heads *heads, void **state,
+                                tarry_error *error)
+{
+    if (!create && access(path, F_OK) != 0)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                                strerror(errno));
+    tarry__sqlite *s = tarry__base_zalloc(1, sizeof *s);
+    if (s == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    s->lock.fd = -1;
+    s->path = resolve(path);
+    tarry_status status =
+        s->path != NULL ? tarry__lock_take(&s->lock, s->path, error)
+                        : tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s",
+                                           path, strerror(errno));
+    if (status == TARRY_OK)
+        status = open_locked(s, heads, error);
+    if (status == TARRY_OK)
+        *state = s;
+    else
+        close_sqlite(s);
+    return status;
+}
+
+/* ---- appending ------------------------------------------------------------*/
+
+static void bind_text(sqlite3_stmt *q, int at, const char *text)
+{
+    if (text != NULL)
+        sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, at);
+}
+
+static void bind_count(sqlite3_stmt *q, int at, uint64_t count)
+{
+    sqlite3_bind_int64(q, at, (sqlite3_int64)count);
+}
+
+static bool add_experiment(tarry__sqlite *s, uint64_t number,
+                           const tarry__experiment *e)
+{
+    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_EXPERIMENT];
+    bind_count(q, 1, number);
+    bind_text(q, 2, e->name);
+    bind_text(q, 3, e->prefix);
+    bind_text(q, 4, e->policy);
+    bind_text(q, 5, e->maximize ? "maximize" : "minimize");
+    sqlite3_bind_double(q, 6, e->low);
+    sqlite3_bind_double(q, 7, e->high);
+    bind_count(q, 8, e->horizon);
+    sqlite3_bind_double(q, 9, e->confidence);
+    bind_count(q, 10, e->beyond_horizon);
+    bind_count(q, 11, e->seed);
+    bind_text(q, 12, e->expire_after);
+    bind_count(q, 13, e->n_arms);
+    bind_count(q, 14, e->dim);
+    sqlite3_bind_int64(q, 15, e->created_at);
+    return run(s, TARRY__SQL_ADD_EXPERIMENT);
+}
+
+static bool add_choice(tarry__sqlite *s, uint64_t experiment,
+                       const tarry__event *e, uint64_t sum)
+{
+    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_CHOICE];
+    bind_count(q, 1, experiment);
+    bind_count(q, 2, e->round);
+    bind_count(q, 3, e->seq);
+    bind_count(q, 4, e->arm);
+    sqlite3_bind_double(q, 5, e->value);
+    sqlite3_bind_int64(q, 6, e->at);
+    bind_text(q, 7, e->text);
+    bind_count(q, 8, sum);
+    return run(s, TARRY__SQL_ADD_CHOICE);
+}
+
+static bool add_report(tarry__sqlite *s, uint64_t experiment,
+                       const tarry__event *e, uint64_t dim, uint64_t sum)
+{
+    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_REPORT];
+    bind_count(q, 1, experiment);
+    bind_count(q, 2, e->seq);
+    bind_text(q, 3, tarry__event_name(e->kind));
+    bind_count(q, 4, e->kind < TARRY__EVENT_ADMIT ? e->round : e->arm);
+    sqlite3_bind_double(q, 5, e->value);
+    sqlite3_bind_int64(q, 6, e->at);
+    bind_text(q, 7, e->text);
+    if (e->features != NULL)
+        sqlite3_bind_blob64(q, 8, e->features, dim * sizeof(double),
+                            SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, 8);
+    bind_count(q, 9, sum);
+    return run(s, TARRY__SQL_ADD_REPORT);
+}
+
+static bool add_batch(tarry__sqlite *s, const tarry__store_batch *b,
+                      uint64_t dim, const uint64_t *sums)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < b->count; i++) {
+        const tarry__event *e = &b->events[i];
+        done = e->kind == TARRY__EVENT_CHOOSE
+                   ? add_choice(s, b->experiment, e, sums[i])
+                   : add_report(s, b->experiment, e, dim, sums[i]);
+    }
+    return done;
+}
+
+/* Commits if all went well, else goes back; the error is that of the first
+ * thing that went wrong. */
+static tarry_status finish(tarry__sqlite *s, bool done, tarry_error *error)
+{
+    if (done && run(s, TARRY__SQL_COMMIT))
+        return TARRY_OK;
+    const tarry_status status = tarry__sqlite_fail(s, error);
+    if (!sqlite3_get_autocommit(s->db))
+        run(s, TARRY__SQL_ROLLBACK);
+    return status;
+}
+
+static tarry_status append(void *state, const tarry__store_heads *heads,
+                           const tarry__experiment *added,
+                           const tarry__store_batch *batches, size_t n,
+                           const uint64_t *sums, tarry_error *error)
+{
+    tarry__sqlite *s = state;
+    bool done = run(s, TARRY__SQL_BEGIN) &&
+                (added == NULL || add_experiment(s, heads->count, added));
+    for (size_t i = 0; done && i < n; i++) {
+        const tarry__store_head *h = heads->head[batches[i].experiment - 1];
+        done = add_batch(s, &batches[i], h->made.dim, sums);
+        sums += batches[i].count;
+    }
+    const tarry_status status = finish(s, done, error);
+    if (status == TARRY_OK) {
+        uint64_t events, sum;
+        total(heads, &events, &sum);
+        tarry__lock_note(&s->lock, events, sum);
+    }
+    return status;
+}
+
+static tarry_status probe(void *state, tarry_error *error)
+{
+    tarry__sqlite *s = state;
+    return finish(s, run(s, TARRY__SQL_BEGIN) && run(s, TARRY__SQL_PROBE),
+                  error);
+}
+
+/* ---- asking ---------------------------------------------------------------*/
+
+/* Goes through a scan that was begun, and ends it. */
+static tarry_status go_through(tarry__sqlite_scan *rows, tarry_status status,
+                               tarry_status (*take)(void *,
+                                                    const tarry__event *),
+                               void *context, tarry_error *error)
+{
+    const tarry__sqlite_row *row;
+    while (status == TARRY_OK &&
+           (status = tarry__sqlite_scan_next(rows, &row, error)) == TARRY_OK &&
+           row != NULL)
+        status = take(context, &row->event);
+    tarry__sqlite_scan_end(rows);
+    return status;
+}
+
+static tarry_status scan(void *state, const tarry__store_heads *heads,
+                         uint64_t experiment, uint64_t seq,
+                         tarry_status (*take)(void *, const tarry__event *),
+                         void *context, tarry_error *error)
+{
+    tarry__sqlite_scan rows;
+    const uint64_t dim = heads->head[experiment - 1]->made.dim;
+    const tarry_status status =
+        tarry__sqlite_scan_begin(&rows, state, experiment, dim, seq, error);
+    return go_through(&rows, status, take, context, error);
+}
+
+static tarry_status
+scan_arms(void *state, const tarry__store_heads *heads, uint64_t experiment,
+          tarry_status (*take)(void *, const tarry__event *), void *context,
+          tarry_error *error)
+{
+    tarry__sqlite_scan rows;
+    const uint64_t dim = heads->head[experiment - 1]->made.dim;
+    const tarry_status status =
+        tarry__sqlite_scan_arms(&rows, state, experiment, dim, error);
+    return go_through(&rows, status, take, context, error);
+}
+
+/* Steps a statement that gives at most one row, which `read` takes. */
+static tarry_status look_up(tarry__sqlite *s, tarry__sql which,
+                            void (*read)(sqlite3_stmt *, void *), void *out,
+                            bool *found, tarry_error *error)
+{
+    sqlite3_stmt *q = s->statement[which];
+    const int code = sqlite3_step(q);
+    *found = code == SQLITE_ROW;
+    if (*found)
+        read(q, out);
+    const tarry_status status =
+        *found || code == SQLITE_DONE ? TARRY_OK : tarry__sqlite_fail(s, error);
+    sqlite3_reset(q);
+    return status;
+}
+
+typedef struct {
+    tarry__event *event;
+    char *id; /* or NULL */
+} looked;
+
+static void take_choice(sqlite3_stmt *q, void *out)
+{
+    const looked *l = out;
+    const char *id = (const char *)sqlite3_column_text(q, 5);
+    *l->event = (tarry__event){.kind = TARRY__EVENT_CHOOSE,
+                               .round = (uint64_t)sqlite3_column_int64(q, 0),
+                               .seq = (uint64_t)sqlite3_column_int64(q, 1),
+                               .arm = (uint64_t)sqlite3_column_int64(q, 2),
+                               .value = sqlite3_column_double(q, 3),
+                               .at = sqlite3_column_int64(q, 4)};
+    if (l->id != NULL) {
+        l->id[0] = '\0';
+        strncat(l->id, id != NULL ? id : "", TARRY__STORE_ID_ROOM - 1);
+    }
+}
+
+static void take_report(sqlite3_stmt *q, void *out)
+{
+    tarry__event *e = ((const looked *)out)->event;
+    e->seq = (uint64_t)sqlite3_column_int64(q, 0);
+    e->value = sqlite3_column_double(q, 1);
+    e->at = sqlite3_column_int64(q, 2);
+}
+
+static tarry_status look(void *state, uint64_t experiment,
+                         tarry__event_kind kind, uint64_t round,
+                         tarry__event *event, char *id, bool *found,
+                         tarry_error *error)
+{
+    tarry__sqlite *s = state;
+    const bool is_choice = kind == TARRY__EVENT_CHOOSE;
+    const tarry__sql which =
+        is_choice ? TARRY__SQL_LOOK_CHOICE : TARRY__SQL_LOOK_REPORT;
+    bind_count(s->statement[which], 1, experiment);
+    bind_count(s->statement[which], 2, round);
+    if (!is_choice)
+        bind_text(s->statement[which], 3, tarry__event_name(kind));
+    *event = (tarry__event){.kind = kind, .round = round};
+    looked out = {event, id};
+    return look_up(s, which, is_choice ? take_choice : take_report, &out, found,
+                   error);
+}
+
+static void take_pair(sqlite3_stmt *q, void *out)
+{
+    uint64_t *pair = out;
+    pair[0] = (uint64_t)sqlite3_column_int64(q, 0);
+    pair[1] = (uint64_t)sqlite3_column_int64(q, 1);
+}
+
+static tarry_status look_id(void *state, const char *id, uint64_t *experiment,
+                            uint64_t *round, bool *found, tarry_error *error)
+{
+    tarry__sqlite *s = state;
+    uint64_t pair[2] = {0};
+    bind_text(s->statement[TARRY__SQL_LOOK_ID], 1, id);
+    const tarry_status status =
+        look_up(s, TARRY__SQL_LOOK_ID, take_pair, pair, found, error);
+    *experiment = pair[0];
+    *round = pair[1];
+    return status;
+}
+
+static void take_count(sqlite3_stmt *q, void *out)
+{
+    *(uint64_t *)out = (uint64_t)sqlite3_column_int64(q, 0);
+}
+
+/* Times of choices do not go back. */
+static tarry_status round_at(void *state, uint64_t experiment, int64_t at,
+                             uint64_t *round, tarry_error *error)
+{
+    tarry__sqlite *s = state;
+    uint64_t low = 0, high = 0; /* the answer is one of low, ..., high */
+    bool found;
+    bind_count(s->statement[TARRY__SQL_LAST_ROUND], 1, experiment);
+    tarry_status status =
+        look_up(s, TARRY__SQL_LAST_ROUND, take_count, &high, &found, error);
+    while (status == TARRY_OK && low < high) {
+        const uint64_t middle = low + (high - low + 1) / 2;
+        tarry__event e;
+        status = look(s, experiment, TARRY__EVENT_CHOOSE, middle, &e, NULL,
+                      &found, error);
+        if (found && e.at <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *round = low;
+    return status;
+}
+
+/* ---- snapshots ------------------------------------------------------------*/
+
+static uint64_t part_digest(uint64_t experiment, uint64_t seq, uint64_t part,
+                            const void *bytes, size_t size)
+{
+    const uint64_t place[] = {experiment, seq, part};
+    return tarry__base_digest(
+        tarry__base_digest(TARRY__BASE_DIGEST, place, sizeof place), bytes,
+        size);
+}
+
+static bool add_part(tarry__sqlite *s, uint64_t experiment, uint64_t seq,
+                     uint64_t part, const void *bytes, size_t size)
+{
+    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_SNAPSHOT];
+    bind_count(q, 1, experiment);
+    bind_count(q, 2, seq);
+    bind_count(q, 3, part);
+    sqlite3_bind_blob64(q, 4, bytes, size, SQLITE_STATIC);
+    bind_count(q, 5, part_digest(experiment, seq, part, bytes, size));
+    return run(s, TARRY__SQL_ADD_SNAPSHOT);
+}
+
+static tarry_status save(void *state, uint64_t experiment, uint64_t seq,
+                         const void *bytes, size_t size, tarry_error *error)
+{
+    tarry__sqlite *s = state;
+    bind_count(s->statement[TARRY__SQL_DROP_SNAPSHOTS], 1, experiment);
+    bool done = run(s, TARRY__SQL_BEGIN) && run(s, TARRY__SQL_DROP_SNAPSHOTS);
+    for (size_t at = 0; done && at < size; at += PART_BYTES) {
+        const size_t left = size - at;
+        done = add_part(s, experiment, seq, at / PART_BYTES,
+                        (const char *)bytes + at,
+                        left < PART_BYTES ? left : PART_BYTES);
+    }
+    return finish(s, done, error);
+}
+
+typedef struct {
+    uint64_t experiment, seq, parts;
+    char *bytes;
+    size_t size, room;
+} snapshot;
+
+static bool take_part(sqlite3_stmt *q, snapshot *out)
+{
+    const size_t size = (size_t)sqlite3_column_bytes(q, 2);
+    if (size > out->room - out->size) {
+        const size_t room = 2 * out->room + size;
+        char *bigger = tarry__base_grow(out->bytes, out->size, room, 1);
+        if (bigger == NULL)
+            return false;
+        out->bytes = bigger;
+        out->room = room;
+    }
+    memcpy(out->bytes + out->size, sqlite3_column_blob(q, 2), size);
+    out->size += size;
+    return true;
+}
+
+/* Whether the row is the next part and has the digest it was stored with. */
+static bool is_next_part(sqlite3_stmt *q, snapshot *out)
+{
+    const uint64_t seq = (uint64_t)sqlite3_column_int64(q, 0);
+    const uint64_t part = (uint64_t)sqlite3_column_int64(q, 1);
+    const void *blob = sqlite3_column_blob(q, 2);
+    if (out->parts == 0)
+        out->seq = seq;
+    return blob != NULL && seq == out->seq && part == out->parts++ &&
+           part_digest(out->experiment, seq, part, blob,
+                       (size_t)sqlite3_column_bytes(q, 2)) ==
+               (uint64_t)sqlite3_column_int64(q, 3);
+}
+
+static tarry_status load(void *state, uint64_t experiment, uint64_t *seq,
+                         void **bytes, size_t *size, tarry_error *error)
+{
+    tarry__sqlite *s = state;
+    sqlite3_stmt *q = s->statement[TARRY__SQL_SNAPSHOT];
+    snapshot found = {.experiment = experiment};
+    tarry_status status = TARRY_OK;
+    int code = SQLITE_ROW;
+    bind_count(q, 1, experiment);
+    while (status == TARRY_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        if (!is_next_part(q, &found))
+            status = tarry__base_fail(error, TARRY_BAD_STATE,
+                                      "%s: damaged: experiment %ju, snapshot "
+                                      "of event %ju",
+                                      s->path, (uintmax_t)experiment,
+                                      (uintmax_t)found.seq);
+        else if (!take_part(q, &found))
+            status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    }
+    if (status == TARRY_OK && code != SQLITE_DONE)
+        status = tarry__sqlite_fail(s, error);
+    sqlite3_reset(q);
+    if (status != TARRY_OK) {
+        tarry__base_free(found.bytes);
+        found = (snapshot){0};
+    }
+    *seq = found.seq;
+    *bytes = found.bytes;
+    *size = found.size;
+    return status;
+}
+
+const tarry__store_kind tarry__store_sqlite = {
+    open_sqlite, close_sqlite, append,   probe, scan, scan_arms,
+    look,        look_id,      round_at, save,  load};

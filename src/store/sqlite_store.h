@@ -1,0 +1,90 @@
+/* sqlite_store.h - what the files of the SQLite store share. */
+#ifndef TARRY_STORE_SQLITE_STORE_H
+#define TARRY_STORE_SQLITE_STORE_H
+
+#include <sqlite3.h>
+#include "store/kind.h"
+#include "store/lock.h"
+
+typedef enum {
+    TARRY__SQL_BEGIN,
+    TARRY__SQL_COMMIT,
+    TARRY__SQL_ROLLBACK,
+    TARRY__SQL_PROBE,
+    TARRY__SQL_ADD_EXPERIMENT,
+    TARRY__SQL_ADD_CHOICE,
+    TARRY__SQL_ADD_REPORT,
+    TARRY__SQL_LOOK_CHOICE,
+    TARRY__SQL_LOOK_REPORT,
+    TARRY__SQL_LOOK_ID,
+    TARRY__SQL_LAST_ROUND,
+    TARRY__SQL_ADD_SNAPSHOT,
+    TARRY__SQL_DROP_SNAPSHOTS,
+    TARRY__SQL_SNAPSHOT,
+    TARRY__SQL_SCAN_CHOICES,
+    TARRY__SQL_SCAN_REPORTS,
+    TARRY__SQL_SCAN_ARMS,
+    TARRY__SQL_COUNT
+} tarry__sql;
+
+typedef struct {
+    char *path; /* through symbolic links */
+    tarry__lock lock;
+    sqlite3 *db;
+    sqlite3_stmt *statement[TARRY__SQL_COUNT];
+} tarry__sqlite;
+
+/* Makes a new, empty store at s->path: first beside it, then moved there. */
+tarry_status tarry__sqlite_create(const tarry__sqlite *s, tarry_error *error);
+
+/* Looks at the first bytes of the file: a store of this version? */
+tarry_status tarry__sqlite_check_header(const tarry__sqlite *s,
+                                        tarry_error *error);
+
+/* Whether tables, indexes and views are as they were made. */
+tarry_status tarry__sqlite_check_schema(tarry__sqlite *s, tarry_error *error);
+
+/* Verifies all experiments, events and indexes, and fills the list. */
+tarry_status tarry__sqlite_verify(tarry__sqlite *s, tarry__store_heads *heads,
+                                  tarry_error *error);
+
+/* Prepares a statement, or says why not.  The caller finalizes it. */
+tarry_status tarry__sqlite_prepare(tarry__sqlite *s, const char *sql,
+                                   sqlite3_stmt **out, tarry_error *error);
+
+/* What SQLite says is wrong; damage is TARRY_BAD_STATE. */
+tarry_status tarry__sqlite_fail(const tarry__sqlite *s, tarry_error *error);
+
+/* ---- scanning: choices and reports, merged by seq -------------------------*/
+
+typedef struct {
+    tarry__event event;
+    uint64_t sum; /* as stored */
+    int code;     /* SQLITE_ROW: there is an event */
+} tarry__sqlite_row;
+
+typedef struct {
+    tarry__sqlite *store;
+    uint64_t experiment, dim;
+    sqlite3_stmt *choices, *reports;
+    double *features; /* of the report at hand */
+    tarry__sqlite_row choice, report;
+} tarry__sqlite_scan;
+
+/* From the events after `seq`; to be ended also after a failure.  next: *row is
+ * the one with the smaller seq, until the next call; NULL at the end.  A row
+ * that is none of ours is TARRY_BAD_STATE. */
+tarry_status tarry__sqlite_scan_begin(tarry__sqlite_scan *scan,
+                                      tarry__sqlite *s, uint64_t experiment,
+                                      uint64_t dim, uint64_t seq,
+                                      tarry_error *error);
+/* The same with the events that admit arms only. */
+tarry_status tarry__sqlite_scan_arms(tarry__sqlite_scan *scan, tarry__sqlite *s,
+                                     uint64_t experiment, uint64_t dim,
+                                     tarry_error *error);
+tarry_status tarry__sqlite_scan_next(tarry__sqlite_scan *scan,
+                                     const tarry__sqlite_row **row,
+                                     tarry_error *error);
+void tarry__sqlite_scan_end(tarry__sqlite_scan *scan);
+
+#endif

@@ -1,0 +1,273 @@
+/* store.c - what all kinds of stores share: the lock, the experiments, the
+ * numbers and digests of events. */
+#define _POSIX_C_SOURCE 200809L
+#include "store/store.h"
+
+#include <pthread.h>
+#include <string.h>
+#include "base/base.h"
+#include "store/kind.h"
+
+struct tarry__store {
+    const tarry__store_kind *kind;
+    void *state;
+    pthread_mutex_t lock;
+    tarry__store_heads heads;
+    uint64_t *sums; /* of the events that are being appended */
+    size_t sums_room;
+};
+
+/* ---- open and close -------------------------------------------------------*/
+
+static const tarry__store_kind *kind_of(const char *url, const char **path)
+{
+    static const char memory[] = "memory:", sqlite[] = "sqlite:";
+    *path = url;
+    if (strcmp(url, memory) == 0)
+        return &tarry__store_memory;
+    if (strncmp(url, sqlite, strlen(sqlite)) == 0)
+        *path += strlen(sqlite);
+    return &tarry__store_sqlite;
+}
+
+tarry_status tarry__store_open(const char *url, bool create, tarry__store **out,
+                               tarry_error *error)
+{
+    const char *path;
+    *out = NULL;
+    tarry__store *s = tarry__base_zalloc(1, sizeof *s);
+    if (s == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    s->kind = kind_of(url, &path);
+    pthread_mutex_init(&s->lock, NULL);
+    const tarry_status status =
+        s->kind->open(path, create, &s->heads, &s->state, error);
+    if (status == TARRY_OK)
+        *out = s;
+    else
+        tarry__store_close(s);
+    return status;
+}
+
+void tarry__store_close(tarry__store *s)
+{
+    if (s == NULL)
+        return;
+    if (s->state != NULL)
+        s->kind->close(s->state);
+    tarry__heads_clear(&s->heads);
+    tarry__base_free(s->sums);
+    pthread_mutex_destroy(&s->lock);
+    tarry__base_free(s);
+}
+
+/* ---- appending ------------------------------------------------------------*/
+
+static tarry_status reserve_sums(tarry__store *s,
+                                 const tarry__store_batch *batches, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += batches[i].count;
+    if (count <= s->sums_room)
+        return TARRY_OK;
+    uint64_t *bigger = tarry__base_alloc(2 * count, sizeof *bigger);
+    if (bigger == NULL)
+        return TARRY_NO_MEMORY;
+    tarry__base_free(s->sums);
+    s->sums = bigger;
+    s->sums_room = 2 * count;
+    return TARRY_OK;
+}
+
+/* Numbers the events of a batch and moves its experiment's head past them. */
+static void number_events(tarry__store *s, const tarry__store_batch *b,
+                          uint64_t *sums)
+{
+    tarry__store_head *h = s->heads.head[b->experiment - 1];
+    for (size_t i = 0; i < b->count; i++) {
+        b->events[i].seq = ++h->events;
+        h->sum = tarry__event_digest(h->sum, &b->events[i], h->made.dim);
+        sums[i] = h->sum;
+    }
+}
+
+/* The digest before the first event of a batch is where to go back to. */
+typedef struct {
+    uint64_t events, sum;
+} mark;
+
+static tarry_status append(tarry__store *s, const tarry__experiment *added,
+                           const tarry__store_batch *batches, size_t n,
+                           tarry_error *error)
+{
+    mark *marks = tarry__base_alloc(n, sizeof *marks);
+    if (marks == NULL || reserve_sums(s, batches, n) != TARRY_OK) {
+        tarry__base_free(marks);
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tarry__store_head *h = s->heads.head[batches[i].experiment - 1];
+        marks[i] = (mark){h->events, h->sum};
+        number_events(s, &batches[i], s->sums + at);
+        at += batches[i].count;
+    }
+    const tarry_status status =
+        s->kind->append(s->state, &s->heads, added, batches, n, s->sums, error);
+    for (size_t i = 0; status != TARRY_OK && i < n; i++) {
+        tarry__store_head *h = s->heads.head[batches[i].experiment - 1];
+        h->events = marks[i].events;
+        h->sum = marks[i].sum;
+    }
+    tarry__base_free(marks);
+    return status;
+}
+
+tarry_status tarry__store_append(tarry__store *s,
+                                 const tarry__store_batch *batches, size_t n,
+                                 tarry_error *error)
+{
+    pthread_mutex_lock(&s->lock);
+    const tarry_status status = append(s, NULL, batches, n, error);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+static uint64_t find(const tarry__store *s, const char *name)
+{
+    for (size_t i = 0; i < s->heads.count; i++)
+        if (strcmp(s->heads.head[i]->made.name, name) == 0)
+            return i + 1;
+    return 0;
+}
+
+static tarry_status add(tarry__store *s, const tarry__experiment *e,
+                        tarry__event *arms, tarry_error *error)
+{
+    if (find(s, e->name) != 0)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "an experiment has this name: '%s'", e->name);
+    if (tarry__heads_add(&s->heads, e) != TARRY_OK)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    const tarry__store_batch batch = {s->heads.count, arms, e->n_arms};
+    const tarry_status status = append(s, e, &batch, 1, error);
+    if (status != TARRY_OK)
+        tarry__heads_drop_last(&s->heads);
+    return status;
+}
+
+tarry_status tarry__store_add(tarry__store *s, const tarry__experiment *e,
+                              tarry__event *arms, uint64_t *number,
+                              tarry_error *error)
+{
+    pthread_mutex_lock(&s->lock);
+    const tarry_status status = add(s, e, arms, error);
+    *number = status == TARRY_OK ? s->heads.count : 0;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+/* ---- asking ---------------------------------------------------------------*/
+
+uint64_t tarry__store_count(tarry__store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const uint64_t count = s->heads.count;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+const tarry__experiment *tarry__store_get(tarry__store *s, uint64_t number)
+{
+    pthread_mutex_lock(&s->lock);
+    const tarry__experiment *made = &s->heads.head[number - 1]->made;
+    pthread_mutex_unlock(&s->lock);
+    return made;
+}
+
+uint64_t tarry__store_find(tarry__store *s, const char *name)
+{
+    pthread_mutex_lock(&s->lock);
+    const uint64_t number = find(s, name);
+    pthread_mutex_unlock(&s->lock);
+    return number;
+}
+
+uint64_t tarry__store_events(tarry__store *s, uint64_t number, uint64_t *sum)
+{
+    pthread_mutex_lock(&s->lock);
+    const tarry__store_head *h = s->heads.head[number - 1];
+    const uint64_t events = h->events;
+    if (sum != NULL)
+        *sum = h->sum;
+    pthread_mutex_unlock(&s->lock);
+    return events;
+}
+
+/* The rest is the kind's own, under the lock. */
+#define LOCKED(call)                                                           \
+    do {                                                                       \
+        pthread_mutex_lock(&s->lock);                                          \
+        const tarry_status status = s->kind->call;                             \
+        pthread_mutex_unlock(&s->lock);                                        \
+        return status;                                                         \
+    } while (0)
+
+tarry_status tarry__store_probe(tarry__store *s, tarry_error *error)
+{
+    LOCKED(probe(s->state, error));
+}
+
+tarry_status tarry__store_scan(tarry__store *s, uint64_t experiment,
+                               uint64_t seq,
+                               tarry_status (*take)(void *context,
+                                                    const tarry__event *event),
+                               void *context, tarry_error *error)
+{
+    LOCKED(scan(s->state, &s->heads, experiment, seq, take, context, error));
+}
+
+tarry_status tarry__store_scan_arms(
+    tarry__store *s, uint64_t experiment,
+    tarry_status (*take)(void *context, const tarry__event *event),
+    void *context, tarry_error *error)
+{
+    LOCKED(scan_arms(s->state, &s->heads, experiment, take, context, error));
+}
+
+tarry_status tarry__store_look(tarry__store *s, uint64_t experiment,
+                               tarry__event_kind kind, uint64_t round,
+                               tarry__event *event, char *id, bool *found,
+                               tarry_error *error)
+{
+    LOCKED(look(s->state, experiment, kind, round, event, id, found, error));
+}
+
+tarry_status tarry__store_look_id(tarry__store *s, const char *id,
+                                  uint64_t *experiment, uint64_t *round,
+                                  bool *found, tarry_error *error)
+{
+    LOCKED(look_id(s->state, id, experiment, round, found, error));
+}
+
+tarry_status tarry__store_round_at(tarry__store *s, uint64_t experiment,
+                                   int64_t at, uint64_t *round,
+                                   tarry_error *error)
+{
+    LOCKED(round_at(s->state, experiment, at, round, error));
+}
+
+tarry_status tarry__store_save(tarry__store *s, uint64_t experiment,
+                               uint64_t seq, const void *bytes, size_t size,
+                               tarry_error *error)
+{
+    LOCKED(save(s->state, experiment, seq, bytes, size, error));
+}
+
+tarry_status tarry__store_load(tarry__store *s, uint64_t experiment,
+                               uint64_t *seq, void **bytes, size_t *size,
+                               tarry_error *error)
+{
+    LOCKED(load(s->state, experiment, seq, bytes, size, error));
+}

@@ -1,0 +1,153 @@
+/* store.h - experiments as logs: what was decided, what came of it, in order.
+ *
+ * A store holds experiments.  Each is an append-only log of events, numbered
+ * 1, 2, ... by `seq`; the first ones admit the arms it begins with.  A policy
+ * is a deterministic machine, so the log says everything; snapshots of the
+ * policy only save time.  Experiments are independent of one another, and
+ * events of several can be appended in one commit.
+ *
+ * Any thread may call; calls on one store take turns. */
+#ifndef TARRY_STORE_STORE_H
+#define TARRY_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "tarry/status.h"
+
+typedef enum {
+    TARRY__EVENT_CHOOSE,  /* an arm was chosen for a round */
+    TARRY__EVENT_OBSERVE, /* its loss was reported */
+    TARRY__EVENT_CANCEL,  /* it was never shown */
+    TARRY__EVENT_EXPIRE,  /* its loss is taken as never coming */
+    TARRY__EVENT_ADMIT,   /* an arm is there from now on */
+    TARRY__EVENT_WITHDRAW /* and no more */
+} tarry__event_kind;
+
+/* "choose", "observe", ...; false: no kind has that name. */
+const char *tarry__event_name(tarry__event_kind kind);
+bool tarry__event_kind_of(const char *name, tarry__event_kind *kind);
+
+typedef struct {
+    tarry__event_kind kind;
+    uint64_t seq;   /* set when it is appended */
+    uint64_t round; /* of the choice; 0 when an arm is admitted or withdrawn */
+    uint64_t arm;   /* chosen, admitted, withdrawn; 0 else */
+    double value;   /* the probability of a choice, the loss observed; 0 else */
+    int64_t at;     /* milliseconds since 1970, UTC */
+    const char *text; /* the user's own id of a choice, an admitted arm's name;
+                         NULL: it has none */
+    const double *features; /* of an admitted arm, one per dimension */
+} tarry__event;
+
+/* What an experiment was made with.  Texts are copied when it is added. */
+typedef struct {
+    const char *name;
+    const char *prefix;       /* of its generated ids: prefix and round */
+    const char *policy;       /* description, all settings in it */
+    const char *expire_after; /* an age, "" for none */
+    uint64_t n_arms, dim;     /* its first n_arms events admit its arms */
+    double low, high;         /* the range of losses */
+    bool maximize;            /* they are rewards */
+    bool beyond_horizon;
+    uint64_t horizon; /* 0: none, then */
+    double confidence;
+    uint64_t seed;
+    int64_t created_at; /* milliseconds since 1970, UTC */
+} tarry__experiment;
+
+typedef struct tarry__store tarry__store;
+
+/* Opens "memory:", "sqlite:FILE" or FILE; `create`: makes it if it is not
+ * there.  All that it holds is verified.  The caller ends *out with
+ * tarry__store_close.  TARRY_BAD_STATE: damaged, `error` says what;
+ * TARRY_CANCELLED: in use, `error` says by which process; TARRY_BAD_ARGUMENT,
+ * TARRY_IO_ERROR, TARRY_NO_MEMORY. */
+tarry_status tarry__store_open(const char *url, bool create, tarry__store **out,
+                               tarry_error *error);
+void tarry__store_close(tarry__store *store);
+
+/* ---- experiments, numbered 1, 2, ... --------------------------------------*/
+
+/* Adds one with the events that admit its arms, durably. */
+tarry_status tarry__store_add(tarry__store *store, const tarry__experiment *e,
+                              tarry__event *arms, uint64_t *number,
+                              tarry_error *error);
+
+uint64_t tarry__store_count(tarry__store *store);
+
+/* The experiment of a number; lives as long as the store. */
+const tarry__experiment *tarry__store_get(tarry__store *store, uint64_t number);
+
+/* The number of a name, or 0. */
+uint64_t tarry__store_find(tarry__store *store, const char *name);
+
+/* How many events it has, and their running digest. */
+uint64_t tarry__store_events(tarry__store *store, uint64_t number,
+                             uint64_t *sum);
+
+/* ---- events ---------------------------------------------------------------*/
+
+typedef struct {
+    uint64_t experiment;
+    tarry__event *events; /* their seq is set */
+    size_t count;
+} tarry__store_batch;
+
+/* Appends all batches, at most one per experiment, in one commit: when it
+ * answers TARRY_OK they are on the disk, else none of them is there.
+ * TARRY_IO_ERROR (for instance no room), TARRY_NO_MEMORY. */
+tarry_status tarry__store_append(tarry__store *store,
+                                 const tarry__store_batch *batches, size_t n,
+                                 tarry_error *error);
+
+/* Whether the store can be written now: an empty commit. */
+tarry_status tarry__store_probe(tarry__store *store, tarry_error *error);
+
+/* Calls `take` for each event after `seq`, in order, until one call does not
+ * answer TARRY_OK, and answers that.  `take` must not call the store; the
+ * event lives until it returns. */
+tarry_status tarry__store_scan(tarry__store *store, uint64_t experiment,
+                               uint64_t seq,
+                               tarry_status (*take)(void *context,
+                                                    const tarry__event *event),
+                               void *context, tarry_error *error);
+
+/* The same for the events that admit arms, in order of the arms. */
+tarry_status tarry__store_scan_arms(
+    tarry__store *store, uint64_t experiment,
+    tarry_status (*take)(void *context, const tarry__event *event),
+    void *context, tarry_error *error);
+
+/* Finds the choice of a round, or an event of another kind that belongs to it,
+ * without its text; `id`, if not NULL, has room for TARRY__STORE_ID_ROOM and
+ * gets the user's own id of a choice, or "".  *found tells; TARRY_OK whether or
+ * not. */
+enum { TARRY__STORE_ID_ROOM = 65 };
+tarry_status tarry__store_look(tarry__store *store, uint64_t experiment,
+                               tarry__event_kind kind, uint64_t round,
+                               tarry__event *event, char *id, bool *found,
+                               tarry_error *error);
+
+/* Finds the choice that has the user's own id. */
+tarry_status tarry__store_look_id(tarry__store *store, const char *id,
+                                  uint64_t *experiment, uint64_t *round,
+                                  bool *found, tarry_error *error);
+
+/* The last round chosen at `at` or before; 0: none. */
+tarry_status tarry__store_round_at(tarry__store *store, uint64_t experiment,
+                                   int64_t at, uint64_t *round,
+                                   tarry_error *error);
+
+/* ---- snapshots ------------------------------------------------------------*/
+
+/* Keeps the state of a policy after event `seq` in place of an older one.
+ * load: the caller ends *bytes with tarry__base_free; NULL: there is none. */
+tarry_status tarry__store_save(tarry__store *store, uint64_t experiment,
+                               uint64_t seq, const void *bytes, size_t size,
+                               tarry_error *error);
+tarry_status tarry__store_load(tarry__store *store, uint64_t experiment,
+                               uint64_t *seq, void **bytes, size_t *size,
+                               tarry_error *error);
+
+#endif
