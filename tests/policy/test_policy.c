@@ -108,7 +108,7 @@ static choice play_on(match *m)
 
 static void play_until(match *m, uint64_t round)
 {
-    while (status_of(m->policy).round < round)
+    for (uint64_t t = status_of(m->policy).round; t < round; t++)
         play_on(m);
 }
 
