@@ -200,7 +200,8 @@ static void order_and_questions_leave_no_trace(void **state)
 static void held_losses_are_saved(void **state)
 {
     (void)state;
-    const char *path = in_folder("held");
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("held"));
     for (size_t k = 0; description(k) != NULL; k++) {
         game g = close_game();
         const tarry_policy_params params = params_of(&g, HORIZON);
@@ -341,7 +342,8 @@ static void check_change(const char *name)
     tarry_policy_params params = params_of(&g, 3000000);
     params.n_arms = 2;
     tarry_policy *p = make_policy(name, &params), *q;
-    const char *path = in_folder("arms");
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("arms"));
     size_t arm;
     plays_of(p, &g, 0, 10000);
     assert_int_equal(tarry_policy_admit(p, arm_of(&g, 2), &arm), TARRY_OK);
@@ -503,7 +505,8 @@ static void sure_choices_have_probability_1(void **state)
 static void no_horizon_is_needed(void **state)
 {
     (void)state;
-    const char *path = in_folder("endless");
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("endless"));
     for (size_t k = 0; description(k) != NULL; k++) {
         game g = close_game();
         tarry_policy_params params = params_of(&g, 0);
