@@ -13,7 +13,7 @@ TARRY = os.environ.get("TARRY", os.path.join(HERE, "../build/tarry"))
 
 
 class Policy:
-    """Policy("phased-mab", "arms.csv", 1e5, range="0,1", state="file")"""
+    """Policy("phased-mab", "arms.csv", 1e5, range="0,1", store="log.db")"""
 
     def __init__(self, policy, arms, horizon, **options):
         options.update(policy=policy, arms=arms, horizon=horizon)
@@ -29,20 +29,20 @@ class Policy:
         return answer
 
     def choose(self):
-        """The id of this choice and the number of its arm, from 0."""
-        return tuple(map(int, self.ask("choose").split()))
+        """The id of this choice and the name of its arm."""
+        return tuple(self.ask("choose").strip().split(" ", 1))
 
     def observe(self, id, loss):
-        self.ask("observe %d %r" % (id, loss))
+        self.ask("observe %s %r" % (id, loss))
 
     def status(self):
         return json.loads(self.ask("status"))
 
 
 def main(packets=80000):
-    slow = [0.185, 0.5, 0.815, 0.41, 0.4955]  # by route; not known to it
     arms = os.path.join(HERE, "arms.csv")
     names = [line.split(",")[0] for line in open(arms)][1:]
+    slow = dict(zip(names, [0.185, 0.5, 0.815, 0.41, 0.4955]))  # not told
     policy = Policy("phased-stochastic", arms, packets, range="0,1", seed=1)
     rng, due, phase, n_slow = random.Random(2385), {}, 0, 0
     for t in range(1, packets + 1):
@@ -57,9 +57,10 @@ def main(packets=80000):
             status = policy.status()
             phase = status["phase"]
             print("packet %5d  phase %d  routes still in: %s" % (
-                t, phase, " ".join(names[a] for a in status["active"])))
+                t, phase, " ".join(status["active"])))
     print("%.1f%% of the packets were slow; on a random route it would be "
-          "%.1f%%" % (100 * n_slow / packets, 100 * sum(slow) / len(slow)))
+          "%.1f%%" % (100 * n_slow / packets,
+                       100 * sum(slow.values()) / len(slow)))
 
 
 if __name__ == "__main__":

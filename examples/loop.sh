@@ -12,7 +12,7 @@ slow=(185 500 815 410 496)  # in 1000: cable 50, radio 500, satellite 950
 mapfile -t names < <(tail -n +2 "$here/arms.csv" | cut -d, -f1)
 
 coproc POLICY { exec "$tarry" pipe --policy phased-adversarial \
-    --arms "$here/arms.csv" --horizon "$packets" --range 0,1; }
+    --arms "$here/arms.csv" --horizon "$packets" --range 0,1 --by-number; }
 
 ask() {  # a line to the policy, its answer in $answer
     echo "$@" >&"${POLICY[1]}"

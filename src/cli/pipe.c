@@ -24,7 +24,7 @@ typedef struct {
     const char *policy, *arms, *range, *restore, *store, *name, *expire_after;
     char settings[2000];
     uint64_t horizon, seed, threads;
-    bool maximize, beyond_horizon, json, by_number;
+    bool maximize, beyond_horizon, json, by_number, no_probability;
     double low, high, confidence;
 } arguments;
 
@@ -84,6 +84,9 @@ static int parse(arguments *a, int argc, char **argv)
          "call arms by their numbers, from 0, also if they have names"},
         {"json", CLI_FLAG, &a->json, NULL,
          "answer every line with one JSON object"},
+        {"no-probability", CLI_FLAG, &a->no_probability, NULL,
+         "do not work out with which probability each arm was chosen, which\n"
+         "takes long for Thompson sampling (null in JSON, 0 in the store)"},
         {"restore", CLI_TEXT, &a->restore, "FILE",
          "go on from a saved state; then --policy, --arms and --horizon\n"
          "are not needed: the state has its own, arms included.  What is\n"
@@ -339,6 +342,7 @@ static int open_all(const arguments *a, service *v)
     int code = open_store(a, v);
     if (code != EXIT_DONE)
         return code;
+    tarry__session_tell_probability(v->session, !a->no_probability);
     v->lines = tarry__lines_create(
         v->session, (tarry__lines_options){a->json, a->by_number});
     return v->lines != NULL ? EXIT_DONE

@@ -158,7 +158,9 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
         tarry__base_free(copy);
         return tarry__base_fail(error, status, "%s", tarry_status_text(status));
     }
-    if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
+    if (s->is_silent)
+        out->probability = 0;
+    else if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
         out->probability = 1; /* chance has no part after the horizon */
     tarry__session_stage(s,
                          (tarry__event){.kind = TARRY__EVENT_CHOOSE,
@@ -365,7 +367,9 @@ static tarry_status admit(tarry__session *s, char *name, double *features,
     if (status != TARRY_OK) {
         tarry__names_drop_last(&s->names);
         return tarry__base_fail(error, status, "%s",
-                                tarry__move_refusal(status));
+                                status == TARRY_BAD_ARGUMENT
+                                    ? "this policy cannot take in new arms"
+                                    : tarry__move_refusal(status));
     }
     tarry__session_stage(s,
                          (tarry__event){.kind = TARRY__EVENT_ADMIT,
@@ -454,6 +458,11 @@ json_t *tarry__session_arm_json(const tarry__session *s, size_t arm,
 {
     const char *name = by_number ? NULL : tarry__session_arm_name(s, arm);
     return name != NULL ? json_string(name) : json_integer((json_int_t)arm);
+}
+
+void tarry__session_tell_probability(tarry__session *s, bool tell)
+{
+    s->is_silent = !tell;
 }
 
 size_t tarry__session_dim(const tarry__session *s)

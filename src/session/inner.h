@@ -14,6 +14,7 @@ struct tarry__session {
     tarry__names names;
     tarry__event *staged; /* their texts and features are owned */
     size_t n_staged, room;
+    bool is_silent;   /* about the probability of choices */
     bool is_doubtful; /* a commit failed: probe the store before going on */
     int64_t last_at;  /* the session's clock */
     tarry__age expire_after;

@@ -22,8 +22,7 @@ const char *tarry__move_refusal(tarry_status status)
 {
     switch (status) {
     case TARRY_BAD_ARGUMENT:
-        return "the last arm cannot be withdrawn, and some policies cannot do "
-               "without their first arms";
+        return "it is the last arm, or this policy cannot do that";
     case TARRY_REPORTED_TWICE:
         return "this round has been reported or cancelled already";
     case TARRY_EXPIRED:

@@ -45,6 +45,10 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
                                   const char *name, const char *const *names,
                                   tarry__session **out, tarry_error *error);
 
+/* Whether choices tell their probability (the default); for Thompson sampling
+ * that takes the time of many draws.  Else it is 0, which means unknown. */
+void tarry__session_tell_probability(tarry__session *session, bool tell);
+
 /* Ends a session; what is staged is lost.  A snapshot is left in the store. */
 void tarry__session_close(tarry__session *session);
 

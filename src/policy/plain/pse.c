@@ -45,8 +45,8 @@ static tarry_estimate bracket(const void *state, const tarry__plain_count *arm)
 static bool is_behind(const pse *s, size_t i)
 {
     const tarry__counts *c = &s->counts;
-    const double needed =
-        16 * c->log_horizon * ldexp(1, 2 * (int)fmin((double)s->phase, 400));
+    const double needed = fmax(16 * c->log_horizon, 1) *
+                          ldexp(1, 2 * (int)fmin((double)s->phase, 400));
     return (double)c->count[c->active[i]].arrived < needed;
 }
 

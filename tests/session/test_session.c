@@ -1,0 +1,252 @@
+/* Sessions: what they answer, what they store, and many in one commit. */
+#include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "session/age.h"
+#include "session/lines.h"
+#include "session/names.h"
+#include "session/session.h"
+
+enum { N_ARMS = 3, DIM = 2 };
+static const double arms[] = {1, 0, 0, 1, 0.6, 0.8};
+static const char *const names[] = {"red", "light green", "blue"};
+
+static tarry__store *open_store(void)
+{
+    tarry__store *s;
+    assert_int_equal(tarry__store_open("memory:", true, &s, NULL), TARRY_OK);
+    return s;
+}
+
+static tarry__session *make(tarry__store *store, const char *name,
+                            const char *policy, const char *age)
+{
+    const tarry__experiment e = {.name = name,
+                                 .prefix = "",
+                                 .policy = policy,
+                                 .expire_after = age,
+                                 .n_arms = N_ARMS,
+                                 .dim = DIM,
+                                 .low = -1,
+                                 .high = 1,
+                                 .horizon = 100000,
+                                 .created_at = 1};
+    tarry__session *s;
+    tarry_error error = {""};
+    if (tarry__session_create(store, &e, arms, names, &s, &error) != TARRY_OK)
+        fail_msg("%s", error.text);
+    return s;
+}
+
+static void ages_have_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms;
+        uint64_t rounds;
+    } good[] = {{"", 0, 0},
+                {"3d", 259200000, 0},
+                {"90min", 5400000, 0},
+                {"45", 45000, 0},
+                {"1.5h", 5400000, 0},
+                {"20ms", 20, 0},
+                {"1e3rounds", 0, 1000}};
+    static const char *const bad[] = {"d",   "-3d", "0s",        "3 d",  "3y",
+                                      "3d ", "nan", "1.5rounds", "1e99d"};
+    tarry__age age;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(tarry__age_parse(good[i].text, &age));
+        assert_true(age.ms == good[i].ms && age.rounds == good[i].rounds);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(tarry__age_parse(bad[i], &age));
+}
+
+static void names_are_found_and_given_back(void **state)
+{
+    (void)state;
+    tarry__names n = {0};
+    size_t arm;
+    assert_int_equal(tarry__names_add(&n, "a"), TARRY_OK);
+    assert_int_equal(tarry__names_add(&n, NULL), TARRY_OK);
+    assert_int_equal(tarry__names_add(&n, "a"), TARRY_OK);
+    assert_true(tarry__names_find(&n, "a", &arm) && arm == 2);
+    assert_true(tarry__names_find(&n, "1", &arm) && arm == 1);
+    assert_false(tarry__names_find(&n, "0", &arm));
+    assert_false(tarry__names_find(&n, "01", &arm));
+    tarry__names_drop_last(&n);
+    assert_true(tarry__names_find(&n, "a", &arm) && arm == 0);
+    tarry__names_clear(&n);
+    assert_true(tarry__names_is_name("gr\xc3\xbcn \xe2\x88\x9e"));
+    static const char *const bad[] = {"",         "a\nb",     "\x1b[2J",
+                                      "\x7f",     "\xc3",     "\xff",
+                                      "\xc0\xaf", "\xc2\x85", "\xed\xa0\x80"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(tarry__names_is_name(bad[i]));
+}
+
+/* Takes lines and gives their answers, as one text. */
+static const char *ask(tarry__lines *l, const char *lines, int64_t now)
+{
+    static char out[100000];
+    char text[1000];
+    for (const char *end; (end = strchr(lines, '\n')) != NULL;
+         lines = end + 1) {
+        const size_t length = (size_t)(end - lines);
+        memcpy(text, lines, length);
+        text[length] = '\0';
+        tarry__lines_take(l, text, length, now);
+    }
+    size_t size;
+    const char *answers = tarry__lines_finish(l, &size);
+    assert_non_null(answers);
+    assert_true(size < sizeof out);
+    memcpy(out, answers, size);
+    out[size] = '\0';
+    return out;
+}
+
+static void a_group_knows_its_own_lines(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "phased-mab", "");
+    tarry__lines *l = tarry__lines_create(s, (tarry__lines_options){0});
+    assert_string_equal(
+        ask(l,
+            "choose --id a\nchoose --id a\nobserve a 0.5\nobserve a 0.5\n"
+            "observe 1 0.25\nchoose\ncancel 2\ncancel 2\nwithdraw  light "
+            "green \nwithdraw light green\n",
+            10),
+        "a red\na red\nok\nduplicate\nerror this round has been reported "
+        "already, with the loss 0.5: '1'\n2 red\nok\nerror this round has been "
+        "reported or cancelled already: '2'\nok\nerror no such arm is "
+        "available: 'light green'\n");
+    tarry__lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
+static void old_choices_expire_by_clock_and_by_rounds(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "clock", "lints", "2s");
+    tarry__lines *l = tarry__lines_create(s, (tarry__lines_options){0});
+    tarry__session_tell_probability(s, false);
+    ask(l, "choose 3\n", 1000);
+    ask(l, "choose 2\n", 2500);
+    assert_non_null(strstr(ask(l, "pending\n", 2900), "ok 5\n"));
+    assert_non_null(strstr(ask(l, "pending\n", 4000), "ok 2\n"));
+    assert_string_equal(ask(l, "observe 1 0.5\nobserve 4 0.5\n", 4100),
+                        "late\nok\n");
+    assert_non_null(strstr(ask(l, "pending\n", 9000), "ok 0\n"));
+    tarry__lines_free(l);
+    tarry__session_close(s);
+    s = make(store, "rounds", "lints", "4rounds");
+    l = tarry__lines_create(s, (tarry__lines_options){0});
+    tarry__session_tell_probability(s, false);
+    ask(l, "choose 10\n", 1000);
+    assert_non_null(strstr(ask(l, "pending\n", 1000), "ok 4\n"));
+    tarry__lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
+/* Sessions of one store, committed together, are as if each were alone. */
+static void many_sessions_share_a_commit(void **state)
+{
+    (void)state;
+    enum { N = 5, ROUNDS = 300 };
+    tarry__store *store = open_store(), *other = open_store();
+    tarry__session *together[N], *alone[N];
+    for (int i = 0; i < N; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "e%d", i);
+        together[i] = make(store, name, i % 2 ? "linucb" : "uniform", "");
+        alone[i] = make(other, name, i % 2 ? "linucb" : "uniform", "");
+    }
+    for (int t = 1; t <= ROUNDS; t++) {
+        for (int i = 0; i < N; i++) {
+            tarry__choice a, b;
+            assert_int_equal(
+                tarry__session_choose(together[i], NULL, t, &a, NULL),
+                TARRY_OK);
+            assert_int_equal(tarry__session_choose(alone[i], NULL, t, &b, NULL),
+                             TARRY_OK);
+            assert_true(a.round == b.round && a.arm == b.arm);
+            char id[24];
+            tarry__result result;
+            snprintf(id, sizeof id, "%d", t);
+            for (int k = 0; t % 3 != 0 && k < 2; k++)
+                assert_int_equal(
+                    tarry__session_observe(k ? alone[i] : together[i], id,
+                                           arms[a.arm * DIM], t, &result, NULL),
+                    TARRY_OK);
+            assert_int_equal(tarry__session_commit(&alone[i], 1, NULL),
+                             TARRY_OK);
+        }
+        assert_int_equal(tarry__session_commit(together, N, NULL), TARRY_OK);
+    }
+    for (int i = 0; i < N; i++) {
+        uint64_t a, b;
+        assert_int_equal(tarry__store_events(store, (uint64_t)i + 1, &a),
+                         tarry__store_events(other, (uint64_t)i + 1, &b));
+        assert_int_equal(a, b);
+        tarry__session_close(together[i]);
+        tarry__session_close(alone[i]);
+    }
+    tarry__store_close(store);
+    tarry__store_close(other);
+}
+
+/* After a commit that failed the session is what is stored, and goes on. */
+static void a_failed_commit_has_not_happened(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "lints", "");
+    tarry__session *twin = make(store, "two", "lints", "");
+    tarry__choice a, b;
+    tarry__session_tell_probability(s, false);
+    tarry__session_tell_probability(twin, false);
+    size_t failures = 0;
+    for (int t = 1; t <= 200; t++) {
+        for (;;) {
+            assert_int_equal(tarry__session_choose(s, NULL, t, &a, NULL),
+                             TARRY_OK);
+            tarry__base_fail_alloc(t % 7 == 0 && failures % 3 < 2 ? 1 : 0);
+            const tarry_status status = tarry__session_commit(&s, 1, NULL);
+            tarry__base_fail_alloc(0);
+            if (status == TARRY_OK)
+                break;
+            assert_int_equal(status, TARRY_NO_MEMORY);
+            failures++;
+        }
+        failures += t % 7 == 0;
+        assert_int_equal(tarry__session_choose(twin, NULL, t, &b, NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry__session_commit(&twin, 1, NULL), TARRY_OK);
+        assert_true(a.round == b.round && a.arm == b.arm);
+    }
+    assert_true(failures > 40);
+    tarry__session_close(s);
+    tarry__session_close(twin);
+    tarry__store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ages_have_units),
+        cmocka_unit_test(names_are_found_and_given_back),
+        cmocka_unit_test(a_group_knows_its_own_lines),
+        cmocka_unit_test(old_choices_expire_by_clock_and_by_rounds),
+        cmocka_unit_test(many_sessions_share_a_commit),
+        cmocka_unit_test(a_failed_commit_has_not_happened),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

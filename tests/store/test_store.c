@@ -1,0 +1,293 @@
+/* Both kinds of stores give back what was appended, and nothing else. */
+#include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "store/store.h"
+
+enum { N_ARMS = 3, DIM = 2 };
+
+static const double features[N_ARMS * DIM] = {1, 0, 0, 1, 0.6, 0.8};
+static char folder[64], path[80];
+
+static void make_folder(void)
+{
+    strcpy(folder, "/tmp/tarry-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/s.db", folder);
+}
+
+static void remove_folder(void)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
+    for (size_t i = 0; i < 4; i++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static tarry__store *open_store(const char *url)
+{
+    tarry__store *s;
+    tarry_error error = {""};
+    if (tarry__store_open(url, true, &s, &error) != TARRY_OK)
+        fail_msg("%s", error.text);
+    return s;
+}
+
+static uint64_t add(tarry__store *s, const char *name)
+{
+    tarry__event arms[N_ARMS];
+    const tarry__experiment e = {.name = name,
+                                 .prefix = "",
+                                 .policy = "uniform",
+                                 .expire_after = "",
+                                 .n_arms = N_ARMS,
+                                 .dim = DIM,
+                                 .low = -2.385,
+                                 .high = 1,
+                                 .horizon = 1000,
+                                 .created_at = 1};
+    uint64_t number;
+    for (size_t k = 0; k < N_ARMS; k++)
+        arms[k] = (tarry__event){.kind = TARRY__EVENT_ADMIT,
+                                 .arm = k,
+                                 .at = 1,
+                                 .text = k == 1 ? "one" : NULL,
+                                 .features = features + k * DIM};
+    assert_int_equal(tarry__store_add(s, &e, arms, &number, NULL), TARRY_OK);
+    return number;
+}
+
+/* Rounds 1 to 5; 2 is observed, 3 expires and is observed, 4 is cancelled. */
+static tarry__event events[] = {
+    {.kind = TARRY__EVENT_CHOOSE, .round = 1, .arm = 2, .value = 0.25, .at = 5},
+    {.kind = TARRY__EVENT_CHOOSE, .round = 2, .arm = 0, .value = 1, .at = 7},
+    {.kind = TARRY__EVENT_OBSERVE, .round = 2, .value = -0.385, .at = 8},
+    {.kind = TARRY__EVENT_CHOOSE,
+     .round = 3,
+     .arm = 1,
+     .value = 1,
+     .at = 9,
+     .text = "mine"},
+    {.kind = TARRY__EVENT_EXPIRE, .round = 3, .at = 10},
+    {.kind = TARRY__EVENT_CHOOSE, .round = 4, .arm = 1, .value = 1, .at = 10},
+    {.kind = TARRY__EVENT_OBSERVE, .round = 3, .value = 1, .at = 11},
+    {.kind = TARRY__EVENT_CANCEL, .round = 4, .at = 12},
+    {.kind = TARRY__EVENT_WITHDRAW, .arm = 1, .at = 12},
+    {.kind = TARRY__EVENT_ADMIT,
+     .arm = 3,
+     .at = 13,
+     .text = "new",
+     .features = features},
+    {.kind = TARRY__EVENT_CHOOSE, .round = 5, .arm = 3, .value = 1, .at = 20}};
+enum { N_EVENTS = sizeof events / sizeof *events };
+
+static tarry_status append(tarry__store *s, uint64_t number, size_t first,
+                           size_t count)
+{
+    const tarry__store_batch batch = {number, events + first, count};
+    return tarry__store_append(s, &batch, 1, NULL);
+}
+
+typedef struct {
+    size_t next; /* of the events */
+    uint64_t seq;
+} expected;
+
+static tarry_status compare(void *context, const tarry__event *e)
+{
+    expected *x = context;
+    const tarry__event *w = &events[x->next++];
+    assert_int_equal(e->seq, ++x->seq);
+    assert_int_equal(e->kind, w->kind);
+    assert_int_equal(e->round, w->round);
+    assert_int_equal(e->arm, w->arm);
+    assert_true(e->value == w->value && e->at == w->at);
+    assert_true((e->text == NULL) == (w->text == NULL));
+    assert_true(e->text == NULL || strcmp(e->text, w->text) == 0);
+    assert_true((e->features == NULL) == (w->features == NULL));
+    if (e->features != NULL)
+        assert_memory_equal(e->features, w->features, DIM * sizeof(double));
+    return TARRY_OK;
+}
+
+static void check_scan(tarry__store *s, uint64_t number, size_t from)
+{
+    expected x = {from, N_ARMS + from};
+    assert_int_equal(
+        tarry__store_scan(s, number, N_ARMS + from, compare, &x, NULL),
+        TARRY_OK);
+    assert_int_equal(x.next, N_EVENTS);
+}
+
+static void check_look(tarry__store *s, uint64_t number, tarry__event_kind kind,
+                       uint64_t round, bool there, double value)
+{
+    tarry__event e;
+    bool found;
+    char id[TARRY__STORE_ID_ROOM] = "x";
+    assert_int_equal(
+        tarry__store_look(s, number, kind, round, &e, id, &found, NULL),
+        TARRY_OK);
+    assert_int_equal(found, there);
+    if (found)
+        assert_true(e.value == value);
+    if (found && kind == TARRY__EVENT_CHOOSE)
+        assert_string_equal(id, round == 3 ? "mine" : "");
+}
+
+static void check_all(tarry__store *s, uint64_t number)
+{
+    uint64_t experiment, round;
+    bool found;
+    for (size_t from = 0; from <= N_EVENTS; from++)
+        check_scan(s, number, from);
+    check_look(s, number, TARRY__EVENT_CHOOSE, 1, true, 0.25);
+    check_look(s, number, TARRY__EVENT_CHOOSE, 3, true, 1);
+    check_look(s, number, TARRY__EVENT_CHOOSE, 6, false, 0);
+    check_look(s, number, TARRY__EVENT_CHOOSE, 0, false, 0);
+    check_look(s, number, TARRY__EVENT_OBSERVE, 1, false, 0);
+    check_look(s, number, TARRY__EVENT_OBSERVE, 2, true, -0.385);
+    check_look(s, number, TARRY__EVENT_OBSERVE, 3, true, 1);
+    check_look(s, number, TARRY__EVENT_EXPIRE, 3, true, 0);
+    check_look(s, number, TARRY__EVENT_CANCEL, 4, true, 0);
+    check_look(s, number, TARRY__EVENT_CANCEL, 3, false, 0);
+    assert_int_equal(
+        tarry__store_look_id(s, "mine", &experiment, &round, &found, NULL),
+        TARRY_OK);
+    assert_true(found && experiment == number && round == 3);
+    assert_int_equal(
+        tarry__store_look_id(s, "min", &experiment, &round, &found, NULL),
+        TARRY_OK);
+    assert_false(found);
+    static const int64_t times[][2] = {{4, 0},  {5, 1},  {6, 1},  {9, 3},
+                                       {10, 4}, {19, 4}, {20, 5}, {99, 5}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        assert_int_equal(
+            tarry__store_round_at(s, number, times[i][0], &round, NULL),
+            TARRY_OK);
+        assert_int_equal(round, times[i][1]);
+    }
+}
+
+static void play(const char *url)
+{
+    tarry__store *s = open_store(url);
+    const uint64_t one = add(s, "one"), two = add(s, "two");
+    assert_int_equal(append(s, one, 0, 4), TARRY_OK);
+    assert_int_equal(append(s, one, 4, N_EVENTS - 4), TARRY_OK);
+    check_all(s, one);
+    assert_int_equal(tarry__store_events(s, two, NULL), N_ARMS);
+    assert_int_equal(tarry__store_find(s, "two"), two);
+    assert_int_equal(tarry__store_find(s, "three"), 0);
+    if (strcmp(url, "memory:") != 0) {
+        tarry__store_close(s);
+        s = open_store(url);
+        assert_int_equal(tarry__store_count(s), 2);
+        check_all(s, one);
+    }
+    tarry__store_close(s);
+}
+
+static void what_is_appended_comes_back(void **state)
+{
+    (void)state;
+    make_folder();
+    play("memory:");
+    play(path);
+    remove_folder();
+}
+
+static void snapshots_come_back_whole(void **state)
+{
+    (void)state;
+    enum { SIZE = 20000000 }; /* more than one part */
+    char *bytes = malloc(SIZE), *loaded;
+    uint64_t seq;
+    size_t size;
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (char)(i * 2385 >> 7);
+    make_folder();
+    for (int k = 0; k < 2; k++) {
+        tarry__store *s = open_store(k == 0 ? "memory:" : path);
+        const uint64_t number = add(s, "one");
+        assert_int_equal(
+            tarry__store_load(s, number, &seq, (void **)&loaded, &size, NULL),
+            TARRY_OK);
+        assert_null(loaded);
+        for (size_t length = 1; length <= SIZE; length *= 271) {
+            assert_int_equal(
+                tarry__store_save(s, number, 2, bytes, length, NULL), TARRY_OK);
+            assert_int_equal(tarry__store_load(s, number, &seq,
+                                               (void **)&loaded, &size, NULL),
+                             TARRY_OK);
+            assert_true(seq == 2 && size == length);
+            assert_memory_equal(loaded, bytes, size);
+            tarry__base_free(loaded);
+        }
+        tarry__store_close(s);
+    }
+    remove_folder();
+    free(bytes);
+}
+
+/* A commit of several experiments is there as a whole or not at all. */
+static void a_batch_that_cannot_be_stored_leaves_nothing(void **state)
+{
+    (void)state;
+    make_folder();
+    tarry__store *s = open_store(path);
+    const uint64_t one = add(s, "one"), two = add(s, "two");
+    assert_int_equal(append(s, one, 0, N_EVENTS), TARRY_OK);
+    uint64_t before;
+    tarry__store_events(s, two, &before);
+    tarry__event again = events[3]; /* its id is taken */
+    const tarry__store_batch batches[] = {{two, events, 2}, {one, &again, 1}};
+    assert_int_not_equal(tarry__store_append(s, batches, 2, NULL), TARRY_OK);
+    uint64_t after;
+    assert_int_equal(tarry__store_events(s, two, &after), N_ARMS);
+    assert_int_equal(before, after);
+    assert_int_equal(tarry__store_probe(s, NULL), TARRY_OK);
+    tarry__store_close(s);
+    s = open_store(path);
+    check_all(s, one);
+    assert_int_equal(tarry__store_events(s, two, NULL), N_ARMS);
+    tarry__store_close(s);
+    remove_folder();
+}
+
+static void memory_that_runs_out_leaves_the_log_as_it_was(void **state)
+{
+    (void)state;
+    tarry__store *s = open_store("memory:");
+    const uint64_t one = add(s, "one");
+    assert_int_equal(append(s, one, 0, 3), TARRY_OK);
+    uint64_t k = 1;
+    for (tarry_status status = TARRY_NO_MEMORY; status != TARRY_OK; k++) {
+        tarry__base_fail_alloc(k);
+        status = append(s, one, 3, N_EVENTS - 3);
+        tarry__base_fail_alloc(0);
+        assert_int_equal(tarry__store_events(s, one, NULL),
+                         N_ARMS + (status == TARRY_OK ? N_EVENTS : 3));
+        assert_true(status == TARRY_OK || status == TARRY_NO_MEMORY);
+    }
+    assert_true(k > 4);
+    check_all(s, one);
+    tarry__store_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_appended_comes_back),
+        cmocka_unit_test(snapshots_come_back_whole),
+        cmocka_unit_test(a_batch_that_cannot_be_stored_leaves_nothing),
+        cmocka_unit_test(memory_that_runs_out_leaves_the_log_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
