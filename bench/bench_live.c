@@ -54,16 +54,16 @@ static live open_live(const char *policy)
 {
     live l;
     tarry_error error = {""};
-    const tarry__experiment e = {.name = "bench",
-                                 .prefix = "",
-                                 .policy = policy,
-                                 .expire_after = "",
-                                 .n_arms = N_ARMS,
-                                 .dim = DIM,
-                                 .low = -1,
-                                 .high = 1,
-                                 .horizon = 1000000000,
-                                 .created_at = 1};
+    const tarry__store_experiment e = {.name = "bench",
+                                       .prefix = "",
+                                       .policy = policy,
+                                       .expire_after = "",
+                                       .n_arms = N_ARMS,
+                                       .dim = DIM,
+                                       .low = -1,
+                                       .high = 1,
+                                       .horizon = 1000000000,
+                                       .created_at = 1};
     if (tarry__store_open(path, true, &l.store, &error) != TARRY_OK)
         stop(path, error.text);
     const tarry_status status =
@@ -84,7 +84,7 @@ static void close_live(live *l)
 
 static void choose(live *l)
 {
-    tarry__choice c;
+    tarry__session_choice_made c;
     tarry_error error;
     if (tarry__session_choose(l->session, NULL, tarry__session_now(), &c,
                               &error) != TARRY_OK)
@@ -94,7 +94,7 @@ static void choose(live *l)
 static void observe(live *l, uint64_t round)
 {
     char id[24];
-    tarry__result result;
+    tarry__session_result result;
     tarry_error error;
     snprintf(id, sizeof id, "%ju", (uintmax_t)round);
     if (tarry__session_observe(l->session, id, round % 3 ? 0.5 : -1,

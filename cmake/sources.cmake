@@ -58,6 +58,7 @@ set(TARRY_CORE
     src/policy/linear/optimist.c
     src/policy/linear/otf_lints.c
     src/policy/linear/otf_linucb.c
+    src/policy/linear/queued.c
     src/policy/linear/ridge.c
     src/policy/linear/sampler.c
     src/policy/linear/ucb.c

@@ -30,7 +30,6 @@ static void check(tarry_status status, const char *text)
     exit(1);
 }
 
-/* Estimates are losses in [-1, 1], whatever the range; back to [0, 1]. */
 static void print_phase(const tarry_arms *routes, const tarry_policy_status *s)
 {
     printf("packet %7ju  phase %ju  routes still in:", (uintmax_t)s->round,
@@ -40,7 +39,7 @@ static void print_phase(const tarry_arms *routes, const tarry_policy_status *s)
         if (s->n_estimates == 0)
             continue;
         const tarry_estimate *e = &s->estimates[s->active[i]];
-        printf(" [%.3f, %.3f]", (1 + e->lower) / 2, (1 + e->upper) / 2);
+        printf(" [%.3f, %.3f]", e->lower, e->upper);
     }
     putchar('\n');
 }

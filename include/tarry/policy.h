@@ -85,7 +85,7 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
  * these take the time of as many choices.
  * TARRY_UNKNOWN_ROUND: nothing has been chosen since the policy was made or
  * its arms have changed; or the horizon is over. */
-enum { TARRY_PROBABILITY_DRAWS = 1000 };
+enum { TARRY_PROBABILITY_DRAWS = 100 };
 TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
                                                 double *probability);
 
@@ -161,8 +161,9 @@ typedef struct {
     uint64_t observed; /* losses counted so far, |S_m(a)| */
 } tarry_plan_entry;
 
-/* What the last finished phase said of an arm, as losses in [-1, 1]: the true
- * value lies between, up to epsilon.  Without missing losses both are equal. */
+/* What the last finished phase said of an arm, in the unit of what is reported:
+ * the true value lies between, up to epsilon.  Without missing losses both are
+ * equal. */
 typedef struct {
     double lower, upper;
 } tarry_estimate;
@@ -175,7 +176,8 @@ typedef struct {
     double low, high;     /* the range of reported losses */
     int maximize;         /* or of rewards */
     uint64_t phase;       /* from 1; 0 for policies without phases */
-    double epsilon;       /* accuracy this phase works for */
+    double epsilon;       /* accuracy this phase works for; the range of losses
+                             counts as [-1, 1] here */
     uint64_t phase_start; /* its first round */
     size_t n_active;
     const uint32_t *active; /* increasing */

@@ -527,23 +527,15 @@ static PyObject *plan_list(const tarry_policy_status *s)
     return list;
 }
 
-/* Back from losses in [-1, 1] to the user's range. */
-static double in_range(const tarry_policy_status *s, double loss)
-{
-    return s->low / 2 + s->high / 2 +
-           (s->maximize ? -loss : loss) * (s->high / 2 - s->low / 2);
-}
-
 static PyObject *estimate_list(const tarry_policy_status *s)
 {
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list != NULL && i < s->n_active && s->n_estimates > 0;
          i++) {
         const tarry_estimate *e = &s->estimates[s->active[i]];
-        const double x = in_range(s, e->lower), y = in_range(s, e->upper);
         list = append(list, Py_BuildValue("{s:I, s:d, s:d}", "arm",
                                           (unsigned)s->active[i], "lower",
-                                          fmin(x, y), "upper", fmax(x, y)));
+                                          e->lower, "upper", e->upper));
     }
     return list;
 }

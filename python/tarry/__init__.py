@@ -19,7 +19,7 @@ from ._tarry import Choice, Random
 from ._tarry import version as __version__
 from ._lab import Experiment, PolicyBase, run
 from ._results import Mean, PolicyResult, Results
-from ._world import DelayBase, Problem, View, World
+from ._world import DelayBase, Problem, Sample, View, World
 from ._program import Paper, bound, catalogue, examine, paper, program
 from .client import AsyncClient, Client, Decision, ServiceError, Unreachable
 
@@ -29,7 +29,7 @@ __all__ = [
     "Design", "Error", "Experiment", "HorizonReached", "InputOutputError",
     "Mean", "NoMemory", "NoSuchArm", "NotFinite", "Paper", "Policy", "PolicyBase",
     "PolicyResult", "Problem", "ProgramError", "Random", "ReportedTwice",
-    "Results", "ServiceError", "TargetNotMet", "UnknownRound", "Unreachable",
+    "Results", "Sample", "ServiceError", "TargetNotMet", "UnknownRound", "Unreachable",
     "View", "World", "bound", "catalogue", "describe", "design", "examine",
     "paper", "policies", "program", "read_arms", "run",
 ]

@@ -59,6 +59,36 @@ def _bars(ax: Any, results: List[PolicyResult], labels: Dict[str, str]) -> None:
                   rotation=30, ha="right")
 
 
+def plot_delays(sample: Any, *, ax: Any = None, log: bool = False,
+                title: Optional[str] = None, width: float = 5.0,
+                height: float = 3.2, path: Any = None) -> Any:
+    """See Sample.plot."""
+    ax = _axes(ax, width, height)
+    middle = np.nanmedian(sample.loss)
+    for low, label, colour, dash in (
+            (True, "loss at most %.3g" % middle, COLOURS[0], "-"),
+            (False, "loss above", COLOURS[1], "--")):
+        chosen = (sample.loss <= middle) == low
+        delays = np.sort(np.where(np.isnan(sample.delay), np.inf,
+                                  sample.delay)[chosen
+                                                | np.isnan(sample.loss)])
+        if len(delays):
+            ax.step(delays, np.arange(1, len(delays) + 1) / len(delays), dash,
+                    where="post", color=colour, label=label)
+    ax.set_xlabel("rounds")
+    ax.set_ylabel("share of losses seen")
+    ax.set_ylim(0, 1.02)
+    if log:
+        ax.set_xscale("symlog")
+    if title is not None:
+        ax.set_title(title)
+    ax.legend(frameon=False, fontsize="small")
+    ax.spines[["top", "right"]].set_visible(False)
+    if path is not None:
+        ax.figure.savefig(path, bbox_inches="tight")
+    return ax
+
+
 _LABELS = {"regret": "regret", "certificate": "gap of the arm to exploit",
            "outstanding": "plays outstanding"}
 

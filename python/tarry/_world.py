@@ -264,6 +264,22 @@ class World:
         return View(_MODELS[model], np.frombuffer(arms).reshape(n_arms, dim),
                     np.frombuffer(means), best)
 
+    def sample(self, rounds: int = 10000, seed: int = 1) -> "Sample":
+        """Plays its arms in turn and answers what came: (arm, loss, delay), an
+        entry per round; a delay of nan is a loss that has not come within ten
+        times as many rounds.
+
+        >>> import tarry
+        >>> s = tarry.World(delay="constant:rounds=7").sample(100)
+        >>> s.delay.min(), s.delay.max()
+        (7.0, 7.0)
+        """
+        from ._lab import run
+        probe = _Probe(whole(rounds, "rounds", 1 << 39))
+        run(probe, worlds=self, horizon=10 * rounds, runs=1, seed=seed,
+            points=1, threads=1)
+        return Sample(*(np.array(column) for column in probe.seen()))
+
     def config(self) -> Dict[str, Any]:
         """Its descriptions, as experiment files have them."""
         config = {key: value if isinstance(value, str) or value is None
@@ -274,6 +290,47 @@ class World:
     def __repr__(self) -> str:
         return "World(%s)" % ", ".join(
             "%s=%r" % pair for pair in self.config().items())
+
+
+class Sample(NamedTuple):
+    """Plays of a world; see World.sample."""
+    arm: Any
+    loss: Any
+    delay: Any
+
+    def plot(self, **options: Any) -> Any:
+        """Draws the share of losses that have come after so many rounds, those
+        at or below the median loss apart; options as for Results.plot."""
+        from ._plot import plot_delays
+        return plot_delays(self, **options)
+
+
+class _Probe:
+    """A policy that plays arms in turn and remembers what came when."""
+
+    def __init__(self, rounds: int) -> None:
+        self.rounds, self._now, self._n_arms = rounds, 0, 1
+        self._loss = np.full(rounds, np.nan)
+        self._delay = np.full(rounds, np.nan)
+
+    def __deepcopy__(self, memo: Any) -> "_Probe":
+        return self
+
+    def start(self, problem: Problem) -> None:
+        self._n_arms = problem.n_arms
+
+    def choose(self, round: int) -> int:
+        self._now = round
+        return (round - 1) % self._n_arms
+
+    def observe(self, round: int, arm: int, loss: float) -> None:
+        if round <= self.rounds:
+            self._loss[round - 1] = loss
+            self._delay[round - 1] = self._now - round
+
+    def seen(self) -> Tuple[Array, Array, Array]:
+        return (np.arange(self.rounds) % self._n_arms, self._loss,
+                self._delay)
 
 
 def _vector(value: Any, what: str) -> Any:

@@ -204,6 +204,18 @@ def test_a_table_of_outcomes():
     assert r[0][0].regret.mean() < 200  # of 2500
 
 
+def test_a_sample_shows_the_law_of_the_delays(tmp_path):
+    s = tarry.World(delay="low-late:late=200").sample(2000)
+    assert set(s.delay[s.loss < 0]) == {200} and set(s.delay[s.loss > 0]) == {0}
+    assert (s.arm[:101] == np.arange(101) % 100).all()
+    never = tarry.World(delay="constant:rounds=3,never=0.5").sample(2000)
+    share = np.isnan(never.delay).mean()
+    assert abs(share - 0.5) < 4 * (0.25 / 2000) ** 0.5  # 4 standard errors
+    pytest.importorskip("matplotlib")
+    s.plot(path=tmp_path / "delays.pdf", title="T")
+    assert (tmp_path / "delays.pdf").stat().st_size > 1000
+
+
 # ---- policies of one's own -------------------------------------------------
 
 

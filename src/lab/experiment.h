@@ -20,7 +20,7 @@ typedef struct {
     uint64_t horizon, runs, seed;
     int threads;
     uint64_t part, parts; /* runs i with i % parts == part; parts 0: all */
-    uint64_t points; /* wanted on the curves; the grid has them */
+    uint64_t points;      /* wanted on the curves; the grid has them */
     size_t n_grid;
     uint64_t grid[TARRY__SIM_MAX_GRID];
 } tarry__experiment;

@@ -35,8 +35,10 @@ struct tarry_policy {
      * NULL: nobody has asked since the last change. */
     void *ahead;
     tarry__policy_uses ahead_uses;
-    size_t last_arm;  /* of the last choice */
-    uint32_t may_ask; /* the chance of the last choice can be told */
+    tarry_estimate *shown; /* estimates in the user's unit, for a status */
+    size_t n_shown;        /* room for so many */
+    size_t last_arm;       /* of the last choice */
+    uint32_t may_ask;      /* the chance of the last choice can be told */
 };
 
 /* TARRY_OK, TARRY_NOT_FINITE or TARRY_BAD_ARGUMENT: too small or large. */

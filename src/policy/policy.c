@@ -155,6 +155,7 @@ void tarry_policy_free(tarry_policy *p)
     tarry__open_clear(&p->open);
     tarry__base_free(p->problem.arms);
     tarry__base_free(p->available);
+    tarry__base_free(p->shown);
     tarry__base_free(p);
 }
 
@@ -362,6 +363,34 @@ static bool is_endless(const tarry_policy *p)
            p->problem.horizon == TARRY__POLICY_MAX_ROUND;
 }
 
+/* From losses in [-1, 1] back to what users report. */
+static double in_range(const tarry_policy *p, double loss)
+{
+    return p->low / 2 + p->high / 2 +
+           (p->maximize ? -loss : loss) * (p->high / 2 - p->low / 2);
+}
+
+/* The estimates in the user's unit; nothing to do for losses in [-1, 1]. */
+static tarry_status show_estimates(tarry_policy *p, tarry_policy_status *s)
+{
+    if (s->n_estimates == 0 || (p->low == -1 && p->high == 1 && !p->maximize))
+        return TARRY_OK;
+    if (p->n_shown < s->n_estimates) {
+        tarry__base_free(p->shown);
+        p->shown = tarry__base_alloc(s->n_estimates, sizeof *p->shown);
+        p->n_shown = p->shown != NULL ? s->n_estimates : 0;
+    }
+    for (size_t k = 0; p->shown != NULL && k < s->n_estimates; k++) {
+        const double x = in_range(p, s->estimates[k].lower);
+        const double y = in_range(p, s->estimates[k].upper);
+        p->shown[k] = (tarry_estimate){fmin(x, y), fmax(x, y)};
+    }
+    s->estimates = p->shown;
+    if (p->shown == NULL)
+        s->n_estimates = 0;
+    return p->shown != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+}
+
 tarry_status tarry_policy_get_status(tarry_policy *p,
                                      tarry_policy_status *status)
 {
@@ -397,7 +426,8 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
     };
     p->type->status(state, status);
     status->best_known = knows_best(status);
-    return result;
+    const tarry_status shown = show_estimates(p, status);
+    return result != TARRY_OK ? result : shown;
 }
 
 tarry_status tarry_policy_certify(tarry_policy *p, size_t *arm, double *gap)

@@ -29,6 +29,7 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__plain_se_delayed,
     &tarry__plain_opse,
     &tarry__plain_payoff_mab,
+    &tarry__linear_queued,
     &tarry__plain_first_answer,
     &tarry__plain_pse,
     &tarry__policy_recommended,

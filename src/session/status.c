@@ -45,23 +45,14 @@ static json_t *plan(const view *v)
     return list;
 }
 
-/* Back from losses in [-1, 1] to the user's range. */
-static double in_range(const tarry_policy_status *p, double loss)
-{
-    return p->low / 2 + p->high / 2 +
-           (p->maximize ? -loss : loss) * (p->high / 2 - p->low / 2);
-}
-
 static json_t *estimates(const view *v)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < v->p.n_active && v->p.n_estimates > 0; i++) {
         const tarry_estimate *e = &v->p.estimates[v->p.active[i]];
-        const double x = in_range(&v->p, e->lower);
-        const double y = in_range(&v->p, e->upper);
         json_array_append_new(list, json_pack("{s:o, s:f, s:f}", "arm",
                                               arm(v, v->p.active[i]), "lower",
-                                              fmin(x, y), "upper", fmax(x, y)));
+                                              e->lower, "upper", e->upper));
     }
     return list;
 }
@@ -86,7 +77,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
     const tarry_policy_status *p = &v.p;
     json_t *json = json_pack(
         "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:b, s:o, s:o, s:f, s:I, s:I, s:o}",
+        "s:I, s:b, s:o, s:o, s:f, s:I, s:I, s:o, s:s}",
         "policy", p->name, "round", (json_int_t)p->round, "horizon",
         (json_int_t)p->horizon, "phase", (json_int_t)p->phase, "epsilon",
         p->epsilon, "phase_start", (json_int_t)p->phase_start, "active",
@@ -99,7 +90,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
         p->horizon > 0 && p->first_phase_rounds > p->horizon, "plan", plan(&v),
         "estimates", estimates(&v), "confidence", p->confidence, "expired",
         (json_int_t)p->expired, "cancelled", (json_int_t)p->cancelled, "arms",
-        available(&v));
+        available(&v), "description", s->made->policy);
     if (json != NULL)
         add_certificate(&v, json);
     return json;

@@ -200,7 +200,8 @@ static void order_and_questions_leave_no_trace(void **state)
 static void held_losses_are_saved(void **state)
 {
     (void)state;
-    const char *path = in_folder("held");
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("held"));
     for (size_t k = 0; description(k) != NULL; k++) {
         game g = close_game();
         const tarry_policy_params params = params_of(&g, HORIZON);
@@ -316,10 +317,12 @@ static size_t plays_of(tarry_policy *p, const game *g, size_t arm,
     return plays;
 }
 
-/* Those that never settle, or not so soon. */
+/* Those that never settle, or not so soon, or for ever with what they have. */
 static bool explores(const char *name)
 {
-    return strcmp(name, "uniform") == 0 || strcmp(name, "explore-commit") == 0;
+    return strcmp(name, "uniform") == 0 ||
+           strcmp(name, "explore-commit") == 0 ||
+           strcmp(name, "first-answer") == 0;
 }
 
 /* Arms 0 to 4 of a game: 0 and 1 from the start, 2 (a good one) is admitted, 3
@@ -341,7 +344,8 @@ static void check_change(const char *name)
     tarry_policy_params params = params_of(&g, 3000000);
     params.n_arms = 2;
     tarry_policy *p = make_policy(name, &params), *q;
-    const char *path = in_folder("arms");
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("arms"));
     size_t arm;
     plays_of(p, &g, 0, 10000);
     assert_int_equal(tarry_policy_admit(p, arm_of(&g, 2), &arm), TARRY_OK);
@@ -355,7 +359,8 @@ static void check_change(const char *name)
     tarry_policy_free(q);
     const size_t good = plays_of(p, &g, 2, 1000);
     const bool by_phases = status_of(p).n_plan > 0; /* still at it */
-    assert_true(by_phases ? is_active(p, 2) : good > 800 || explores(name));
+    if (by_phases ? !is_active(p, 2) : good <= 800 && !explores(name))
+        fail_msg("%s: %zu plays of the new arm", name, good);
     assert_int_equal(tarry_policy_admit(p, arm_of(&g, 3), &arm), TARRY_OK);
     assert_int_equal(arm, 3);
     plays_of(p, &g, 3, 30000);
@@ -503,7 +508,8 @@ static void sure_choices_have_probability_1(void **state)
 static void no_horizon_is_needed(void **state)
 {
     (void)state;
-    const char *path = in_folder("endless");
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("endless"));
     for (size_t k = 0; description(k) != NULL; k++) {
         game g = close_game();
         tarry_policy_params params = params_of(&g, 0);

@@ -157,9 +157,8 @@ static void narrow_confidences_are_found_out(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_WORLDS; i++) {
-        const tally t = count(&worlds[i],
-                              "constants=tight,confidence=0.99,width=0.2", 3000,
-                              500);
+        const tally t = count(
+            &worlds[i], "constants=tight,confidence=0.99,width=0.2", 3000, 500);
         assert_false(is_consistent(t.lost, t.runs, 100));
     }
 }

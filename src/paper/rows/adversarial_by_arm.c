@@ -27,7 +27,7 @@ static tarry__lab_case base_of(tarry__lab *lab, double n, const char *policy)
     };
 }
 
-enum { TURN_SIGMA, TURN_N, STAGGER_SIGMA, STAGGER_N, ONE_N, PENALTY };
+enum { TURN_SIGMA, TURN_N, STAGGER_SIGMA, STAGGER_N, ONE_N, PENALTY, RAREST };
 #define IN_TURN "hold-in-turn:sigma=%g"
 #define STAGGERED "hold-staggered:sigma=%g"
 
@@ -40,7 +40,8 @@ static void add(tarry__plan *plan, int series, double x, double n, double sigma,
         plan,
         &(tarry__plan_point){
             .series = series,
-            .name = series == ONE_N ? "Algorithm 1, hold-rarest"
+            .name = series == ONE_N    ? "Algorithm 1, hold-rarest"
+                    : series == RAREST ? "Algorithm 2, hold-rarest"
                     : series == STAGGER_SIGMA || series == STAGGER_N
                         ? "Algorithm 2, hold-staggered"
                         : "Algorithm 2, hold-in-turn",
@@ -62,6 +63,7 @@ static void ask(tarry__plan *plan)
         add(plan, PENALTY, sigma, 10, sigma, two, IN_TURN);
         add(plan, STAGGER_SIGMA, sigma, 10, sigma, two, STAGGERED);
     }
+    add(plan, RAREST, 2000, 10, 2000, two, "hold-rarest:sigma=%g");
     for (double n = 4; n <= largest; n *= 2) {
         add(plan, TURN_N, n, n, 2000, two, IN_TURN);
         add(plan, STAGGER_N, n, n, 2000, two, STAGGERED);
@@ -162,6 +164,10 @@ static void judge(tarry__sheet *s)
     check_each(s, TURN_N, 2000, in_turn, 0.15);
     check_each(s, STAGGER_SIGMA, 0, staggered, 0.2);
     check_each(s, STAGGER_N, 2000, staggered, 0.2);
+    tarry__sheet_check_mean(
+        s, "Algorithm 2, one arm held: overhead over sigma, the first sweep",
+        tarry__fit_point_over(tarry__sheet_point(s, RAREST), 2000), 1,
+        TARRY__FIT_AT_MOST);
     tarry__sheet_check_power(s, "Algorithm 2, hold-in-turn: overhead against n",
                              &turn_n, 0, TARRY__FIT_REPORTED);
     tarry__sheet_show_power(s, "here", "n", &turn_n);

@@ -84,6 +84,8 @@ tarry_status tarry__books_reserve(tarry__books *b, size_t n)
         status = grow(&b->means, K, n, sizeof *b->means);
     if (status == TARRY_OK)
         status = grow(&b->lacking, K, n, sizeof *b->lacking);
+    if (status == TARRY_OK)
+        status = grow(&b->bounds, K, n, sizeof *b->bounds);
     return status;
 }
 
@@ -102,7 +104,7 @@ tarry_status tarry__books_change(tarry__books *b, size_t rank, const double *W)
     tarry__books next = *b;
     next.rank = rank;
     next.W = tarry__base_alloc(rank * b->problem->dim, sizeof *next.W);
-    next.Z = next.means = next.work = NULL;
+    next.Z = next.means = next.work = next.bounds = NULL;
     next.lacking = NULL;
     const tarry_status status =
         next.W != NULL ? open_coordinates_by(&next, W) : TARRY_NO_MEMORY;
@@ -112,6 +114,7 @@ tarry_status tarry__books_change(tarry__books *b, size_t rank, const double *W)
     tarry__base_free(loser->means);
     tarry__base_free(loser->work);
     tarry__base_free(loser->lacking);
+    tarry__base_free(loser->bounds);
     if (status == TARRY_OK)
         *b = next;
     return status;

@@ -28,13 +28,23 @@ static tarry_status init(void *state, const tarry__policy_type *type,
     return TARRY_OK;
 }
 
+/* The arm after the one whose turn it is. */
+static size_t next_arm(const first_answer *s)
+{
+    size_t arm = s->next;
+    do
+        arm = (arm + 1) % s->problem->n_arms;
+    while (!tarry__policy_may_choose(s->problem, arm));
+    return arm;
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     first_answer *s = state;
     s->last = round;
     *arm = s->next;
     if (!s->settled)
-        s->next = (s->next + 1) % s->problem->n_arms;
+        s->next = next_arm(s);
     return TARRY_OK;
 }
 
@@ -48,6 +58,23 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     s->settled = 1;
     s->next = arm;
     return TARRY__POLICY_USED;
+}
+
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    (void)state, (void)n_arms;
+    return TARRY_OK;
+}
+
+/* If its arm has gone it begins anew. */
+static tarry_status rearranged(void *state)
+{
+    first_answer *s = state;
+    if (!tarry__policy_may_choose(s->problem, s->next)) {
+        s->settled = 0;
+        s->next = next_arm(s);
+    }
+    return TARRY_OK;
 }
 
 static void status(const void *state, tarry_policy_status *status)
@@ -83,6 +110,8 @@ const tarry__policy_type tarry__plain_first_answer = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .reserve = reserve,
+    .rearranged = rearranged,
     .status = status,
     .archive = archive,
     .clear = clear,

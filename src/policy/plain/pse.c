@@ -38,15 +38,15 @@ static tarry_estimate bracket(const void *state, const tarry__plain_count *arm)
     if (arm->arrived == 0)
         return (tarry_estimate){-INFINITY, INFINITY};
     const double mean = arm->sum / n;
-    const double width = c->scale * sqrt(2 * c->log_horizon / n);
+    const double width = c->scale * sqrt(2 * tarry__counts_log(c, n) / n);
     return (tarry_estimate){mean - width, mean + width};
 }
 
 static bool is_behind(const pse *s, size_t i)
 {
     const tarry__counts *c = &s->counts;
-    const double needed =
-        16 * c->log_horizon * ldexp(1, 2 * (int)fmin((double)s->phase, 400));
+    const double needed = fmax(16 * c->log_horizon, 1) *
+                          ldexp(1, 2 * (int)fmin((double)s->phase, 400));
     return (double)c->count[c->active[i]].arrived < needed;
 }
 
@@ -87,6 +87,27 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return tarry__counts_add(&((pse *)state)->counts, arm, loss);
 }
 
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    (void)round;
+    ((pse *)state)->counts.count[arm].played--;
+    return TARRY_OK;
+}
+
+static tarry_status reserve(void *state, size_t n_arms)
+{
+    return tarry__counts_reserve(&((pse *)state)->counts, n_arms);
+}
+
+/* A new arm is behind in every phase. */
+static tarry_status rearranged(void *state)
+{
+    pse *s = state;
+    tarry__counts_rearrange(&s->counts);
+    s->phase = 1;
+    return TARRY_OK;
+}
+
 static const uint64_t *phase(const void *state)
 {
     return &((const pse *)state)->phase;
@@ -124,6 +145,9 @@ const tarry__policy_type tarry__plain_pse = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
+    .reserve = reserve,
+    .rearranged = rearranged,
     .phase = phase,
     .status = status,
     .archive = archive,
