@@ -304,6 +304,8 @@ void tarry__waiting_archive(tarry__waiting *w,
     tarry__archive_bytes(a, w->ended, w->room * 2 * BINS * sizeof *w->ended);
     tarry__archive_bytes(a, w->hazard, w->room * BINS * sizeof *w->hazard);
     tarry__archive_require(a, w->now <= problem->horizon && w->used <= BINS);
-    for (size_t i = 0; a->status == TARRY_OK && i < w->ring_size; i++)
-        tarry__archive_require(a, w->ring[i] <= w->room);
+    bool sound = true;
+    for (size_t i = 0; i < w->ring_size; i++)
+        sound &= w->ring[i] <= w->room;
+    tarry__archive_require(a, sound);
 }
