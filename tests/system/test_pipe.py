@@ -375,13 +375,16 @@ class Options(PipeTest):
                 self.assertEqual(after[key], before[key])
 
     def test_settings_may_stand_behind_the_name_or_in_options(self):
-        lines = ["choose", "status"]
-        plain = self.start().ask(lines)
-        self.assertEqual(self.start("--set", "constants=paper", "--set",
-                                    "rank_tolerance=1e-10").ask(lines), plain)
-        self.assertEqual(
-            self.start(policy="phased-adversarial:constants=paper,"
-                              "rank_tolerance=1e-10").ask(lines), plain)
+        def answers(*more, **known):
+            pipe = self.start(*more, **known)
+            status = [pipe.one("choose"), pipe.status()]
+            status[1].pop("description", None)  # as it was given
+            return status
+        plain = answers()
+        self.assertEqual(answers("--set", "constants=paper", "--set",
+                                 "rank_tolerance=1e-10"), plain)
+        self.assertEqual(answers(policy="phased-adversarial:constants=paper,"
+                                        "rank_tolerance=1e-10"), plain)
 
     def test_counts_may_be_written_with_exponents(self):
         pipe = self.start(horizon="1e5")
