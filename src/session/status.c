@@ -77,7 +77,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
     const tarry_policy_status *p = &v.p;
     json_t *json = json_pack(
         "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:b, s:o, s:o, s:f, s:I, s:I, s:o, s:s}",
+        "s:I, s:b, s:o, s:o, s:f, s:I, s:I, s:o}",
         "policy", p->name, "round", (json_int_t)p->round, "horizon",
         (json_int_t)p->horizon, "phase", (json_int_t)p->phase, "epsilon",
         p->epsilon, "phase_start", (json_int_t)p->phase_start, "active",
@@ -90,7 +90,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
         p->horizon > 0 && p->first_phase_rounds > p->horizon, "plan", plan(&v),
         "estimates", estimates(&v), "confidence", p->confidence, "expired",
         (json_int_t)p->expired, "cancelled", (json_int_t)p->cancelled, "arms",
-        available(&v), "description", s->made->policy);
+        available(&v));
     if (json != NULL)
         add_certificate(&v, json);
     return json;

@@ -234,6 +234,25 @@ static void calls_without_a_policy_are_refused(void **state)
     assert_int_equal(tarry_policy_save(policy, NULL, NULL), TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
     assert_int_equal(round, 1);
+    void *bytes;
+    size_t size;
+    tarry_policy *other;
+    assert_int_equal(tarry_policy_pending(NULL, NULL, 0), 0);
+    assert_int_equal(tarry_policy_pending(policy, NULL, 1), 0);
+    assert_int_equal(tarry_policy_pack(NULL, &bytes, &size),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_pack(policy, NULL, &size),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_pack(policy, &bytes, NULL),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_unpack(NULL, 9, &other, NULL),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_unpack("nonsense", 8, NULL, NULL),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_unpack("nonsense", 8, &other, NULL),
+                     TARRY_BAD_STATE);
+    assert_null(other);
+    tarry_policy_pack_free(NULL);
     tarry_policy_free(policy);
 }
 

@@ -272,7 +272,7 @@ class Kills(StoreTest):
         """Batches of lines are on their way when the process is killed."""
         told, t = [], 0
         begin = time.monotonic()
-        run("pipe", *self.options(), "--store", self.folder.path("first.db"),
+        run("pipe", *self.options("linucb"), "--store", self.folder.path("first.db"),
             input=b"choose\n" * 1000)
         start = time.monotonic() - begin
         for _ in range(KILLS):
@@ -287,7 +287,7 @@ class Kills(StoreTest):
                 file.write("".join(line + "\n" for line in lines))
             with open(path) as file:
                 child = subprocess.Popen(
-                    [TARRY, "pipe", *self.options(), "--store", self.store],
+                    [TARRY, "pipe", *self.options("linucb"), "--store", self.store],
                     stdin=file, stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE)
             time.sleep(self.random.uniform(0.5, 2) * start)
