@@ -4,15 +4,18 @@
  * header if its fields after the first are words (or, with one column, its
  * only field is); a first line that mixes words and numbers after the first
  * field is an error.  If the first of several fields of the first arm is not
- * a number, the first column holds the arms' names.  Spaces and tabs around
+ * a number, or its title is id, name or arm, the first column holds the arms'
+ * names.  A first line without commas may separate by semicolons or tabs, and
+ * then all lines do.  Spaces and tabs around
  * fields, "quoted" names and titles with "" for a quote, CR LF line ends, a
  * byte order mark and empty lines at the end are fine.  Everything else is
  * refused: what is not a finite decimal number (nan, 1e999, 0x1p3, a number
  * in quotes), empty fields, lines of different width.  Numbers are rounded
  * to the nearest double, in every locale.
  *
- * NumPy .npy, version 1.0 to 3.0: 2-D, C order, little-endian float64 or
- * float32.  Float64 is mapped, not copied.
+ * NumPy .npy, version 1.0 to 3.0: 2-D, or 1-D with one number per row, in C or
+ * Fortran order; little-endian float64, float32 or whole numbers.  Float64 in C
+ * order is mapped, not copied.
  *
  * A file must not change while it is read; a float64 .npy file, not before
  * tarry_arms_free. */

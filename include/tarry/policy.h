@@ -85,7 +85,7 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
  * these take the time of as many choices.
  * TARRY_UNKNOWN_ROUND: nothing has been chosen since the policy was made or
  * its arms have changed; or the horizon is over. */
-enum { TARRY_PROBABILITY_DRAWS = 1000 };
+enum { TARRY_PROBABILITY_DRAWS = 100 };
 TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
                                                 double *probability);
 

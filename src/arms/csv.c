@@ -1,4 +1,5 @@
-/* csv.c - reads arms from comma-separated text.
+/* csv.c - reads arms from text whose fields are separated by commas (or
+ * semicolons or tabs, if the first line says so).
  *
  * The first line fixes the number of columns.  It is a header if its fields
  * after the first are words, so that a slip of the pen among numbers is an
@@ -18,6 +19,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct {
     arm_file *file;
@@ -26,6 +28,7 @@ typedef struct {
     const char *line, *line_end; /* the line at hand, blanks cut at its start */
     size_t line_number;          /* from 1 */
     size_t width;                /* fields per line */
+    char separator;              /* of fields: a comma, semicolon or tab */
     int has_names;
     size_t n_values, value_room;
     size_t name_bytes, name_room;
@@ -55,9 +58,14 @@ static tarry_status fail_file(const csv *r, tarry_status status,
 
 /* ---- lines and fields ---------------------------------------------------- */
 
-static const char *skip_blanks(const char *p, const char *end)
+static int is_blank(const csv *r, char c)
 {
-    while (p < end && (*p == ' ' || *p == '\t'))
+    return (c == ' ' || c == '\t') && c != r->separator;
+}
+
+static const char *skip_blanks(const csv *r, const char *p, const char *end)
+{
+    while (p < end && is_blank(r, *p))
         p++;
     return p;
 }
@@ -79,7 +87,7 @@ static int next_line(csv *r)
     r->line_end = newline != NULL ? newline : r->end;
     if (r->line_end > r->next && r->line_end[-1] == '\r')
         r->line_end--;
-    r->line = skip_blanks(r->next, r->line_end);
+    r->line = skip_blanks(r, r->next, r->line_end);
     r->line_number++;
     r->next = newline != NULL ? newline + 1 : r->end;
     return 1;
@@ -89,14 +97,14 @@ static int next_line(csv *r)
  * it NULL after the last. */
 static field next_field(const csv *r, const char **p)
 {
-    const char *stop = skip_blanks(*p, r->line_end);
+    const char *stop = skip_blanks(r, *p, r->line_end);
     field f = {.begin = stop};
     int is_quoted = 0;
-    for (; stop < r->line_end && (is_quoted || *stop != ','); stop++)
+    for (; stop < r->line_end && (is_quoted || *stop != r->separator); stop++)
         is_quoted ^= *stop == '"';
     *p = stop < r->line_end ? stop + 1 : NULL;
     for (f.end = stop; f.end > f.begin; f.end--)
-        if (f.end[-1] != ' ' && f.end[-1] != '\t')
+        if (!is_blank(r, f.end[-1]))
             break;
     return f;
 }
@@ -239,12 +247,12 @@ static tarry_status read_numbers(csv *r, const char *p, size_t column)
     const char *const end = r->line_end;
     double value;
     for (;; column++) {
-        const char *text = skip_blanks(p, end);
+        const char *text = skip_blanks(r, p, end);
         p = tarry__number_read(text, end, &value);
         if (p == NULL)
             return bad_number(r, text, column);
-        p = skip_blanks(p, end);
-        if ((p < end && *p != ',') || !isfinite(value))
+        p = skip_blanks(r, p, end);
+        if ((p < end && *p != r->separator) || !isfinite(value))
             return bad_number(r, text, column);
         assert(r->n_values < r->value_room);
         r->file->values[r->n_values++] = value;
@@ -286,14 +294,54 @@ static int is_header(const csv *r)
     return has_word;
 }
 
+static int has(const csv *r, char c)
+{
+    return memchr(r->line, c, (size_t)(r->line_end - r->line)) != NULL;
+}
+
+/* A tab with something behind it. */
+static int has_inner_tab(const csv *r)
+{
+    const char *end = r->line_end;
+    while (end > r->line && is_blank(r, end[-1]))
+        end--;
+    return memchr(r->line, '\t', (size_t)(end - r->line)) != NULL;
+}
+
+/* Commas, unless the first line has none and others instead. */
+static void find_separator(csv *r)
+{
+    if (has(r, ','))
+        return;
+    if (has(r, ';'))
+        r->separator = ';';
+    else if (has_inner_tab(r))
+        r->separator = '\t';
+}
+
+/* Whether the first column's title says that it holds names. */
+static int is_named(const csv *r)
+{
+    static const char *const titles[] = {"id", "name", "arm"};
+    const field f = first_field(r);
+    const size_t length = (size_t)(f.end - f.begin);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (strlen(titles[i]) == length &&
+            strncasecmp(f.begin, titles[i], length) == 0)
+            return r->width > 1;
+    return 0;
+}
+
 /* Learns the columns from the first line or two, and leaves the first arm's
  * line at hand. */
 static tarry_status read_layout(csv *r)
 {
     if (!next_line(r))
         return fail_file(r, TARRY_BAD_INPUT, "the file is empty");
+    find_separator(r);
     r->width = count_fields(r);
     if (is_header(r)) {
+        r->has_names = is_named(r);
         const tarry_status status = check_header(r);
         if (status != TARRY_OK)
             return status;
@@ -301,7 +349,7 @@ static tarry_status read_layout(csv *r)
             return fail_at(r, 1, TARRY_BAD_INPUT, "a header without arms",
                            (field){r->line, r->line_end});
     }
-    r->has_names = r->width > 1 && !is_number(first_field(r));
+    r->has_names |= r->width > 1 && !is_number(first_field(r));
     return TARRY_OK;
 }
 
@@ -366,6 +414,7 @@ static void skip_byte_order_mark(csv *r)
 tarry_status tarry__arms_csv_read(arm_file *file, tarry_error *error)
 {
     csv r = {.file = file,
+             .separator = ',',
              .error = error,
              .next = file->from.bytes,
              .end = file->from.bytes + file->from.size};

@@ -195,23 +195,63 @@ static int has_type(const npy *r, const char *quoted)
     return length == strlen(quoted) && memcmp(r->descr, quoted, length) == 0;
 }
 
-static tarry_status check_kind(const npy *r)
+/* Numbers as NumPy stores them, and how they become doubles. */
+typedef struct {
+    const char *descr;
+    size_t bytes;
+    double (*value)(const char *item); /* NULL: it is one */
+} item_type;
+
+#define AS_DOUBLE(name, type)                                                  \
+    static double name(const char *item)                                       \
+    {                                                                          \
+        type value;                                                            \
+        memcpy(&value, item, sizeof value);                                    \
+        return (double)value;                                                  \
+    }
+AS_DOUBLE(from_float, float)
+AS_DOUBLE(from_int8, int8_t)
+AS_DOUBLE(from_int16, int16_t)
+AS_DOUBLE(from_int32, int32_t)
+AS_DOUBLE(from_int64, int64_t)
+AS_DOUBLE(from_uint8, uint8_t)
+AS_DOUBLE(from_uint16, uint16_t)
+AS_DOUBLE(from_uint32, uint32_t)
+AS_DOUBLE(from_uint64, uint64_t)
+
+static const item_type item_types[] = {
+    {"'<f8'", 8, NULL},        {"'<f4'", 4, from_float},
+    {"'|i1'", 1, from_int8},   {"'<i2'", 2, from_int16},
+    {"'<i4'", 4, from_int32},  {"'<i8'", 8, from_int64},
+    {"'|u1'", 1, from_uint8},  {"'<u2'", 2, from_uint16},
+    {"'<u4'", 4, from_uint32}, {"'<u8'", 8, from_uint64},
+    {"'|b1'", 1, from_uint8}};
+
+static const item_type *type_of(const npy *r)
 {
-    if (!has_type(r, "'<f8'") && !has_type(r, "'<f4'"))
+    for (size_t i = 0; i < sizeof item_types / sizeof *item_types; i++)
+        if (has_type(r, item_types[i].descr))
+            return &item_types[i];
+    return NULL;
+}
+
+static tarry_status check_kind(npy *r)
+{
+    if (type_of(r) == NULL)
         return tarry__base_fail(
             r->error, TARRY_BAD_INPUT,
-            "%s: numbers must be little-endian float64 '<f8' or "
-            "float32 '<f4', not %s; NumPy's a.astype('<f8') "
-            "converts",
+            "%s: arms must be little-endian float64 '<f8', float32 '<f4', or "
+            "whole numbers, not %s; NumPy's a.astype('<f8') converts",
             r->file->from.label, tarry__arms_show(r->descr, r->descr_end).text);
-    if (r->is_fortran)
-        return fail(r, "the array is in Fortran order; NumPy's "
-                       "np.ascontiguousarray(a) converts");
+    if (r->n_dims == 1) { /* one number per row */
+        r->n_dims = 2;
+        r->shape[1] = 1;
+    }
     if (r->n_dims != 2)
         return tarry__base_fail(
             r->error, TARRY_BAD_INPUT,
-            "%s: the array must have 2 dimensions (arms: a row each; a list "
-            "of numbers: one row or one column), not %zu",
+            "%s: the array must have 1 or 2 dimensions, one row per "
+            "arm, not %zu",
             r->file->from.label, r->n_dims);
     if (r->shape[0] == 0 || r->shape[1] == 0)
         return tarry__base_fail(r->error, TARRY_BAD_INPUT,
@@ -246,33 +286,37 @@ static int is_aligned(const void *data)
     return (uintptr_t)data % _Alignof(double) == 0;
 }
 
-static void widen(const char *floats, size_t n, double *out)
+/* Copies the numbers, arm by arm; in Fortran order a file has them feature by
+ * feature. */
+static void convert(const npy *r, const item_type *type, double *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        float value;
-        memcpy(&value, floats + i * sizeof value, sizeof value);
-        out[i] = value;
-    }
+    const size_t K = r->file->arms.n_arms, n = r->file->arms.dim;
+    for (size_t k = 0; k < K; k++)
+        for (size_t i = 0; i < n; i++) {
+            const size_t place = r->is_fortran ? i * K + k : k * n + i;
+            const char *item = r->header_end + place * type->bytes;
+            if (type->value != NULL)
+                *out++ = type->value(item);
+            else
+                memcpy(out++, item, sizeof *out);
+        }
 }
 
 /* Sets arms.data: in place if it can be, else a copy. */
 static tarry_status place_values(npy *r)
 {
     tarry_arms *arms = &r->file->arms;
-    const size_t n = arms->n_arms * arms->dim;
-    const int is_double = has_type(r, "'<f8'");
-    if (is_double && is_aligned(r->header_end)) {
+    const item_type *type = type_of(r);
+    if (type->value == NULL && !r->is_fortran && is_aligned(r->header_end)) {
         arms->data = (const double *)(const void *)r->header_end;
         return TARRY_OK;
     }
-    double *values = tarry__base_alloc(n, sizeof *values);
+    double *values =
+        tarry__base_alloc(arms->n_arms * arms->dim, sizeof *values);
     if (values == NULL)
         return tarry__base_fail(r->error, TARRY_NO_MEMORY, "%s: out of memory",
                                 r->file->from.label);
-    if (is_double)
-        memcpy(values, r->header_end, n * sizeof *values);
-    else
-        widen(r->header_end, n, values);
+    convert(r, type, values);
     arms->data = r->file->values = values;
     return TARRY_OK;
 }
@@ -319,7 +363,7 @@ tarry_status tarry__arms_npy_read(arm_file *file, tarry_error *error)
     if (status == TARRY_OK)
         status = check_kind(&r);
     if (status == TARRY_OK)
-        status = check_size(&r, has_type(&r, "'<f8'") ? 8 : 4);
+        status = check_size(&r, type_of(&r)->bytes);
     if (status != TARRY_OK)
         return status;
     file->arms.n_arms = r.shape[0];

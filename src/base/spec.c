@@ -24,6 +24,31 @@ bool tarry__base_parse_count(const char *text, uint64_t *value)
 
 /* ---- parsing --------------------------------------------------------------*/
 
+/* The comma that ends a pair; one inside "quotes" does not.  NULL: none. */
+static char *pair_end(char *pair)
+{
+    bool quoted = false;
+    for (; *pair != '\0'; pair++) {
+        quoted ^= *pair == '"';
+        if (*pair == ',' && !quoted)
+            return pair;
+    }
+    return NULL;
+}
+
+/* Takes the quotes off a value that is in quotes; false: only one is there. */
+static bool unquote(char *value)
+{
+    const size_t length = strlen(value);
+    if (value[0] != '"')
+        return true;
+    if (length < 2 || value[length - 1] != '"')
+        return false;
+    memmove(value, value + 1, length - 2);
+    value[length - 2] = '\0';
+    return true;
+}
+
 static tarry_status add_pair(tarry__spec *spec, char *pair, tarry_error *error)
 {
     char *equals = strchr(pair, '=');
@@ -31,6 +56,10 @@ static tarry_status add_pair(tarry__spec *spec, char *pair, tarry_error *error)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "%s: not key=value: '%s'", spec->name, pair);
     *equals = '\0';
+    if (!unquote(equals + 1))
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s: %s: a quote that does not end: '%s'",
+                                spec->name, pair, equals + 1);
     for (size_t i = 0; i < spec->count; i++)
         if (strcmp(spec->key[i], pair) == 0)
             return tarry__base_fail(error, TARRY_BAD_INPUT,
@@ -63,7 +92,7 @@ tarry_status tarry__spec_parse(const char *text, tarry__spec *spec,
             tarry__base_fail(error, TARRY_BAD_INPUT, "no name in '%s'", text);
     while (status == TARRY_OK && rest != NULL) {
         char *pair = rest;
-        rest = strchr(pair, ',');
+        rest = pair_end(pair);
         if (rest != NULL)
             *rest++ = '\0';
         status = add_pair(spec, pair, error);

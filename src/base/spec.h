@@ -1,4 +1,5 @@
 /* spec.h - "name:key=value,key=value", as users describe policies and worlds.
+ * A value with commas stands in quotes: file:arms="a,b.csv".
  *
  * Each record (a policy, an instance, a delay, ...) lists its settings with
  * default and meaning; `tarry list` prints them, and the getters here read

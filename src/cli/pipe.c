@@ -168,7 +168,7 @@ static void describe(const arguments *a, char *out, size_t room)
 typedef struct {
     tarry__store *store;
     tarry__session *session;
-    tarry__lines *lines;
+    tarry__session_lines *lines;
 } service;
 
 static int fail(tarry_status status, const tarry_error *error)
@@ -198,7 +198,7 @@ static int create(const arguments *a, service *v)
     if (code != EXIT_DONE)
         return code;
     describe(a, policy, sizeof policy);
-    const tarry__experiment e = {
+    const tarry__store_experiment e = {
         .name = a->name,
         .prefix = "",
         .policy = policy,
@@ -257,7 +257,7 @@ static int compare_arms(const arguments *a, const char *path, service *v)
     if (code != EXIT_DONE)
         return code;
     tarry_policy_get_status(tarry__session_policy(v->session), &s);
-    const tarry__experiment *e = tarry__session_experiment(v->session);
+    const tarry__store_experiment *e = tarry__session_experiment(v->session);
     bool same = arms->n_arms == e->n_arms && arms->dim == e->dim;
     for (size_t i = 0; same && i < e->n_arms * e->dim; i++)
         same = arms->data[i] == s.arms[i];
@@ -286,7 +286,7 @@ static bool is_same_policy(const arguments *a, const char *made)
 
 static int compare(const arguments *a, const char *path, service *v)
 {
-    const tarry__experiment *e = tarry__session_experiment(v->session);
+    const tarry__store_experiment *e = tarry__session_experiment(v->session);
     const bool is_given =
         a->policy != NULL || (a->store != NULL && a->settings[0] != '\0');
     if (is_given && !is_same_policy(a, e->policy))
@@ -343,15 +343,15 @@ static int open_all(const arguments *a, service *v)
     if (code != EXIT_DONE)
         return code;
     tarry__session_tell_probability(v->session, !a->no_probability);
-    v->lines = tarry__lines_create(
-        v->session, (tarry__lines_options){a->json, a->by_number});
+    v->lines = tarry__session_lines_create(
+        v->session, (tarry__session_lines_options){a->json, a->by_number});
     return v->lines != NULL ? EXIT_DONE
                             : cli_error(EXIT_FAILED, "out of memory");
 }
 
 static void close_all(service *v)
 {
-    tarry__lines_free(v->lines);
+    tarry__session_lines_free(v->lines);
     tarry__session_close(v->session);
     tarry__store_close(v->store);
 }
@@ -390,7 +390,8 @@ static ssize_t read_more(input *in)
 {
     enum { LEAST = 1 << 16 };
     struct pollfd standard = {.fd = STDIN_FILENO, .events = POLLIN};
-    memmove(in->bytes, in->bytes + in->begin, in->end - in->begin);
+    if (in->begin > 0)
+        memmove(in->bytes, in->bytes + in->begin, in->end - in->begin);
     in->end -= in->begin;
     in->begin = 0;
     if (in->room - in->end < LEAST) {
@@ -427,9 +428,9 @@ static int write_all(const char *text, size_t size)
 static int answer(service *v)
 {
     size_t size;
-    if (tarry__lines_waiting(v->lines) == 0)
+    if (tarry__session_lines_waiting(v->lines) == 0)
         return EXIT_DONE;
-    const char *text = tarry__lines_finish(v->lines, &size);
+    const char *text = tarry__session_lines_finish(v->lines, &size);
     return text != NULL ? write_all(text, size)
                         : cli_error(EXIT_FAILED, "out of memory");
 }
@@ -445,10 +446,10 @@ static int take_lines(service *v, input *in, bool *on)
                NULL) {
         char *line = in->bytes + in->begin;
         *end = '\0';
-        *on = tarry__lines_take(v->lines, line, (size_t)(end - line),
-                                tarry__session_now());
+        *on = tarry__session_lines_take(v->lines, line, (size_t)(end - line),
+                                        tarry__session_now());
         in->begin += (size_t)(end - line) + 1;
-        if (tarry__lines_waiting(v->lines) == MOST_LINES)
+        if (tarry__session_lines_waiting(v->lines) == MOST_LINES)
             code = answer(v);
     }
     return code == EXIT_DONE ? answer(v) : code;

@@ -159,7 +159,7 @@ static const char *const states[] = {"pending", "expired", "cancelled",
                                      "observed"};
 
 typedef struct {
-    const tarry__experiment *made;
+    const tarry__store_experiment *made;
     const char **names; /* by arm; NULL: it has none */
     size_t n_names, names_room;
     fate *fates; /* by round - 1 */
@@ -181,18 +181,18 @@ static bool reserve(export *x, uint64_t round)
     return true;
 }
 
-static tarry_status note_fate(void *context, const tarry__event *e)
+static tarry_status note_fate(void *context, const tarry__store_event *e)
 {
     export *x = context;
-    if (e->kind == TARRY__EVENT_CHOOSE) {
+    if (e->kind == TARRY__STORE_CHOOSE) {
         if (!reserve(x, e->round))
             return TARRY_NO_MEMORY;
         x->fates[e->round - 1] = (fate){.state = PENDING};
         x->n_fates = e->round;
     } else if (e->round != 0 && e->round <= x->n_fates) {
         fate *f = &x->fates[e->round - 1];
-        f->state = e->kind == TARRY__EVENT_OBSERVE  ? OBSERVED
-                   : e->kind == TARRY__EVENT_CANCEL ? CANCELLED
+        f->state = e->kind == TARRY__STORE_OBSERVE  ? OBSERVED
+                   : e->kind == TARRY__STORE_CANCEL ? CANCELLED
                                                     : EXPIRED;
         f->loss = e->value;
         f->at = e->at;
@@ -200,7 +200,7 @@ static tarry_status note_fate(void *context, const tarry__event *e)
     return TARRY_OK;
 }
 
-static tarry_status note_name(void *context, const tarry__event *e)
+static tarry_status note_name(void *context, const tarry__store_event *e)
 {
     export *x = context;
     if (x->n_names == x->names_room) {
@@ -251,8 +251,8 @@ static void print_field(const char *text)
     putchar('"');
 }
 
-static void print_csv(const export *x, const tarry__event *e, const char *id,
-                      const fate *f)
+static void print_csv(const export *x, const tarry__store_event *e,
+                      const char *id, const fate *f)
 {
     print_field(id);
     putchar(',');
@@ -269,8 +269,8 @@ static void print_csv(const export *x, const tarry__event *e, const char *id,
         puts(",");
 }
 
-static bool print_json(const export *x, const tarry__event *e, const char *id,
-                       const fate *f)
+static bool print_json(const export *x, const tarry__store_event *e,
+                       const char *id, const fate *f)
 {
     const bool is_named = e->arm < x->n_names && x->names[e->arm] != NULL;
     const bool is_in = f->state == OBSERVED;
@@ -290,11 +290,11 @@ static bool print_json(const export *x, const tarry__event *e, const char *id,
     return done;
 }
 
-static tarry_status print_choice(void *context, const tarry__event *e)
+static tarry_status print_choice(void *context, const tarry__store_event *e)
 {
     export *x = context;
     char generated[300];
-    if (e->kind != TARRY__EVENT_CHOOSE)
+    if (e->kind != TARRY__STORE_CHOOSE)
         return TARRY_OK;
     snprintf(generated, sizeof generated, "%.250s%" PRIu64, x->made->prefix,
              e->round);

@@ -7,7 +7,7 @@
 #include "session/inner.h"
 #include "session/moves.h"
 
-const char *tarry__result_name(tarry__result result)
+const char *tarry__session_result_name(tarry__session_result result)
 {
     static const char *const names[] = {"ok", "late", "duplicate"};
     return names[result];
@@ -59,7 +59,7 @@ static tarry_status find_own(tarry__session *s, const char *id, uint64_t *round,
     *round = 0;
     *elsewhere = false;
     for (size_t i = s->n_staged; i-- > 0;)
-        if (s->staged[i].kind == TARRY__EVENT_CHOOSE &&
+        if (s->staged[i].kind == TARRY__STORE_CHOOSE &&
             s->staged[i].text != NULL && strcmp(s->staged[i].text, id) == 0) {
             *round = s->staged[i].round;
             return TARRY_OK;
@@ -99,8 +99,9 @@ void tarry__session_id(const tarry__session *s, uint64_t round,
 }
 
 /* A staged event of a round; NULL: there is none. */
-static const tarry__event *find_staged(const tarry__session *s,
-                                       tarry__event_kind kind, uint64_t round)
+static const tarry__store_event *find_staged(const tarry__session *s,
+                                             tarry__store_event_kind kind,
+                                             uint64_t round)
 {
     for (size_t i = s->n_staged; i-- > 0;)
         if (s->staged[i].kind == kind && s->staged[i].round == round)
@@ -109,11 +110,11 @@ static const tarry__event *find_staged(const tarry__session *s,
 }
 
 /* An event of a round, staged or stored. */
-static tarry_status look(tarry__session *s, tarry__event_kind kind,
-                         uint64_t round, tarry__event *event, char *id,
+static tarry_status look(tarry__session *s, tarry__store_event_kind kind,
+                         uint64_t round, tarry__store_event *event, char *id,
                          bool *found, tarry_error *error)
 {
-    const tarry__event *staged = find_staged(s, kind, round);
+    const tarry__store_event *staged = find_staged(s, kind, round);
     *found = staged != NULL;
     if (staged != NULL)
         *event = *staged;
@@ -128,22 +129,22 @@ static tarry_status look(tarry__session *s, tarry__event_kind kind,
 
 /* The same answer as before. */
 static tarry_status repeat(tarry__session *s, uint64_t round,
-                           tarry__choice *out, tarry_error *error)
+                           tarry__session_choice_made *out, tarry_error *error)
 {
-    tarry__event e;
+    tarry__store_event e;
     bool found;
     const tarry_status status =
-        look(s, TARRY__EVENT_CHOOSE, round, &e, NULL, &found, error);
+        look(s, TARRY__STORE_CHOOSE, round, &e, NULL, &found, error);
     if (status == TARRY_OK && !found)
         return tarry__base_fail(error, TARRY_BAD_STATE,
                                 "round %ju is not there", (uintmax_t)round);
     if (status == TARRY_OK)
-        *out = (tarry__choice){round, e.arm, e.value, e.at, true};
+        *out = (tarry__session_choice_made){round, e.arm, e.value, e.at, true};
     return status;
 }
 
 static tarry_status choose(tarry__session *s, const char *id, int64_t now,
-                           tarry__choice *out, tarry_error *error)
+                           tarry__session_choice_made *out, tarry_error *error)
 {
     const size_t length = id != NULL ? strlen(id) + 1 : 0;
     char *copy = id != NULL ? tarry__base_alloc(length, 1) : NULL;
@@ -163,18 +164,18 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
     else if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
         out->probability = 1; /* chance has no part after the horizon */
     tarry__session_stage(s,
-                         (tarry__event){.kind = TARRY__EVENT_CHOOSE,
-                                        .round = out->round,
-                                        .arm = out->arm,
-                                        .value = out->probability,
-                                        .text = copy},
+                         (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
+                                              .round = out->round,
+                                              .arm = out->arm,
+                                              .value = out->probability,
+                                              .text = copy},
                          now);
     out->at = s->last_at;
     return TARRY_OK;
 }
 
 tarry_status tarry__session_choose(tarry__session *s, const char *id,
-                                   int64_t now, tarry__choice *out,
+                                   int64_t now, tarry__session_choice_made *out,
                                    tarry_error *error)
 {
     uint64_t round = 0;
@@ -201,14 +202,14 @@ tarry_status tarry__session_choose(tarry__session *s, const char *id,
 
 /* A round whose fate is known: the same loss again is harmless. */
 static tarry_status compare(tarry__session *s, uint64_t round, double loss,
-                            tarry__result *result, tarry_error *error)
+                            tarry__session_result *result, tarry_error *error)
 {
-    tarry__event e;
+    tarry__store_event e;
     bool found;
     tarry_status status =
-        look(s, TARRY__EVENT_OBSERVE, round, &e, NULL, &found, error);
+        look(s, TARRY__STORE_OBSERVE, round, &e, NULL, &found, error);
     if (status == TARRY_OK && found && e.value == loss) {
-        *result = TARRY__RESULT_DUPLICATE;
+        *result = TARRY__SESSION_DUPLICATE;
         return TARRY_OK;
     }
     if (status == TARRY_OK && found)
@@ -217,7 +218,7 @@ static tarry_status compare(tarry__session *s, uint64_t round, double loss,
             "this round has been reported already, with the loss %.17g",
             e.value);
     if (status == TARRY_OK)
-        status = look(s, TARRY__EVENT_CANCEL, round, &e, NULL, &found, error);
+        status = look(s, TARRY__STORE_CANCEL, round, &e, NULL, &found, error);
     if (status != TARRY_OK)
         return status;
     return tarry__base_fail(error, TARRY_REPORTED_TWICE, "%s",
@@ -227,7 +228,8 @@ static tarry_status compare(tarry__session *s, uint64_t round, double loss,
 
 tarry_status tarry__session_observe(tarry__session *s, const char *id,
                                     double loss, int64_t now,
-                                    tarry__result *result, tarry_error *error)
+                                    tarry__session_result *result,
+                                    tarry_error *error)
 {
     uint64_t round;
     tarry_status status = tarry__session_ready(s, error);
@@ -239,19 +241,19 @@ tarry_status tarry__session_observe(tarry__session *s, const char *id,
     status = tarry_policy_observe(s->policy, round, loss);
     if (status == TARRY_REPORTED_TWICE)
         return compare(s, round, loss, result, error);
-    if (status != TARRY_OK && !tarry__move_is_late(status))
+    if (status != TARRY_OK && !tarry__moves_is_late(status))
         return tarry__base_fail(error, status, "%s", tarry_status_text(status));
-    *result = status == TARRY_OK ? TARRY__RESULT_OK : TARRY__RESULT_LATE;
+    *result = status == TARRY_OK ? TARRY__SESSION_OK : TARRY__SESSION_LATE;
     tarry__session_stage(s,
-                         (tarry__event){.kind = TARRY__EVENT_OBSERVE,
-                                        .round = round,
-                                        .value = loss},
+                         (tarry__store_event){.kind = TARRY__STORE_OBSERVE,
+                                              .round = round,
+                                              .value = loss},
                          now);
     return TARRY_OK;
 }
 
 static tarry_status settle(tarry__session *s, const char *id,
-                           tarry__event_kind kind, int64_t now,
+                           tarry__store_event_kind kind, int64_t now,
                            tarry_error *error)
 {
     uint64_t round;
@@ -260,26 +262,27 @@ static tarry_status settle(tarry__session *s, const char *id,
         status = resolve(s, id, &round, error);
     if (status != TARRY_OK)
         return status;
-    status = kind == TARRY__EVENT_CANCEL
+    status = kind == TARRY__STORE_CANCEL
                  ? tarry_policy_cancel(s->policy, round)
                  : tarry_policy_expire(s->policy, round);
     if (status != TARRY_OK)
         return tarry__base_fail(error, status, "%s",
-                                tarry__move_refusal(status));
-    tarry__session_stage(s, (tarry__event){.kind = kind, .round = round}, now);
+                                tarry__moves_refusal(status));
+    tarry__session_stage(s, (tarry__store_event){.kind = kind, .round = round},
+                         now);
     return TARRY_OK;
 }
 
 tarry_status tarry__session_cancel(tarry__session *s, const char *id,
                                    int64_t now, tarry_error *error)
 {
-    return settle(s, id, TARRY__EVENT_CANCEL, now, error);
+    return settle(s, id, TARRY__STORE_CANCEL, now, error);
 }
 
 tarry_status tarry__session_expire(tarry__session *s, const char *id,
                                    int64_t now, tarry_error *error)
 {
-    return settle(s, id, TARRY__EVENT_EXPIRE, now, error);
+    return settle(s, id, TARRY__STORE_EXPIRE, now, error);
 }
 
 /* ---- old choices ----------------------------------------------------------*/
@@ -316,7 +319,9 @@ tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
         if (status == TARRY_OK &&
             tarry_policy_expire(s->policy, round) == TARRY_OK)
             tarry__session_stage(
-                s, (tarry__event){.kind = TARRY__EVENT_EXPIRE, .round = round},
+                s,
+                (tarry__store_event){.kind = TARRY__STORE_EXPIRE,
+                                     .round = round},
                 now);
     }
     return status;
@@ -333,7 +338,7 @@ static tarry_status check_arm(const tarry__session *s, const char *name,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "not a name for an arm");
     if (tarry__names_find(&s->names, name, &arm) &&
-        tarry__move_has_arm(s->policy, arm))
+        tarry__moves_has_arm(s->policy, arm))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "an arm has this name");
     if (count != s->made->dim)
@@ -369,13 +374,13 @@ static tarry_status admit(tarry__session *s, char *name, double *features,
         return tarry__base_fail(error, status, "%s",
                                 status == TARRY_BAD_ARGUMENT
                                     ? "this policy cannot take in new arms"
-                                    : tarry__move_refusal(status));
+                                    : tarry__moves_refusal(status));
     }
     tarry__session_stage(s,
-                         (tarry__event){.kind = TARRY__EVENT_ADMIT,
-                                        .arm = arm,
-                                        .text = name,
-                                        .features = features},
+                         (tarry__store_event){.kind = TARRY__STORE_ADMIT,
+                                              .arm = arm,
+                                              .text = name,
+                                              .features = features},
                          now);
     return TARRY_OK;
 }
@@ -412,9 +417,10 @@ tarry_status tarry__session_withdraw(tarry__session *s, const char *name,
     status = tarry_policy_withdraw(s->policy, arm);
     if (status != TARRY_OK)
         return tarry__base_fail(error, status, "%s",
-                                tarry__move_refusal(status));
+                                tarry__moves_refusal(status));
     tarry__session_stage(
-        s, (tarry__event){.kind = TARRY__EVENT_WITHDRAW, .arm = arm}, now);
+        s, (tarry__store_event){.kind = TARRY__STORE_WITHDRAW, .arm = arm},
+        now);
     return TARRY_OK;
 }
 
@@ -432,14 +438,15 @@ tarry_status tarry__session_pending(tarry__session *s, size_t most,
 }
 
 tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
-                                     int64_t now, tarry__description *out,
+                                     int64_t now,
+                                     tarry__session_description *out,
                                      tarry_error *error)
 {
-    tarry__event e = {0};
+    tarry__store_event e = {0};
     char own[TARRY__STORE_ID_ROOM] = "";
     bool found;
     const tarry_status status =
-        look(s, TARRY__EVENT_CHOOSE, round, &e, own, &found, error);
+        look(s, TARRY__STORE_CHOOSE, round, &e, own, &found, error);
     tarry__session_id(s, round, out->id);
     if (own[0] != '\0')
         snprintf(out->id, sizeof out->id, "%s", own);
@@ -475,7 +482,8 @@ tarry_policy *tarry__session_policy(tarry__session *s)
     return s->policy;
 }
 
-const tarry__experiment *tarry__session_experiment(const tarry__session *s)
+const tarry__store_experiment *
+tarry__session_experiment(const tarry__session *s)
 {
     return s->made;
 }

@@ -9,10 +9,10 @@
 struct tarry__session {
     tarry__store *store;
     uint64_t experiment; /* its number in the store */
-    const tarry__experiment *made;
+    const tarry__store_experiment *made;
     tarry_policy *policy; /* NULL: it could not be loaded again */
     tarry__names names;
-    tarry__event *staged; /* their texts and features are owned */
+    tarry__store_event *staged; /* their texts and features are owned */
     size_t n_staged, room;
     bool is_silent;   /* about the probability of choices */
     bool is_doubtful; /* a commit failed: probe the store before going on */
@@ -35,6 +35,7 @@ tarry_status tarry__session_ready(tarry__session *s, tarry_error *error);
 
 /* Stages an event, after ready; its text and features have been copied by
  * tarry__session_copy_text and the like. */
-void tarry__session_stage(tarry__session *s, tarry__event event, int64_t now);
+void tarry__session_stage(tarry__session *s, tarry__store_event event,
+                          int64_t now);
 
 #endif

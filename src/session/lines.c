@@ -18,9 +18,9 @@ typedef struct {
     size_t begin, end; /* in the buffer */
 } span;
 
-struct tarry__lines {
+struct tarry__session_lines {
     tarry__session *session;
-    tarry__lines_options options;
+    tarry__session_lines_options options;
     char *text; /* the answers */
     size_t size, room;
     bool is_lost; /* there was no memory for an answer */
@@ -29,10 +29,11 @@ struct tarry__lines {
     size_t waiting; /* lines */
 };
 
-tarry__lines *tarry__lines_create(tarry__session *session,
-                                  tarry__lines_options options)
+tarry__session_lines *
+tarry__session_lines_create(tarry__session *session,
+                            tarry__session_lines_options options)
 {
-    tarry__lines *l = tarry__base_zalloc(1, sizeof *l);
+    tarry__session_lines *l = tarry__base_zalloc(1, sizeof *l);
     if (l != NULL) {
         l->session = session;
         l->options = options;
@@ -40,7 +41,7 @@ tarry__lines *tarry__lines_create(tarry__session *session,
     return l;
 }
 
-void tarry__lines_free(tarry__lines *l)
+void tarry__session_lines_free(tarry__session_lines *l)
 {
     if (l == NULL)
         return;
@@ -51,7 +52,7 @@ void tarry__lines_free(tarry__lines *l)
 
 /* ---- answers --------------------------------------------------------------*/
 
-static bool reserve(tarry__lines *l, size_t more)
+static bool reserve(tarry__session_lines *l, size_t more)
 {
     if (more <= l->room - l->size)
         return true;
@@ -66,18 +67,18 @@ static bool reserve(tarry__lines *l, size_t more)
     return true;
 }
 
-static void put(tarry__lines *l, const char *text, size_t length)
+static void put(tarry__session_lines *l, const char *text, size_t length)
 {
-    if (!reserve(l, length))
+    if (length == 0 || !reserve(l, length))
         return;
     memcpy(l->text + l->size, text, length);
     l->size += length;
 }
 
-static void say(tarry__lines *l, const char *format, ...)
+static void say(tarry__session_lines *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say(tarry__lines *l, const char *format, ...)
+static void say(tarry__session_lines *l, const char *format, ...)
 {
     char line[1024];
     va_list arguments;
@@ -89,7 +90,7 @@ static void say(tarry__lines *l, const char *format, ...)
 }
 
 /* Adds and ends a JSON value as a line. */
-static void say_json(tarry__lines *l, json_t *json)
+static void say_json(tarry__session_lines *l, json_t *json)
 {
     char *text =
         json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
@@ -104,10 +105,10 @@ static void say_json(tarry__lines *l, json_t *json)
 }
 
 /* `error WHY`, on one line of printable characters. */
-static void refuse(tarry__lines *l, const char *format, ...)
+static void refuse(tarry__session_lines *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void refuse(tarry__lines *l, const char *format, ...)
+static void refuse(tarry__session_lines *l, const char *format, ...)
 {
     char why[900];
     va_list arguments;
@@ -124,7 +125,7 @@ static void refuse(tarry__lines *l, const char *format, ...)
 }
 
 /* Why the session refused a line, and the value at fault. */
-static void refuse_value(tarry__lines *l, tarry_status status,
+static void refuse_value(tarry__session_lines *l, tarry_status status,
                          const tarry_error *error, const char *value)
 {
     if (status == TARRY_IO_ERROR)
@@ -136,8 +137,8 @@ static void refuse_value(tarry__lines *l, tarry_status status,
         refuse(l, "%s", error->text);
 }
 
-static void say_done(tarry__lines *l, const char *key, const char *value,
-                     const char *result)
+static void say_done(tarry__session_lines *l, const char *key,
+                     const char *value, const char *result)
 {
     if (l->options.json)
         say_json(l, json_pack("{s:s, s:s}", key, value, "result", result));
@@ -148,7 +149,7 @@ static void say_done(tarry__lines *l, const char *key, const char *value,
 /* ---- commits --------------------------------------------------------------*/
 
 /* Answers from `begin` on stand only if the commit succeeds. */
-static void hold(tarry__lines *l, size_t begin)
+static void hold(tarry__session_lines *l, size_t begin)
 {
     if (l->n_open == l->open_room) {
         const size_t room = 2 * l->open_room + 64;
@@ -165,7 +166,7 @@ static void hold(tarry__lines *l, size_t begin)
 }
 
 /* Puts an error in place of each answer that has no ground now. */
-static void take_back(tarry__lines *l, const tarry_error *error)
+static void take_back(tarry__session_lines *l, const tarry_error *error)
 {
     char *old = l->text;
     const size_t size = l->size;
@@ -181,7 +182,7 @@ static void take_back(tarry__lines *l, const tarry_error *error)
     tarry__base_free(old);
 }
 
-static void settle(tarry__lines *l)
+static void settle(tarry__session_lines *l)
 {
     tarry_error error = {""};
     if (tarry__session_is_staged(l->session) &&
@@ -191,7 +192,7 @@ static void settle(tarry__lines *l)
     l->n_open = 0;
 }
 
-const char *tarry__lines_finish(tarry__lines *l, size_t *size)
+const char *tarry__session_lines_finish(tarry__session_lines *l, size_t *size)
 {
     settle(l);
     *size = l->size;
@@ -199,15 +200,15 @@ const char *tarry__lines_finish(tarry__lines *l, size_t *size)
     return l->is_lost ? NULL : l->text != NULL ? l->text : "";
 }
 
-size_t tarry__lines_waiting(const tarry__lines *l)
+size_t tarry__session_lines_waiting(const tarry__session_lines *l)
 {
     return l->waiting;
 }
 
 /* ---- choose ---------------------------------------------------------------*/
 
-static json_t *choice_json(const tarry__lines *l, const char *id,
-                           const tarry__choice *c)
+static json_t *choice_json(const tarry__session_lines *l, const char *id,
+                           const tarry__session_choice_made *c)
 {
     return json_pack(
         "{s:s, s:o, s:f}", "id", id, "arm",
@@ -215,7 +216,8 @@ static json_t *choice_json(const tarry__lines *l, const char *id,
         "probability", c->probability);
 }
 
-static void say_choice(tarry__lines *l, const char *id, const tarry__choice *c)
+static void say_choice(tarry__session_lines *l, const char *id,
+                       const tarry__session_choice_made *c)
 {
     const char *name = l->options.by_number
                            ? NULL
@@ -230,9 +232,9 @@ static void say_choice(tarry__lines *l, const char *id, const tarry__choice *c)
     put(l, "\n", 1);
 }
 
-static void choose_one(tarry__lines *l, const char *own, int64_t now)
+static void choose_one(tarry__session_lines *l, const char *own, int64_t now)
 {
-    tarry__choice c;
+    tarry__session_choice_made c;
     tarry_error error;
     char generated[TARRY__SESSION_ID_ROOM];
     const tarry_status status =
@@ -254,10 +256,10 @@ static void choose_one(tarry__lines *l, const char *own, int64_t now)
 }
 
 /* As many as there are before the horizon, if that is nearer. */
-static void choose_many(tarry__lines *l, uint64_t count, int64_t now)
+static void choose_many(tarry__session_lines *l, uint64_t count, int64_t now)
 {
-    tarry__choice c;
-    tarry_error error;
+    tarry__session_choice_made c;
+    tarry_error error = {""};
     char id[TARRY__SESSION_ID_ROOM];
     json_t *list = l->options.json ? json_array() : NULL;
     uint64_t done = 0;
@@ -281,7 +283,7 @@ static void choose_many(tarry__lines *l, uint64_t count, int64_t now)
     json_decref(list);
 }
 
-static void choose_count(tarry__lines *l, const char *text, int64_t now)
+static void choose_count(tarry__session_lines *l, const char *text, int64_t now)
 {
     uint64_t count;
     if (tarry__base_parse_count(text, &count) && count >= 1 &&
@@ -294,11 +296,11 @@ static void choose_count(tarry__lines *l, const char *text, int64_t now)
 
 /* ---- the fates of a choice ------------------------------------------------*/
 
-static void observe(tarry__lines *l, const char *id, const char *loss,
+static void observe(tarry__session_lines *l, const char *id, const char *loss,
                     int64_t now)
 {
     double value;
-    tarry__result result;
+    tarry__session_result result;
     tarry_error error;
     if (!tarry__base_parse_real(loss, &value)) {
         refuse(l, "not a number: '%s'",
@@ -310,11 +312,11 @@ static void observe(tarry__lines *l, const char *id, const char *loss,
     if (status != TARRY_OK)
         refuse_value(l, status, &error, status == TARRY_BAD_LOSS ? loss : id);
     else
-        say_done(l, "id", id, tarry__result_name(result));
+        say_done(l, "id", id, tarry__session_result_name(result));
 }
 
-static void settle_choice(tarry__lines *l, const char *id, bool is_cancel,
-                          int64_t now)
+static void settle_choice(tarry__session_lines *l, const char *id,
+                          bool is_cancel, int64_t now)
 {
     tarry_error error;
     const tarry_status status =
@@ -348,7 +350,7 @@ static char *last_word(char *text)
 }
 
 /* The numbers at the end of a line, which is cut before them. */
-static bool read_features(tarry__lines *l, char *rest, double *features,
+static bool read_features(tarry__session_lines *l, char *rest, double *features,
                           size_t dim)
 {
     for (size_t i = dim; i-- > 0;) {
@@ -365,7 +367,7 @@ static bool read_features(tarry__lines *l, char *rest, double *features,
     return true;
 }
 
-static void admit(tarry__lines *l, char *rest, int64_t now)
+static void admit(tarry__session_lines *l, char *rest, int64_t now)
 {
     const size_t dim = tarry__session_dim(l->session);
     tarry_error error;
@@ -386,7 +388,7 @@ static void admit(tarry__lines *l, char *rest, int64_t now)
     tarry__base_free(features);
 }
 
-static void withdraw(tarry__lines *l, char *name, int64_t now)
+static void withdraw(tarry__session_lines *l, char *name, int64_t now)
 {
     tarry_error error;
     last_word(name); /* cuts the blanks */
@@ -400,8 +402,8 @@ static void withdraw(tarry__lines *l, char *name, int64_t now)
 
 /* ---- asking ---------------------------------------------------------------*/
 
-static void say_waiting(tarry__lines *l, const tarry_pending *w,
-                        const tarry__description *d, json_t *list)
+static void say_waiting(tarry__session_lines *l, const tarry_pending *w,
+                        const tarry__session_description *d, json_t *list)
 {
     if (list != NULL) {
         json_array_append_new(
@@ -421,8 +423,8 @@ static void say_waiting(tarry__lines *l, const tarry_pending *w,
         say(l, "%s %ju %.3f\n", d->id, (uintmax_t)w->arm, d->seconds);
 }
 
-static void list_pending(tarry__lines *l, tarry_pending *rounds, size_t most,
-                         int64_t now)
+static void list_pending(tarry__session_lines *l, tarry_pending *rounds,
+                         size_t most, int64_t now)
 {
     size_t listed;
     uint64_t count;
@@ -432,7 +434,7 @@ static void list_pending(tarry__lines *l, tarry_pending *rounds, size_t most,
     tarry_status status = tarry__session_pending(l->session, most, rounds,
                                                  &listed, &count, &error);
     for (size_t i = 0; status == TARRY_OK && i < listed; i++) {
-        tarry__description d;
+        tarry__session_description d;
         status = tarry__session_describe(l->session, rounds[i].round, now, &d,
                                          &error);
         if (status == TARRY_OK)
@@ -450,7 +452,7 @@ static void list_pending(tarry__lines *l, tarry_pending *rounds, size_t most,
     json_decref(list);
 }
 
-static void pending(tarry__lines *l, const char *number, int64_t now)
+static void pending(tarry__session_lines *l, const char *number, int64_t now)
 {
     uint64_t most = UINT64_MAX, count;
     size_t listed;
@@ -475,7 +477,7 @@ static void pending(tarry__lines *l, const char *number, int64_t now)
     tarry__base_free(rounds);
 }
 
-static void status(tarry__lines *l)
+static void status(tarry__session_lines *l)
 {
     json_t *json = tarry__session_status(l->session, l->options.by_number);
     if (json != NULL)
@@ -484,7 +486,7 @@ static void status(tarry__lines *l)
         refuse(l, "store: it cannot be read");
 }
 
-static void save(tarry__lines *l, const char *path)
+static void save(tarry__session_lines *l, const char *path)
 {
     tarry_error error;
     tarry_policy *policy = tarry__session_policy(l->session);
@@ -531,7 +533,8 @@ static bool is(const char *word, const char *what)
 }
 
 /* Lines that stage events; false: it is none of them. */
-static bool take_event(tarry__lines *l, char **word, size_t count, int64_t now)
+static bool take_event(tarry__session_lines *l, char **word, size_t count,
+                       int64_t now)
 {
     if (count == 1 && is(word[0], "choose"))
         choose_one(l, NULL, now);
@@ -550,7 +553,7 @@ static bool take_event(tarry__lines *l, char **word, size_t count, int64_t now)
 
 /* Lines that ask: what happened before them is committed first, and what is
  * too old has expired, if that can be written. */
-static bool take_question(tarry__lines *l, char **word, size_t count,
+static bool take_question(tarry__session_lines *l, char **word, size_t count,
                           int64_t now)
 {
     tarry_error error;
@@ -567,7 +570,8 @@ static bool take_question(tarry__lines *l, char **word, size_t count,
     return true;
 }
 
-static bool take_words(tarry__lines *l, char *line, size_t begin, int64_t now)
+static bool take_words(tarry__session_lines *l, char *line, size_t begin,
+                       int64_t now)
 {
     char *word[3] = {"", NULL, NULL};
     const size_t count = split(line, word, 3);
@@ -589,7 +593,8 @@ static bool take_words(tarry__lines *l, char *line, size_t begin, int64_t now)
     return true;
 }
 
-bool tarry__lines_take(tarry__lines *l, char *line, size_t length, int64_t now)
+bool tarry__session_lines_take(tarry__session_lines *l, char *line,
+                               size_t length, int64_t now)
 {
     const size_t begin = l->size;
     char *rest;

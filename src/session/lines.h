@@ -8,28 +8,30 @@
 
 #include "session/session.h"
 
-typedef struct tarry__lines tarry__lines;
+typedef struct tarry__session_lines tarry__session_lines;
 
 typedef struct {
     bool json;      /* answers are JSON objects */
     bool by_number; /* arms are called by their numbers */
-} tarry__lines_options;
+} tarry__session_lines_options;
 
 /* The session must outlive it; NULL: out of memory. */
-tarry__lines *tarry__lines_create(tarry__session *session,
-                                  tarry__lines_options options);
-void tarry__lines_free(tarry__lines *lines);
+tarry__session_lines *
+tarry__session_lines_create(tarry__session *session,
+                            tarry__session_lines_options options);
+void tarry__session_lines_free(tarry__session_lines *lines);
 
 /* Takes one line, without its end, changes it, and adds its answer to the
  * group.  Answers whether to go on: false after `quit`. */
-bool tarry__lines_take(tarry__lines *lines, char *line, size_t length,
-                       int64_t now);
+bool tarry__session_lines_take(tarry__session_lines *lines, char *line,
+                               size_t length, int64_t now);
 
 /* How many lines wait in the group. */
-size_t tarry__lines_waiting(const tarry__lines *lines);
+size_t tarry__session_lines_waiting(const tarry__session_lines *lines);
 
 /* Commits the group and gives its answers, *size bytes, which live until the
  * next call; NULL: out of memory, and they are lost. */
-const char *tarry__lines_finish(tarry__lines *lines, size_t *size);
+const char *tarry__session_lines_finish(tarry__session_lines *lines,
+                                        size_t *size);
 
 #endif

@@ -1,12 +1,12 @@
 /* moves.c - see moves.h. */
 #include "session/moves.h"
 
-bool tarry__move_is_late(tarry_status status)
+bool tarry__moves_is_late(tarry_status status)
 {
     return status == TARRY_LATE || status == TARRY_EXPIRED;
 }
 
-bool tarry__move_has_arm(tarry_policy *p, size_t arm)
+bool tarry__moves_has_arm(tarry_policy *p, size_t arm)
 {
     tarry_policy_status s;
     tarry_policy_get_status(p, &s);
@@ -18,7 +18,7 @@ bool tarry__move_has_arm(tarry_policy *p, size_t arm)
     return i < s.n_available;
 }
 
-const char *tarry__move_refusal(tarry_status status)
+const char *tarry__moves_refusal(tarry_status status)
 {
     switch (status) {
     case TARRY_BAD_ARGUMENT:

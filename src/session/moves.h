@@ -6,12 +6,12 @@
 #include "tarry/policy.h"
 
 /* A loss was taken in, but it came late. */
-bool tarry__move_is_late(tarry_status status);
+bool tarry__moves_is_late(tarry_status status);
 
 /* Whether an arm is there and has not been withdrawn. */
-bool tarry__move_has_arm(tarry_policy *p, size_t arm);
+bool tarry__moves_has_arm(tarry_policy *p, size_t arm);
 
 /* Why a choice or an arm could not be changed. */
-const char *tarry__move_refusal(tarry_status status);
+const char *tarry__moves_refusal(tarry_status status);
 
 #endif

@@ -22,8 +22,9 @@ int64_t tarry__session_now(void)
 
 /* ---- the policy of an experiment ------------------------------------------*/
 
-static tarry_status make_policy(const tarry__experiment *e, const double *arms,
-                                tarry_policy **out, tarry_error *error)
+static tarry_status make_policy(const tarry__store_experiment *e,
+                                const double *arms, tarry_policy **out,
+                                tarry_error *error)
 {
     tarry_policy_params p = tarry_policy_defaults();
     p.n_arms = e->n_arms;
@@ -46,10 +47,10 @@ typedef struct {
     double *first; /* features of the arms it began with */
 } arms_taken;
 
-static tarry_status take_arm(void *context, const tarry__event *e)
+static tarry_status take_arm(void *context, const tarry__store_event *e)
 {
     arms_taken *t = context;
-    const tarry__experiment *made = t->session->made;
+    const tarry__store_experiment *made = t->session->made;
     if (t->first != NULL && e->arm < made->n_arms)
         memcpy(t->first + e->arm * made->dim, e->features,
                made->dim * sizeof(double));
@@ -80,18 +81,20 @@ typedef struct {
     tarry_error *error;
 } replaying;
 
-static tarry_status differs(const replaying *r, const tarry__event *e,
+static tarry_status differs(const replaying *r, const tarry__store_event *e,
                             const char *what, uint64_t now)
 {
     return tarry__base_fail(r->error, TARRY_BAD_STATE,
                             "experiment '%s', event %ju (%s, round %ju, arm "
                             "%ju): the policy now gives %s %ju",
                             r->session->made->name, (uintmax_t)e->seq,
-                            tarry__event_name(e->kind), (uintmax_t)e->round,
-                            (uintmax_t)e->arm, what, (uintmax_t)now);
+                            tarry__store_event_name(e->kind),
+                            (uintmax_t)e->round, (uintmax_t)e->arm, what,
+                            (uintmax_t)now);
 }
 
-static tarry_status replay_choice(const replaying *r, const tarry__event *e)
+static tarry_status replay_choice(const replaying *r,
+                                  const tarry__store_event *e)
 {
     uint64_t round;
     size_t arm;
@@ -106,44 +109,45 @@ static tarry_status replay_choice(const replaying *r, const tarry__event *e)
     return arm == e->arm ? TARRY_OK : differs(r, e, "arm", arm);
 }
 
-static tarry_status replay_other(const replaying *r, const tarry__event *e)
+static tarry_status replay_other(const replaying *r,
+                                 const tarry__store_event *e)
 {
     tarry_policy *p = r->session->policy;
     size_t arm;
     tarry_status status = TARRY_OK;
     switch (e->kind) {
-    case TARRY__EVENT_OBSERVE:
+    case TARRY__STORE_OBSERVE:
         status = tarry_policy_observe(p, e->round, e->value);
         break;
-    case TARRY__EVENT_CANCEL:
+    case TARRY__STORE_CANCEL:
         status = tarry_policy_cancel(p, e->round);
         break;
-    case TARRY__EVENT_EXPIRE:
+    case TARRY__STORE_EXPIRE:
         status = tarry_policy_expire(p, e->round);
         break;
-    case TARRY__EVENT_ADMIT:
+    case TARRY__STORE_ADMIT:
         status = tarry_policy_admit(p, e->features, &arm);
         if (status == TARRY_OK && arm != e->arm)
             return differs(r, e, "arm", arm);
         break;
-    case TARRY__EVENT_WITHDRAW:
+    case TARRY__STORE_WITHDRAW:
         status = tarry_policy_withdraw(p, e->arm);
         break;
-    case TARRY__EVENT_CHOOSE:
+    case TARRY__STORE_CHOOSE:
         break;
     }
     if (status == TARRY_NO_MEMORY)
         return tarry__base_fail(r->error, status, "out of memory");
-    return status == TARRY_OK || tarry__move_is_late(status)
+    return status == TARRY_OK || tarry__moves_is_late(status)
                ? TARRY_OK
                : differs(r, e, tarry_status_text(status), 0);
 }
 
-static tarry_status replay(void *context, const tarry__event *e)
+static tarry_status replay(void *context, const tarry__store_event *e)
 {
     const replaying *r = context;
     r->session->last_at = e->at;
-    return e->kind == TARRY__EVENT_CHOOSE ? replay_choice(r, e)
+    return e->kind == TARRY__STORE_CHOOSE ? replay_choice(r, e)
                                           : replay_other(r, e);
 }
 
@@ -252,19 +256,20 @@ static tarry_status check_names(const char *const *names, size_t count,
 }
 
 /* Adds the experiment to the store. */
-static tarry_status add(tarry__store *store, const tarry__experiment *e,
+static tarry_status add(tarry__store *store, const tarry__store_experiment *e,
                         const double *arms, const char *const *names,
                         uint64_t *number, tarry_error *error)
 {
-    tarry__event *events = tarry__base_zalloc(e->n_arms, sizeof *events);
+    tarry__store_event *events = tarry__base_zalloc(e->n_arms, sizeof *events);
     if (events == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     for (size_t k = 0; k < e->n_arms; k++)
-        events[k] = (tarry__event){.kind = TARRY__EVENT_ADMIT,
-                                   .arm = k,
-                                   .at = e->created_at,
-                                   .text = names != NULL ? names[k] : NULL,
-                                   .features = arms + k * e->dim};
+        events[k] =
+            (tarry__store_event){.kind = TARRY__STORE_ADMIT,
+                                 .arm = k,
+                                 .at = e->created_at,
+                                 .text = names != NULL ? names[k] : NULL,
+                                 .features = arms + k * e->dim};
     const tarry_status status =
         tarry__store_add(store, e, events, number, error);
     tarry__base_free(events);
@@ -272,7 +277,7 @@ static tarry_status add(tarry__store *store, const tarry__experiment *e,
 }
 
 /* What cannot be made is refused before anything is stored. */
-static tarry_status check_experiment(const tarry__experiment *e,
+static tarry_status check_experiment(const tarry__store_experiment *e,
                                      const double *arms,
                                      const char *const *names,
                                      tarry_error *error)
@@ -296,7 +301,7 @@ static tarry_status check_experiment(const tarry__experiment *e,
 }
 
 tarry_status tarry__session_create(tarry__store *store,
-                                   const tarry__experiment *e,
+                                   const tarry__store_experiment *e,
                                    const double *arms, const char *const *names,
                                    tarry__session **out, tarry_error *error)
 {
@@ -311,23 +316,23 @@ tarry_status tarry__session_create(tarry__store *store,
 }
 
 /* The experiment that a policy was made for, as far as it tells. */
-static tarry__experiment experiment_of(const tarry_policy_status *p,
-                                       const char *name)
+static tarry__store_experiment experiment_of(const tarry_policy_status *p,
+                                             const char *name)
 {
-    return (tarry__experiment){.name = name,
-                               .prefix = "",
-                               .policy = p->name,
-                               .expire_after = "",
-                               .n_arms = p->n_arms,
-                               .dim = p->dim,
-                               .low = p->low,
-                               .high = p->high,
-                               .maximize = p->maximize,
-                               .horizon = p->horizon,
-                               .confidence =
-                                   p->horizon == 0 ? p->confidence : 0,
-                               .seed = p->seed,
-                               .created_at = tarry__session_now()};
+    return (tarry__store_experiment){.name = name,
+                                     .prefix = "",
+                                     .policy = p->name,
+                                     .expire_after = "",
+                                     .n_arms = p->n_arms,
+                                     .dim = p->dim,
+                                     .low = p->low,
+                                     .high = p->high,
+                                     .maximize = p->maximize,
+                                     .horizon = p->horizon,
+                                     .confidence =
+                                         p->horizon == 0 ? p->confidence : 0,
+                                     .seed = p->seed,
+                                     .created_at = tarry__session_now()};
 }
 
 tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
@@ -340,7 +345,7 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
     size_t size;
     *out = NULL;
     tarry_policy_get_status(policy, &p);
-    const tarry__experiment e = experiment_of(&p, name);
+    const tarry__store_experiment e = experiment_of(&p, name);
     tarry_status status =
         names != NULL ? check_names(names, p.n_arms, error) : TARRY_OK;
     if (status == TARRY_OK)
@@ -390,7 +395,7 @@ tarry_status tarry__session_ready(tarry__session *s, tarry_error *error)
 {
     if (s->n_staged == s->room) {
         const size_t room = 2 * s->room + 64;
-        tarry__event *bigger =
+        tarry__store_event *bigger =
             tarry__base_grow(s->staged, s->n_staged, room, sizeof *s->staged);
         if (bigger == NULL)
             return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
@@ -400,7 +405,8 @@ tarry_status tarry__session_ready(tarry__session *s, tarry_error *error)
     return recover(s, error);
 }
 
-void tarry__session_stage(tarry__session *s, tarry__event event, int64_t now)
+void tarry__session_stage(tarry__session *s, tarry__store_event event,
+                          int64_t now)
 {
     if (now > s->last_at)
         s->last_at = now;

@@ -27,7 +27,7 @@ enum { TARRY__SESSION_MOST_ID = 64 }; /* characters of the user's own id */
  * why.  TARRY_BAD_ARGUMENT, TARRY_NOT_FINITE, TARRY_IO_ERROR,
  * TARRY_NO_MEMORY. */
 tarry_status tarry__session_create(tarry__store *store,
-                                   const tarry__experiment *e,
+                                   const tarry__store_experiment *e,
                                    const double *arms, const char *const *names,
                                    tarry__session **out, tarry_error *error);
 
@@ -62,27 +62,28 @@ typedef struct {
     double probability;
     int64_t at;
     bool repeated; /* the user's own id had been given before */
-} tarry__choice;
+} tarry__session_choice_made;
 
 /* `id`: the user's own, or NULL.  TARRY_BAD_ARGUMENT, TARRY_HORIZON_REACHED,
  * TARRY_NO_MEMORY. */
 tarry_status tarry__session_choose(tarry__session *s, const char *id,
-                                   int64_t now, tarry__choice *out,
+                                   int64_t now, tarry__session_choice_made *out,
                                    tarry_error *error);
 
 typedef enum {
-    TARRY__RESULT_OK,
-    TARRY__RESULT_LATE,
-    TARRY__RESULT_DUPLICATE /* the same loss again: harmless */
-} tarry__result;
+    TARRY__SESSION_OK,
+    TARRY__SESSION_LATE,
+    TARRY__SESSION_DUPLICATE /* the same loss again: harmless */
+} tarry__session_result;
 
-const char *tarry__result_name(tarry__result result);
+const char *tarry__session_result_name(tarry__session_result result);
 
 /* TARRY_UNKNOWN_ROUND: no such choice; TARRY_REPORTED_TWICE: another loss was
  * reported, or it was cancelled; TARRY_BAD_LOSS, TARRY_NO_MEMORY. */
 tarry_status tarry__session_observe(tarry__session *s, const char *id,
                                     double loss, int64_t now,
-                                    tarry__result *result, tarry_error *error);
+                                    tarry__session_result *result,
+                                    tarry_error *error);
 
 tarry_status tarry__session_cancel(tarry__session *s, const char *id,
                                    int64_t now, tarry_error *error);
@@ -121,11 +122,12 @@ typedef struct {
     char id[TARRY__SESSION_ID_ROOM]; /* as the user knows it */
     uint64_t rounds;                 /* its age in rounds */
     double seconds;                  /* and by the clock */
-} tarry__description;
+} tarry__session_description;
 
 /* What is known of a round that was chosen. */
 tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
-                                     int64_t now, tarry__description *out,
+                                     int64_t now,
+                                     tarry__session_description *out,
                                      tarry_error *error);
 
 /* The id that is generated for a round. */
@@ -144,7 +146,8 @@ json_t *tarry__session_arm_json(const tarry__session *s, size_t arm,
 
 size_t tarry__session_dim(const tarry__session *s);
 tarry_policy *tarry__session_policy(tarry__session *s); /* not to be changed */
-const tarry__experiment *tarry__session_experiment(const tarry__session *s);
+const tarry__store_experiment *
+tarry__session_experiment(const tarry__session *s);
 
 /* Milliseconds since 1970, by the system's clock. */
 int64_t tarry__session_now(void);

@@ -9,16 +9,16 @@ static const char *const kinds[] = {"choose", "observe", "cancel",
                                     "expire", "admit",   "withdraw"};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-const char *tarry__event_name(tarry__event_kind kind)
+const char *tarry__store_event_name(tarry__store_event_kind kind)
 {
     return kinds[kind];
 }
 
-bool tarry__event_kind_of(const char *name, tarry__event_kind *kind)
+bool tarry__store_event_kind_of(const char *name, tarry__store_event_kind *kind)
 {
     for (int i = 0; i < N_KINDS; i++)
         if (strcmp(kinds[i], name) == 0) {
-            *kind = (tarry__event_kind)i;
+            *kind = (tarry__store_event_kind)i;
             return true;
         }
     return false;
@@ -31,7 +31,7 @@ static uint64_t add_text(uint64_t sum, const char *text)
     return tarry__base_digest(sum, text, strlen(text));
 }
 
-uint64_t tarry__experiment_digest(const tarry__experiment *e)
+uint64_t tarry__store_experiment_digest(const tarry__store_experiment *e)
 {
     const uint64_t counts[] = {e->n_arms,
                                e->dim,
@@ -50,7 +50,8 @@ uint64_t tarry__experiment_digest(const tarry__experiment *e)
     return tarry__base_digest(sum, numbers, sizeof numbers);
 }
 
-uint64_t tarry__event_digest(uint64_t sum, const tarry__event *e, uint64_t dim)
+uint64_t tarry__store_event_digest(uint64_t sum, const tarry__store_event *e,
+                                   uint64_t dim)
 {
     uint64_t fields[] = {e->seq, e->kind, e->round, e->arm, 0, (uint64_t)e->at};
     memcpy(&fields[4], &e->value, sizeof e->value);
@@ -65,7 +66,7 @@ uint64_t tarry__event_digest(uint64_t sum, const tarry__event *e, uint64_t dim)
 /* ---- the list -------------------------------------------------------------*/
 
 /* Copies the four texts one after another, into one block. */
-static tarry_status copy_texts(tarry__experiment *e)
+static tarry_status copy_texts(tarry__store_experiment *e)
 {
     const char **texts[] = {&e->name, &e->prefix, &e->policy, &e->expire_after};
     size_t size = 0;
@@ -89,20 +90,21 @@ static void free_head(tarry__store_head *h)
     tarry__base_free(h);
 }
 
-static tarry__store_head *make_head(const tarry__experiment *e)
+static tarry__store_head *make_head(const tarry__store_experiment *e)
 {
     tarry__store_head *h = tarry__base_alloc(1, sizeof *h);
     if (h == NULL)
         return NULL;
-    *h = (tarry__store_head){.made = *e, .sum = tarry__experiment_digest(e)};
+    *h = (tarry__store_head){.made = *e,
+                             .sum = tarry__store_experiment_digest(e)};
     if (copy_texts(&h->made) == TARRY_OK)
         return h;
     tarry__base_free(h);
     return NULL;
 }
 
-tarry_status tarry__heads_add(tarry__store_heads *heads,
-                              const tarry__experiment *e)
+tarry_status tarry__store_heads_add(tarry__store_heads *heads,
+                                    const tarry__store_experiment *e)
 {
     if (heads->count == heads->room) {
         const size_t room = 2 * heads->room + 8;
@@ -120,15 +122,15 @@ tarry_status tarry__heads_add(tarry__store_heads *heads,
     return TARRY_OK;
 }
 
-void tarry__heads_drop_last(tarry__store_heads *heads)
+void tarry__store_heads_drop_last(tarry__store_heads *heads)
 {
     free_head(heads->head[--heads->count]);
 }
 
-void tarry__heads_clear(tarry__store_heads *heads)
+void tarry__store_heads_clear(tarry__store_heads *heads)
 {
     while (heads->count > 0)
-        tarry__heads_drop_last(heads);
+        tarry__store_heads_drop_last(heads);
     tarry__base_free(heads->head);
     *heads = (tarry__store_heads){0};
 }

@@ -6,8 +6,8 @@
 #include "store/store.h"
 
 typedef struct {
-    tarry__experiment made; /* its texts are owned */
-    uint64_t events, sum;   /* how many, and the digest after the last */
+    tarry__store_experiment made; /* its texts are owned */
+    uint64_t events, sum;         /* how many, and the digest after the last */
 } tarry__store_head;
 
 typedef struct {
@@ -16,16 +16,17 @@ typedef struct {
 } tarry__store_heads;
 
 /* Copies an experiment to the end of the list, its digest begun. */
-tarry_status tarry__heads_add(tarry__store_heads *heads,
-                              const tarry__experiment *e);
-void tarry__heads_drop_last(tarry__store_heads *heads);
-void tarry__heads_clear(tarry__store_heads *heads);
+tarry_status tarry__store_heads_add(tarry__store_heads *heads,
+                                    const tarry__store_experiment *e);
+void tarry__store_heads_drop_last(tarry__store_heads *heads);
+void tarry__store_heads_clear(tarry__store_heads *heads);
 
 /* The digest of an experiment's own fields, with which that of its log begins,
  * and what an event adds to it.  Against accidents, not against forgery. */
-uint64_t tarry__experiment_digest(const tarry__experiment *e);
-uint64_t tarry__event_digest(uint64_t sum, const tarry__event *event,
-                             uint64_t dim);
+uint64_t tarry__store_experiment_digest(const tarry__store_experiment *e);
+uint64_t tarry__store_event_digest(uint64_t sum,
+                                   const tarry__store_event *event,
+                                   uint64_t dim);
 
 typedef struct {
     /* Opens and verifies; fills the list of experiments. */
@@ -37,22 +38,23 @@ typedef struct {
      * is the running digest after each event, batch by batch.  `heads` is as
      * it will be afterwards. */
     tarry_status (*append)(void *state, const tarry__store_heads *heads,
-                           const tarry__experiment *added,
+                           const tarry__store_experiment *added,
                            const tarry__store_batch *batches, size_t n,
                            const uint64_t *sums, tarry_error *error);
     tarry_status (*probe)(void *state, tarry_error *error);
     tarry_status (*scan)(void *state, const tarry__store_heads *heads,
                          uint64_t experiment, uint64_t seq,
-                         tarry_status (*take)(void *, const tarry__event *),
+                         tarry_status (*take)(void *,
+                                              const tarry__store_event *),
                          void *context, tarry_error *error);
     tarry_status (*scan_arms)(void *state, const tarry__store_heads *heads,
                               uint64_t experiment,
                               tarry_status (*take)(void *,
-                                                   const tarry__event *),
+                                                   const tarry__store_event *),
                               void *context, tarry_error *error);
     tarry_status (*look)(void *state, uint64_t experiment,
-                         tarry__event_kind kind, uint64_t round,
-                         tarry__event *event, char *id, bool *found,
+                         tarry__store_event_kind kind, uint64_t round,
+                         tarry__store_event *event, char *id, bool *found,
                          tarry_error *error);
     tarry_status (*look_id)(void *state, const char *id, uint64_t *experiment,
                             uint64_t *round, bool *found, tarry_error *error);

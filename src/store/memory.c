@@ -112,7 +112,7 @@ static void *copy_of(const void *from, size_t size)
 
 /* Keeps an event's text and features; they are not part of the log before
  * l->count has passed them. */
-static bool keep_extra(log_of *l, const tarry__event *e, uint64_t dim)
+static bool keep_extra(log_of *l, const tarry__store_event *e, uint64_t dim)
 {
     if (e->text == NULL && e->features == NULL)
         return true;
@@ -124,7 +124,7 @@ static bool keep_extra(log_of *l, const tarry__event *e, uint64_t dim)
     const bool is_whole = (x.text != NULL) == (e->text != NULL) &&
                           (x.features != NULL) == (e->features != NULL);
     if (is_whole &&
-        (e->kind != TARRY__EVENT_CHOOSE ||
+        (e->kind != TARRY__STORE_CHOOSE ||
          tarry__texts_add(&l->ids, e->text, e->round, NULL) == TARRY_OK)) {
         l->extra[l->n_extra++] = x;
         return true;
@@ -146,11 +146,11 @@ static void drop_extras(log_of *l, size_t kept)
 }
 
 /* Needs no memory. */
-static void add_event(log_of *l, const tarry__event *e)
+static void add_event(log_of *l, const tarry__store_event *e)
 {
     const size_t place = l->count + 1;
     uint64_t link = e->arm;
-    if (e->kind == TARRY__EVENT_CHOOSE) {
+    if (e->kind == TARRY__STORE_CHOOSE) {
         if (l->first == 0)
             l->first = e->round;
         l->choice[l->n_rounds] = place;
@@ -185,7 +185,7 @@ static bool add_log(memory *m)
 }
 
 static tarry_status append(void *state, const tarry__store_heads *heads,
-                           const tarry__experiment *added,
+                           const tarry__store_experiment *added,
                            const tarry__store_batch *batches, size_t n,
                            const uint64_t *sums, tarry_error *error)
 {
@@ -222,23 +222,23 @@ static tarry_status probe(void *state, tarry_error *error)
 
 /* ---- asking ---------------------------------------------------------------*/
 
-static tarry__event event_at(const log_of *l, size_t place)
+static tarry__store_event event_at(const log_of *l, size_t place)
 {
     const record *r = &l->record[place - 1];
     const bool has_arm =
-        r->kind == TARRY__EVENT_CHOOSE || r->kind >= TARRY__EVENT_ADMIT;
-    return (tarry__event){.kind = (tarry__event_kind)r->kind,
-                          .seq = place,
-                          .round = r->round,
-                          .arm = has_arm ? r->arm : 0,
-                          .value = r->value,
-                          .at = r->at};
+        r->kind == TARRY__STORE_CHOOSE || r->kind >= TARRY__STORE_ADMIT;
+    return (tarry__store_event){.kind = (tarry__store_event_kind)r->kind,
+                                .seq = place,
+                                .round = r->round,
+                                .arm = has_arm ? r->arm : 0,
+                                .value = r->value,
+                                .at = r->at};
 }
 
-static tarry_status scan(void *state, const tarry__store_heads *heads,
-                         uint64_t experiment, uint64_t seq,
-                         tarry_status (*take)(void *, const tarry__event *),
-                         void *context, tarry_error *error)
+static tarry_status
+scan(void *state, const tarry__store_heads *heads, uint64_t experiment,
+     uint64_t seq, tarry_status (*take)(void *, const tarry__store_event *),
+     void *context, tarry_error *error)
 {
     const log_of *l = &((memory *)state)->log[experiment - 1];
     (void)heads, (void)error;
@@ -246,7 +246,7 @@ static tarry_status scan(void *state, const tarry__store_heads *heads,
     while (x < l->n_extra && l->extra[x].place <= seq)
         x++;
     for (size_t place = seq + 1; place <= l->count; place++) {
-        tarry__event e = event_at(l, place);
+        tarry__store_event e = event_at(l, place);
         if (x < l->n_extra && l->extra[x].place == place) {
             e.text = l->extra[x].text;
             e.features = l->extra[x++].features;
@@ -260,17 +260,17 @@ static tarry_status scan(void *state, const tarry__store_heads *heads,
 
 static tarry_status
 scan_arms(void *state, const tarry__store_heads *heads, uint64_t experiment,
-          tarry_status (*take)(void *, const tarry__event *), void *context,
-          tarry_error *error)
+          tarry_status (*take)(void *, const tarry__store_event *),
+          void *context, tarry_error *error)
 {
     const log_of *l = &((memory *)state)->log[experiment - 1];
     (void)heads, (void)error;
     for (size_t x = 0; x < l->n_extra; x++) {
-        tarry__event e = event_at(l, l->extra[x].place);
+        tarry__store_event e = event_at(l, l->extra[x].place);
         e.text = l->extra[x].text;
         e.features = l->extra[x].features;
         const tarry_status status =
-            e.kind == TARRY__EVENT_ADMIT ? take(context, &e) : TARRY_OK;
+            e.kind == TARRY__STORE_ADMIT ? take(context, &e) : TARRY_OK;
         if (status != TARRY_OK)
             return status;
     }
@@ -294,8 +294,8 @@ static void copy_id(const log_of *l, size_t place, char *id)
 }
 
 static tarry_status look(void *state, uint64_t experiment,
-                         tarry__event_kind kind, uint64_t round,
-                         tarry__event *event, char *id, bool *found,
+                         tarry__store_event_kind kind, uint64_t round,
+                         tarry__store_event *event, char *id, bool *found,
                          tarry_error *error)
 {
     const log_of *l = &((memory *)state)->log[experiment - 1];
@@ -303,7 +303,7 @@ static tarry_status look(void *state, uint64_t experiment,
     *found = false;
     if (l->first == 0 || round < l->first || round - l->first >= l->n_rounds)
         return TARRY_OK;
-    size_t place = kind == TARRY__EVENT_CHOOSE ? l->choice[round - l->first]
+    size_t place = kind == TARRY__STORE_CHOOSE ? l->choice[round - l->first]
                                                : l->fate[round - l->first];
     while (place != 0 && l->record[place - 1].kind != kind)
         place = l->record[place - 1].arm;

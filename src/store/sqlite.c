@@ -45,36 +45,40 @@ tarry_status tarry__sqlite_prepare(tarry__sqlite *s, const char *sql,
     return code == SQLITE_OK ? TARRY_OK : tarry__sqlite_fail(s, error);
 }
 
-static const char *const texts[TARRY__SQL_COUNT] = {
-    [TARRY__SQL_BEGIN] = "BEGIN IMMEDIATE",
-    [TARRY__SQL_COMMIT] = "COMMIT",
-    [TARRY__SQL_ROLLBACK] = "ROLLBACK",
-    [TARRY__SQL_PROBE] = "UPDATE experiments SET name = name WHERE number = 1",
-    [TARRY__SQL_ADD_EXPERIMENT] =
+static const char *const texts[TARRY__SQLITE_COUNT] = {
+    [TARRY__SQLITE_BEGIN] = "BEGIN IMMEDIATE",
+    [TARRY__SQLITE_COMMIT] = "COMMIT",
+    [TARRY__SQLITE_ROLLBACK] = "ROLLBACK",
+    [TARRY__SQLITE_PROBE] =
+        "UPDATE experiments SET name = name WHERE number = 1",
+    [TARRY__SQLITE_ADD_EXPERIMENT] =
         "INSERT INTO experiments VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [TARRY__SQL_ADD_CHOICE] = "INSERT INTO choices VALUES(?,?,?,?,?,?,?,?)",
-    [TARRY__SQL_ADD_REPORT] = "INSERT INTO reports VALUES(?,?,?,?,?,?,?,?,?)",
-    [TARRY__SQL_LOOK_CHOICE] =
+    [TARRY__SQLITE_ADD_CHOICE] = "INSERT INTO choices VALUES(?,?,?,?,?,?,?,?)",
+    [TARRY__SQLITE_ADD_REPORT] =
+        "INSERT INTO reports VALUES(?,?,?,?,?,?,?,?,?)",
+    [TARRY__SQLITE_LOOK_CHOICE] =
         "SELECT round, seq, arm, probability, at, id FROM "
         "choices WHERE experiment = ? AND round = ?",
-    [TARRY__SQL_LOOK_REPORT] =
+    [TARRY__SQLITE_LOOK_REPORT] =
         "SELECT seq, value, at FROM reports INDEXED BY by_item "
         "WHERE experiment = ? AND item = ? AND kind = ?",
-    [TARRY__SQL_LOOK_ID] = "SELECT experiment, round FROM choices "
-                           "INDEXED BY own_ids WHERE id = ?",
-    [TARRY__SQL_LAST_ROUND] = "SELECT round FROM choices WHERE experiment = ? "
-                              "ORDER BY round DESC LIMIT 1",
-    [TARRY__SQL_ADD_SNAPSHOT] = "INSERT INTO snapshots VALUES(?,?,?,?,?)",
-    [TARRY__SQL_DROP_SNAPSHOTS] = "DELETE FROM snapshots WHERE experiment = ?",
-    [TARRY__SQL_SNAPSHOT] = "SELECT seq, part, state, sum FROM snapshots "
-                            "WHERE experiment = ? ORDER BY seq, part",
-    [TARRY__SQL_SCAN_CHOICES] =
+    [TARRY__SQLITE_LOOK_ID] = "SELECT experiment, round FROM choices "
+                              "INDEXED BY own_ids WHERE id = ?",
+    [TARRY__SQLITE_LAST_ROUND] =
+        "SELECT round FROM choices WHERE experiment = ? "
+        "ORDER BY round DESC LIMIT 1",
+    [TARRY__SQLITE_ADD_SNAPSHOT] = "INSERT INTO snapshots VALUES(?,?,?,?,?)",
+    [TARRY__SQLITE_DROP_SNAPSHOTS] =
+        "DELETE FROM snapshots WHERE experiment = ?",
+    [TARRY__SQLITE_SNAPSHOT] = "SELECT seq, part, state, sum FROM snapshots "
+                               "WHERE experiment = ? ORDER BY seq, part",
+    [TARRY__SQLITE_SCAN_CHOICES] =
         "SELECT round, seq, arm, probability, at, id, sum FROM choices "
         "WHERE experiment = ? AND round >= ? ORDER BY round",
-    [TARRY__SQL_SCAN_REPORTS] =
+    [TARRY__SQLITE_SCAN_REPORTS] =
         "SELECT seq, kind, item, value, at, name, features, sum FROM reports "
         "WHERE experiment = ? AND seq > ? ORDER BY seq",
-    [TARRY__SQL_SCAN_ARMS] =
+    [TARRY__SQLITE_SCAN_ARMS] =
         "SELECT seq, kind, item, value, at, name, features, sum FROM reports "
         "INDEXED BY by_item WHERE experiment = ? AND kind = 'admit' "
         "ORDER BY item"};
@@ -82,13 +86,13 @@ static const char *const texts[TARRY__SQL_COUNT] = {
 static tarry_status prepare_all(tarry__sqlite *s, tarry_error *error)
 {
     tarry_status status = TARRY_OK;
-    for (int i = 0; status == TARRY_OK && i < TARRY__SQL_COUNT; i++)
+    for (int i = 0; status == TARRY_OK && i < TARRY__SQLITE_COUNT; i++)
         status = tarry__sqlite_prepare(s, texts[i], &s->statement[i], error);
     return status;
 }
 
 /* Runs a statement that gives no rows. */
-static bool run(tarry__sqlite *s, tarry__sql which)
+static bool run(tarry__sqlite *s, tarry__sqlite_sql which)
 {
     sqlite3_stmt *statement = s->statement[which];
     const int code = sqlite3_step(statement);
@@ -121,7 +125,7 @@ static char *resolve(const char *path)
 static void close_sqlite(void *state)
 {
     tarry__sqlite *s = state;
-    for (int i = 0; i < TARRY__SQL_COUNT; i++)
+    for (int i = 0; i < TARRY__SQLITE_COUNT; i++)
         sqlite3_finalize(s->statement[i]);
     sqlite3_close(s->db);
     tarry__lock_give(&s->lock);
@@ -249,9 +253,9 @@ static void bind_count(sqlite3_stmt *q, int at, uint64_t count)
 }
 
 static bool add_experiment(tarry__sqlite *s, uint64_t number,
-                           const tarry__experiment *e)
+                           const tarry__store_experiment *e)
 {
-    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_EXPERIMENT];
+    sqlite3_stmt *q = s->statement[TARRY__SQLITE_ADD_EXPERIMENT];
     bind_count(q, 1, number);
     bind_text(q, 2, e->name);
     bind_text(q, 3, e->prefix);
@@ -267,13 +271,13 @@ static bool add_experiment(tarry__sqlite *s, uint64_t number,
     bind_count(q, 13, e->n_arms);
     bind_count(q, 14, e->dim);
     sqlite3_bind_int64(q, 15, e->created_at);
-    return run(s, TARRY__SQL_ADD_EXPERIMENT);
+    return run(s, TARRY__SQLITE_ADD_EXPERIMENT);
 }
 
 static bool add_choice(tarry__sqlite *s, uint64_t experiment,
-                       const tarry__event *e, uint64_t sum)
+                       const tarry__store_event *e, uint64_t sum)
 {
-    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_CHOICE];
+    sqlite3_stmt *q = s->statement[TARRY__SQLITE_ADD_CHOICE];
     bind_count(q, 1, experiment);
     bind_count(q, 2, e->round);
     bind_count(q, 3, e->seq);
@@ -282,17 +286,17 @@ static bool add_choice(tarry__sqlite *s, uint64_t experiment,
     sqlite3_bind_int64(q, 6, e->at);
     bind_text(q, 7, e->text);
     bind_count(q, 8, sum);
-    return run(s, TARRY__SQL_ADD_CHOICE);
+    return run(s, TARRY__SQLITE_ADD_CHOICE);
 }
 
 static bool add_report(tarry__sqlite *s, uint64_t experiment,
-                       const tarry__event *e, uint64_t dim, uint64_t sum)
+                       const tarry__store_event *e, uint64_t dim, uint64_t sum)
 {
-    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_REPORT];
+    sqlite3_stmt *q = s->statement[TARRY__SQLITE_ADD_REPORT];
     bind_count(q, 1, experiment);
     bind_count(q, 2, e->seq);
-    bind_text(q, 3, tarry__event_name(e->kind));
-    bind_count(q, 4, e->kind < TARRY__EVENT_ADMIT ? e->round : e->arm);
+    bind_text(q, 3, tarry__store_event_name(e->kind));
+    bind_count(q, 4, e->kind < TARRY__STORE_ADMIT ? e->round : e->arm);
     sqlite3_bind_double(q, 5, e->value);
     sqlite3_bind_int64(q, 6, e->at);
     bind_text(q, 7, e->text);
@@ -302,7 +306,7 @@ static bool add_report(tarry__sqlite *s, uint64_t experiment,
     else
         sqlite3_bind_null(q, 8);
     bind_count(q, 9, sum);
-    return run(s, TARRY__SQL_ADD_REPORT);
+    return run(s, TARRY__SQLITE_ADD_REPORT);
 }
 
 static bool add_batch(tarry__sqlite *s, const tarry__store_batch *b,
@@ -310,8 +314,8 @@ static bool add_batch(tarry__sqlite *s, const tarry__store_batch *b,
 {
     bool done = true;
     for (size_t i = 0; done && i < b->count; i++) {
-        const tarry__event *e = &b->events[i];
-        done = e->kind == TARRY__EVENT_CHOOSE
+        const tarry__store_event *e = &b->events[i];
+        done = e->kind == TARRY__STORE_CHOOSE
                    ? add_choice(s, b->experiment, e, sums[i])
                    : add_report(s, b->experiment, e, dim, sums[i]);
     }
@@ -322,21 +326,21 @@ static bool add_batch(tarry__sqlite *s, const tarry__store_batch *b,
  * thing that went wrong. */
 static tarry_status finish(tarry__sqlite *s, bool done, tarry_error *error)
 {
-    if (done && run(s, TARRY__SQL_COMMIT))
+    if (done && run(s, TARRY__SQLITE_COMMIT))
         return TARRY_OK;
     const tarry_status status = tarry__sqlite_fail(s, error);
     if (!sqlite3_get_autocommit(s->db))
-        run(s, TARRY__SQL_ROLLBACK);
+        run(s, TARRY__SQLITE_ROLLBACK);
     return status;
 }
 
 static tarry_status append(void *state, const tarry__store_heads *heads,
-                           const tarry__experiment *added,
+                           const tarry__store_experiment *added,
                            const tarry__store_batch *batches, size_t n,
                            const uint64_t *sums, tarry_error *error)
 {
     tarry__sqlite *s = state;
-    bool done = run(s, TARRY__SQL_BEGIN) &&
+    bool done = run(s, TARRY__SQLITE_BEGIN) &&
                 (added == NULL || add_experiment(s, heads->count, added));
     for (size_t i = 0; done && i < n; i++) {
         const tarry__store_head *h = heads->head[batches[i].experiment - 1];
@@ -355,7 +359,7 @@ static tarry_status append(void *state, const tarry__store_heads *heads,
 static tarry_status probe(void *state, tarry_error *error)
 {
     tarry__sqlite *s = state;
-    return finish(s, run(s, TARRY__SQL_BEGIN) && run(s, TARRY__SQL_PROBE),
+    return finish(s, run(s, TARRY__SQLITE_BEGIN) && run(s, TARRY__SQLITE_PROBE),
                   error);
 }
 
@@ -364,7 +368,7 @@ static tarry_status probe(void *state, tarry_error *error)
 /* Goes through a scan that was begun, and ends it. */
 static tarry_status go_through(tarry__sqlite_scan *rows, tarry_status status,
                                tarry_status (*take)(void *,
-                                                    const tarry__event *),
+                                                    const tarry__store_event *),
                                void *context, tarry_error *error)
 {
     const tarry__sqlite_row *row;
@@ -376,10 +380,10 @@ static tarry_status go_through(tarry__sqlite_scan *rows, tarry_status status,
     return status;
 }
 
-static tarry_status scan(void *state, const tarry__store_heads *heads,
-                         uint64_t experiment, uint64_t seq,
-                         tarry_status (*take)(void *, const tarry__event *),
-                         void *context, tarry_error *error)
+static tarry_status
+scan(void *state, const tarry__store_heads *heads, uint64_t experiment,
+     uint64_t seq, tarry_status (*take)(void *, const tarry__store_event *),
+     void *context, tarry_error *error)
 {
     tarry__sqlite_scan rows;
     const uint64_t dim = heads->head[experiment - 1]->made.dim;
@@ -390,8 +394,8 @@ static tarry_status scan(void *state, const tarry__store_heads *heads,
 
 static tarry_status
 scan_arms(void *state, const tarry__store_heads *heads, uint64_t experiment,
-          tarry_status (*take)(void *, const tarry__event *), void *context,
-          tarry_error *error)
+          tarry_status (*take)(void *, const tarry__store_event *),
+          void *context, tarry_error *error)
 {
     tarry__sqlite_scan rows;
     const uint64_t dim = heads->head[experiment - 1]->made.dim;
@@ -401,7 +405,7 @@ scan_arms(void *state, const tarry__store_heads *heads, uint64_t experiment,
 }
 
 /* Steps a statement that gives at most one row, which `read` takes. */
-static tarry_status look_up(tarry__sqlite *s, tarry__sql which,
+static tarry_status look_up(tarry__sqlite *s, tarry__sqlite_sql which,
                             void (*read)(sqlite3_stmt *, void *), void *out,
                             bool *found, tarry_error *error)
 {
@@ -417,7 +421,7 @@ static tarry_status look_up(tarry__sqlite *s, tarry__sql which,
 }
 
 typedef struct {
-    tarry__event *event;
+    tarry__store_event *event;
     char *id; /* or NULL */
 } looked;
 
@@ -425,12 +429,13 @@ static void take_choice(sqlite3_stmt *q, void *out)
 {
     const looked *l = out;
     const char *id = (const char *)sqlite3_column_text(q, 5);
-    *l->event = (tarry__event){.kind = TARRY__EVENT_CHOOSE,
-                               .round = (uint64_t)sqlite3_column_int64(q, 0),
-                               .seq = (uint64_t)sqlite3_column_int64(q, 1),
-                               .arm = (uint64_t)sqlite3_column_int64(q, 2),
-                               .value = sqlite3_column_double(q, 3),
-                               .at = sqlite3_column_int64(q, 4)};
+    *l->event =
+        (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
+                             .round = (uint64_t)sqlite3_column_int64(q, 0),
+                             .seq = (uint64_t)sqlite3_column_int64(q, 1),
+                             .arm = (uint64_t)sqlite3_column_int64(q, 2),
+                             .value = sqlite3_column_double(q, 3),
+                             .at = sqlite3_column_int64(q, 4)};
     if (l->id != NULL) {
         l->id[0] = '\0';
         strncat(l->id, id != NULL ? id : "", TARRY__STORE_ID_ROOM - 1);
@@ -439,26 +444,26 @@ static void take_choice(sqlite3_stmt *q, void *out)
 
 static void take_report(sqlite3_stmt *q, void *out)
 {
-    tarry__event *e = ((const looked *)out)->event;
+    tarry__store_event *e = ((const looked *)out)->event;
     e->seq = (uint64_t)sqlite3_column_int64(q, 0);
     e->value = sqlite3_column_double(q, 1);
     e->at = sqlite3_column_int64(q, 2);
 }
 
 static tarry_status look(void *state, uint64_t experiment,
-                         tarry__event_kind kind, uint64_t round,
-                         tarry__event *event, char *id, bool *found,
+                         tarry__store_event_kind kind, uint64_t round,
+                         tarry__store_event *event, char *id, bool *found,
                          tarry_error *error)
 {
     tarry__sqlite *s = state;
-    const bool is_choice = kind == TARRY__EVENT_CHOOSE;
-    const tarry__sql which =
-        is_choice ? TARRY__SQL_LOOK_CHOICE : TARRY__SQL_LOOK_REPORT;
+    const bool is_choice = kind == TARRY__STORE_CHOOSE;
+    const tarry__sqlite_sql which =
+        is_choice ? TARRY__SQLITE_LOOK_CHOICE : TARRY__SQLITE_LOOK_REPORT;
     bind_count(s->statement[which], 1, experiment);
     bind_count(s->statement[which], 2, round);
     if (!is_choice)
-        bind_text(s->statement[which], 3, tarry__event_name(kind));
-    *event = (tarry__event){.kind = kind, .round = round};
+        bind_text(s->statement[which], 3, tarry__store_event_name(kind));
+    *event = (tarry__store_event){.kind = kind, .round = round};
     looked out = {event, id};
     return look_up(s, which, is_choice ? take_choice : take_report, &out, found,
                    error);
@@ -476,9 +481,9 @@ static tarry_status look_id(void *state, const char *id, uint64_t *experiment,
 {
     tarry__sqlite *s = state;
     uint64_t pair[2] = {0};
-    bind_text(s->statement[TARRY__SQL_LOOK_ID], 1, id);
+    bind_text(s->statement[TARRY__SQLITE_LOOK_ID], 1, id);
     const tarry_status status =
-        look_up(s, TARRY__SQL_LOOK_ID, take_pair, pair, found, error);
+        look_up(s, TARRY__SQLITE_LOOK_ID, take_pair, pair, found, error);
     *experiment = pair[0];
     *round = pair[1];
     return status;
@@ -496,13 +501,13 @@ static tarry_status round_at(void *state, uint64_t experiment, int64_t at,
     tarry__sqlite *s = state;
     uint64_t low = 0, high = 0; /* the answer is one of low, ..., high */
     bool found;
-    bind_count(s->statement[TARRY__SQL_LAST_ROUND], 1, experiment);
+    bind_count(s->statement[TARRY__SQLITE_LAST_ROUND], 1, experiment);
     tarry_status status =
-        look_up(s, TARRY__SQL_LAST_ROUND, take_count, &high, &found, error);
+        look_up(s, TARRY__SQLITE_LAST_ROUND, take_count, &high, &found, error);
     while (status == TARRY_OK && low < high) {
         const uint64_t middle = low + (high - low + 1) / 2;
-        tarry__event e;
-        status = look(s, experiment, TARRY__EVENT_CHOOSE, middle, &e, NULL,
+        tarry__store_event e;
+        status = look(s, experiment, TARRY__STORE_CHOOSE, middle, &e, NULL,
                       &found, error);
         if (found && e.at <= at)
             low = middle;
@@ -527,21 +532,22 @@ static uint64_t part_digest(uint64_t experiment, uint64_t seq, uint64_t part,
 static bool add_part(tarry__sqlite *s, uint64_t experiment, uint64_t seq,
                      uint64_t part, const void *bytes, size_t size)
 {
-    sqlite3_stmt *q = s->statement[TARRY__SQL_ADD_SNAPSHOT];
+    sqlite3_stmt *q = s->statement[TARRY__SQLITE_ADD_SNAPSHOT];
     bind_count(q, 1, experiment);
     bind_count(q, 2, seq);
     bind_count(q, 3, part);
     sqlite3_bind_blob64(q, 4, bytes, size, SQLITE_STATIC);
     bind_count(q, 5, part_digest(experiment, seq, part, bytes, size));
-    return run(s, TARRY__SQL_ADD_SNAPSHOT);
+    return run(s, TARRY__SQLITE_ADD_SNAPSHOT);
 }
 
 static tarry_status save(void *state, uint64_t experiment, uint64_t seq,
                          const void *bytes, size_t size, tarry_error *error)
 {
     tarry__sqlite *s = state;
-    bind_count(s->statement[TARRY__SQL_DROP_SNAPSHOTS], 1, experiment);
-    bool done = run(s, TARRY__SQL_BEGIN) && run(s, TARRY__SQL_DROP_SNAPSHOTS);
+    bind_count(s->statement[TARRY__SQLITE_DROP_SNAPSHOTS], 1, experiment);
+    bool done =
+        run(s, TARRY__SQLITE_BEGIN) && run(s, TARRY__SQLITE_DROP_SNAPSHOTS);
     for (size_t at = 0; done && at < size; at += PART_BYTES) {
         const size_t left = size - at;
         done = add_part(s, experiment, seq, at / PART_BYTES,
@@ -591,7 +597,7 @@ static tarry_status load(void *state, uint64_t experiment, uint64_t *seq,
                          void **bytes, size_t *size, tarry_error *error)
 {
     tarry__sqlite *s = state;
-    sqlite3_stmt *q = s->statement[TARRY__SQL_SNAPSHOT];
+    sqlite3_stmt *q = s->statement[TARRY__SQLITE_SNAPSHOT];
     snapshot found = {.experiment = experiment};
     tarry_status status = TARRY_OK;
     int code = SQLITE_ROW;

@@ -31,8 +31,8 @@ static bool read_text(sqlite3_stmt *row, int column, const char **text)
 /* round, seq, arm, probability, at, id, sum */
 static bool read_choice(sqlite3_stmt *row, tarry__sqlite_row *out)
 {
-    out->event = (tarry__event){
-        .kind = TARRY__EVENT_CHOOSE,
+    out->event = (tarry__store_event){
+        .kind = TARRY__STORE_CHOOSE,
         .round = (uint64_t)sqlite3_column_int64(row, 0),
         .seq = (uint64_t)sqlite3_column_int64(row, 1),
         .arm = (uint64_t)sqlite3_column_int64(row, 2),
@@ -48,10 +48,10 @@ static bool read_choice(sqlite3_stmt *row, tarry__sqlite_row *out)
 /* Only an admitted arm has features, one per dimension.  They are copied, as a
  * blob need not be aligned. */
 static bool read_features(sqlite3_stmt *row, int column, uint64_t dim,
-                          double *features, tarry__event *e)
+                          double *features, tarry__store_event *e)
 {
     const int type = sqlite3_column_type(row, column);
-    if (e->kind != TARRY__EVENT_ADMIT)
+    if (e->kind != TARRY__STORE_ADMIT)
         return type == SQLITE_NULL;
     const void *blob = sqlite3_column_blob(row, column);
     const size_t size = (size_t)sqlite3_column_bytes(row, column);
@@ -67,17 +67,17 @@ static bool read_report(const tarry__sqlite_scan *scan, tarry__sqlite_row *out)
 {
     sqlite3_stmt *row = scan->reports;
     const char *kind;
-    tarry__event *e = &out->event;
-    *e = (tarry__event){.seq = (uint64_t)sqlite3_column_int64(row, 0),
-                        .value = sqlite3_column_double(row, 3),
-                        .at = sqlite3_column_int64(row, 4)};
+    tarry__store_event *e = &out->event;
+    *e = (tarry__store_event){.seq = (uint64_t)sqlite3_column_int64(row, 0),
+                              .value = sqlite3_column_double(row, 3),
+                              .at = sqlite3_column_int64(row, 4)};
     out->sum = (uint64_t)sqlite3_column_int64(row, 7);
     if (!is_integer(row, 0) || !read_text(row, 1, &kind) || kind == NULL ||
-        !tarry__event_kind_of(kind, &e->kind) ||
-        e->kind == TARRY__EVENT_CHOOSE || !is_integer(row, 2))
+        !tarry__store_event_kind_of(kind, &e->kind) ||
+        e->kind == TARRY__STORE_CHOOSE || !is_integer(row, 2))
         return false;
     const uint64_t item = (uint64_t)sqlite3_column_int64(row, 2);
-    if (e->kind < TARRY__EVENT_ADMIT)
+    if (e->kind < TARRY__STORE_ADMIT)
         e->round = item;
     else
         e->arm = item;
@@ -121,8 +121,8 @@ static tarry_status first_after(tarry__sqlite *s, uint64_t experiment,
                                 uint64_t seq, uint64_t *round,
                                 tarry_error *error)
 {
-    sqlite3_stmt *last = s->statement[TARRY__SQL_LAST_ROUND];
-    sqlite3_stmt *look = s->statement[TARRY__SQL_LOOK_CHOICE];
+    sqlite3_stmt *last = s->statement[TARRY__SQLITE_LAST_ROUND];
+    sqlite3_stmt *look = s->statement[TARRY__SQLITE_LOOK_CHOICE];
     sqlite3_bind_int64(last, 1, (sqlite3_int64)experiment);
     int code = sqlite3_step(last);
     uint64_t low = 1, high = 1;
@@ -152,12 +152,12 @@ tarry_status tarry__sqlite_scan_begin(tarry__sqlite_scan *scan,
                                       uint64_t dim, uint64_t seq,
                                       tarry_error *error)
 {
-    *scan =
-        (tarry__sqlite_scan){.store = s,
-                             .experiment = experiment,
-                             .dim = dim,
-                             .choices = s->statement[TARRY__SQL_SCAN_CHOICES],
-                             .reports = s->statement[TARRY__SQL_SCAN_REPORTS]};
+    *scan = (tarry__sqlite_scan){
+        .store = s,
+        .experiment = experiment,
+        .dim = dim,
+        .choices = s->statement[TARRY__SQLITE_SCAN_CHOICES],
+        .reports = s->statement[TARRY__SQLITE_SCAN_REPORTS]};
     uint64_t round = 0;
     scan->features = tarry__base_alloc(dim, sizeof(double));
     tarry_status status =
@@ -180,7 +180,7 @@ tarry_status tarry__sqlite_scan_arms(tarry__sqlite_scan *scan, tarry__sqlite *s,
 {
     const tarry_status status =
         tarry__sqlite_scan_begin(scan, s, experiment, dim, 0, error);
-    scan->reports = s->statement[TARRY__SQL_SCAN_ARMS];
+    scan->reports = s->statement[TARRY__SQLITE_SCAN_ARMS];
     scan->choice.code = SQLITE_DONE;
     sqlite3_bind_int64(scan->reports, 1, (sqlite3_int64)experiment);
     return status;

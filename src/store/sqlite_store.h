@@ -7,31 +7,31 @@
 #include "store/lock.h"
 
 typedef enum {
-    TARRY__SQL_BEGIN,
-    TARRY__SQL_COMMIT,
-    TARRY__SQL_ROLLBACK,
-    TARRY__SQL_PROBE,
-    TARRY__SQL_ADD_EXPERIMENT,
-    TARRY__SQL_ADD_CHOICE,
-    TARRY__SQL_ADD_REPORT,
-    TARRY__SQL_LOOK_CHOICE,
-    TARRY__SQL_LOOK_REPORT,
-    TARRY__SQL_LOOK_ID,
-    TARRY__SQL_LAST_ROUND,
-    TARRY__SQL_ADD_SNAPSHOT,
-    TARRY__SQL_DROP_SNAPSHOTS,
-    TARRY__SQL_SNAPSHOT,
-    TARRY__SQL_SCAN_CHOICES,
-    TARRY__SQL_SCAN_REPORTS,
-    TARRY__SQL_SCAN_ARMS,
-    TARRY__SQL_COUNT
-} tarry__sql;
+    TARRY__SQLITE_BEGIN,
+    TARRY__SQLITE_COMMIT,
+    TARRY__SQLITE_ROLLBACK,
+    TARRY__SQLITE_PROBE,
+    TARRY__SQLITE_ADD_EXPERIMENT,
+    TARRY__SQLITE_ADD_CHOICE,
+    TARRY__SQLITE_ADD_REPORT,
+    TARRY__SQLITE_LOOK_CHOICE,
+    TARRY__SQLITE_LOOK_REPORT,
+    TARRY__SQLITE_LOOK_ID,
+    TARRY__SQLITE_LAST_ROUND,
+    TARRY__SQLITE_ADD_SNAPSHOT,
+    TARRY__SQLITE_DROP_SNAPSHOTS,
+    TARRY__SQLITE_SNAPSHOT,
+    TARRY__SQLITE_SCAN_CHOICES,
+    TARRY__SQLITE_SCAN_REPORTS,
+    TARRY__SQLITE_SCAN_ARMS,
+    TARRY__SQLITE_COUNT
+} tarry__sqlite_sql;
 
 typedef struct {
     char *path; /* through symbolic links */
     tarry__lock lock;
     sqlite3 *db;
-    sqlite3_stmt *statement[TARRY__SQL_COUNT];
+    sqlite3_stmt *statement[TARRY__SQLITE_COUNT];
 } tarry__sqlite;
 
 /* Makes a new, empty store at s->path: first beside it, then moved there. */
@@ -58,7 +58,7 @@ tarry_status tarry__sqlite_fail(const tarry__sqlite *s, tarry_error *error);
 /* ---- scanning: choices and reports, merged by seq -------------------------*/
 
 typedef struct {
-    tarry__event event;
+    tarry__store_event event;
     uint64_t sum; /* as stored */
     int code;     /* SQLITE_ROW: there is an event */
 } tarry__sqlite_row;

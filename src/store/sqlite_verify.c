@@ -73,27 +73,28 @@ static tarry_status read_experiment(tarry__sqlite *s, sqlite3_stmt *row,
                                     tarry_error *error)
 {
     const char *objective = text_of(row, 4);
-    const tarry__experiment e = {.name = text_of(row, 1),
-                                 .prefix = text_of(row, 2),
-                                 .policy = text_of(row, 3),
-                                 .maximize = strcmp(objective, "maximize") == 0,
-                                 .low = sqlite3_column_double(row, 5),
-                                 .high = sqlite3_column_double(row, 6),
-                                 .horizon = count_of(row, 7),
-                                 .confidence = sqlite3_column_double(row, 8),
-                                 .beyond_horizon = count_of(row, 9) != 0,
-                                 .seed = count_of(row, 10),
-                                 .expire_after = text_of(row, 11),
-                                 .n_arms = count_of(row, 12),
-                                 .dim = count_of(row, 13),
-                                 .created_at = sqlite3_column_int64(row, 14)};
+    const tarry__store_experiment e = {
+        .name = text_of(row, 1),
+        .prefix = text_of(row, 2),
+        .policy = text_of(row, 3),
+        .maximize = strcmp(objective, "maximize") == 0,
+        .low = sqlite3_column_double(row, 5),
+        .high = sqlite3_column_double(row, 6),
+        .horizon = count_of(row, 7),
+        .confidence = sqlite3_column_double(row, 8),
+        .beyond_horizon = count_of(row, 9) != 0,
+        .seed = count_of(row, 10),
+        .expire_after = text_of(row, 11),
+        .n_arms = count_of(row, 12),
+        .dim = count_of(row, 13),
+        .created_at = sqlite3_column_int64(row, 14)};
     if (!has_types(row, "ittttrririitiii") ||
         (!e.maximize && strcmp(objective, "minimize") != 0) ||
         count_of(row, 9) > 1 || count_of(row, 0) != heads->count + 1 ||
         e.dim > 1000000)
         return damaged(s, heads->count + 1, "its settings, row",
                        count_of(row, 0), error);
-    return tarry__heads_add(heads, &e) == TARRY_OK
+    return tarry__store_heads_add(heads, &e) == TARRY_OK
                ? TARRY_OK
                : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
@@ -141,11 +142,12 @@ static uint64_t id_share(uint64_t experiment, const char *id, uint64_t round)
     return item_share(experiment, round, id, 0);
 }
 
-static void count_event(tally *t, uint64_t experiment, const tarry__event *e)
+static void count_event(tally *t, uint64_t experiment,
+                        const tarry__store_event *e)
 {
-    if (e->kind != TARRY__EVENT_CHOOSE)
+    if (e->kind != TARRY__STORE_CHOOSE)
         t->items += item_share(experiment, e->round != 0 ? e->round : e->arm,
-                               tarry__event_name(e->kind), e->seq);
+                               tarry__store_event_name(e->kind), e->seq);
     else if (e->text != NULL)
         t->ids += id_share(experiment, e->text, e->round);
 }
@@ -158,7 +160,7 @@ static tarry_status check_event(tarry__sqlite *s, uint64_t number,
     if (row->event.seq != h->events + 1)
         return damaged(s, number, "there is no event", h->events + 1, error);
     h->events++;
-    h->sum = tarry__event_digest(h->sum, &row->event, h->made.dim);
+    h->sum = tarry__store_event_digest(h->sum, &row->event, h->made.dim);
     return h->sum == row->sum
                ? TARRY_OK
                : damaged(s, number, "the digest is wrong at event", h->events,

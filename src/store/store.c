@@ -55,7 +55,7 @@ void tarry__store_close(tarry__store *s)
         return;
     if (s->state != NULL)
         s->kind->close(s->state);
-    tarry__heads_clear(&s->heads);
+    tarry__store_heads_clear(&s->heads);
     tarry__base_free(s->sums);
     pthread_mutex_destroy(&s->lock);
     tarry__base_free(s);
@@ -87,7 +87,7 @@ static void number_events(tarry__store *s, const tarry__store_batch *b,
     tarry__store_head *h = s->heads.head[b->experiment - 1];
     for (size_t i = 0; i < b->count; i++) {
         b->events[i].seq = ++h->events;
-        h->sum = tarry__event_digest(h->sum, &b->events[i], h->made.dim);
+        h->sum = tarry__store_event_digest(h->sum, &b->events[i], h->made.dim);
         sums[i] = h->sum;
     }
 }
@@ -97,7 +97,8 @@ typedef struct {
     uint64_t events, sum;
 } mark;
 
-static tarry_status append(tarry__store *s, const tarry__experiment *added,
+static tarry_status append(tarry__store *s,
+                           const tarry__store_experiment *added,
                            const tarry__store_batch *batches, size_t n,
                            tarry_error *error)
 {
@@ -142,23 +143,23 @@ static uint64_t find(const tarry__store *s, const char *name)
     return 0;
 }
 
-static tarry_status add(tarry__store *s, const tarry__experiment *e,
-                        tarry__event *arms, tarry_error *error)
+static tarry_status add(tarry__store *s, const tarry__store_experiment *e,
+                        tarry__store_event *arms, tarry_error *error)
 {
     if (find(s, e->name) != 0)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "an experiment has this name: '%s'", e->name);
-    if (tarry__heads_add(&s->heads, e) != TARRY_OK)
+    if (tarry__store_heads_add(&s->heads, e) != TARRY_OK)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     const tarry__store_batch batch = {s->heads.count, arms, e->n_arms};
     const tarry_status status = append(s, e, &batch, 1, error);
     if (status != TARRY_OK)
-        tarry__heads_drop_last(&s->heads);
+        tarry__store_heads_drop_last(&s->heads);
     return status;
 }
 
-tarry_status tarry__store_add(tarry__store *s, const tarry__experiment *e,
-                              tarry__event *arms, uint64_t *number,
+tarry_status tarry__store_add(tarry__store *s, const tarry__store_experiment *e,
+                              tarry__store_event *arms, uint64_t *number,
                               tarry_error *error)
 {
     pthread_mutex_lock(&s->lock);
@@ -178,10 +179,11 @@ uint64_t tarry__store_count(tarry__store *s)
     return count;
 }
 
-const tarry__experiment *tarry__store_get(tarry__store *s, uint64_t number)
+const tarry__store_experiment *tarry__store_get(tarry__store *s,
+                                                uint64_t number)
 {
     pthread_mutex_lock(&s->lock);
-    const tarry__experiment *made = &s->heads.head[number - 1]->made;
+    const tarry__store_experiment *made = &s->heads.head[number - 1]->made;
     pthread_mutex_unlock(&s->lock);
     return made;
 }
@@ -219,26 +221,25 @@ tarry_status tarry__store_probe(tarry__store *s, tarry_error *error)
     LOCKED(probe(s->state, error));
 }
 
-tarry_status tarry__store_scan(tarry__store *s, uint64_t experiment,
-                               uint64_t seq,
-                               tarry_status (*take)(void *context,
-                                                    const tarry__event *event),
-                               void *context, tarry_error *error)
+tarry_status tarry__store_scan(
+    tarry__store *s, uint64_t experiment, uint64_t seq,
+    tarry_status (*take)(void *context, const tarry__store_event *event),
+    void *context, tarry_error *error)
 {
     LOCKED(scan(s->state, &s->heads, experiment, seq, take, context, error));
 }
 
 tarry_status tarry__store_scan_arms(
     tarry__store *s, uint64_t experiment,
-    tarry_status (*take)(void *context, const tarry__event *event),
+    tarry_status (*take)(void *context, const tarry__store_event *event),
     void *context, tarry_error *error)
 {
     LOCKED(scan_arms(s->state, &s->heads, experiment, take, context, error));
 }
 
 tarry_status tarry__store_look(tarry__store *s, uint64_t experiment,
-                               tarry__event_kind kind, uint64_t round,
-                               tarry__event *event, char *id, bool *found,
+                               tarry__store_event_kind kind, uint64_t round,
+                               tarry__store_event *event, char *id, bool *found,
                                tarry_error *error)
 {
     LOCKED(look(s->state, experiment, kind, round, event, id, found, error));

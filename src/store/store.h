@@ -16,20 +16,21 @@
 #include "tarry/status.h"
 
 typedef enum {
-    TARRY__EVENT_CHOOSE,  /* an arm was chosen for a round */
-    TARRY__EVENT_OBSERVE, /* its loss was reported */
-    TARRY__EVENT_CANCEL,  /* it was never shown */
-    TARRY__EVENT_EXPIRE,  /* its loss is taken as never coming */
-    TARRY__EVENT_ADMIT,   /* an arm is there from now on */
-    TARRY__EVENT_WITHDRAW /* and no more */
-} tarry__event_kind;
+    TARRY__STORE_CHOOSE,  /* an arm was chosen for a round */
+    TARRY__STORE_OBSERVE, /* its loss was reported */
+    TARRY__STORE_CANCEL,  /* it was never shown */
+    TARRY__STORE_EXPIRE,  /* its loss is taken as never coming */
+    TARRY__STORE_ADMIT,   /* an arm is there from now on */
+    TARRY__STORE_WITHDRAW /* and no more */
+} tarry__store_event_kind;
 
 /* "choose", "observe", ...; false: no kind has that name. */
-const char *tarry__event_name(tarry__event_kind kind);
-bool tarry__event_kind_of(const char *name, tarry__event_kind *kind);
+const char *tarry__store_event_name(tarry__store_event_kind kind);
+bool tarry__store_event_kind_of(const char *name,
+                                tarry__store_event_kind *kind);
 
 typedef struct {
-    tarry__event_kind kind;
+    tarry__store_event_kind kind;
     uint64_t seq;   /* set when it is appended */
     uint64_t round; /* of the choice; 0 when an arm is admitted or withdrawn */
     uint64_t arm;   /* chosen, admitted, withdrawn; 0 else */
@@ -38,7 +39,7 @@ typedef struct {
     const char *text; /* the user's own id of a choice, an admitted arm's name;
                          NULL: it has none */
     const double *features; /* of an admitted arm, one per dimension */
-} tarry__event;
+} tarry__store_event;
 
 /* What an experiment was made with.  Texts are copied when it is added. */
 typedef struct {
@@ -54,7 +55,7 @@ typedef struct {
     double confidence;
     uint64_t seed;
     int64_t created_at; /* milliseconds since 1970, UTC */
-} tarry__experiment;
+} tarry__store_experiment;
 
 typedef struct tarry__store tarry__store;
 
@@ -70,14 +71,16 @@ void tarry__store_close(tarry__store *store);
 /* ---- experiments, numbered 1, 2, ... --------------------------------------*/
 
 /* Adds one with the events that admit its arms, durably. */
-tarry_status tarry__store_add(tarry__store *store, const tarry__experiment *e,
-                              tarry__event *arms, uint64_t *number,
+tarry_status tarry__store_add(tarry__store *store,
+                              const tarry__store_experiment *e,
+                              tarry__store_event *arms, uint64_t *number,
                               tarry_error *error);
 
 uint64_t tarry__store_count(tarry__store *store);
 
 /* The experiment of a number; lives as long as the store. */
-const tarry__experiment *tarry__store_get(tarry__store *store, uint64_t number);
+const tarry__store_experiment *tarry__store_get(tarry__store *store,
+                                                uint64_t number);
 
 /* The number of a name, or 0. */
 uint64_t tarry__store_find(tarry__store *store, const char *name);
@@ -90,7 +93,7 @@ uint64_t tarry__store_events(tarry__store *store, uint64_t number,
 
 typedef struct {
     uint64_t experiment;
-    tarry__event *events; /* their seq is set */
+    tarry__store_event *events; /* their seq is set */
     size_t count;
 } tarry__store_batch;
 
@@ -107,16 +110,15 @@ tarry_status tarry__store_probe(tarry__store *store, tarry_error *error);
 /* Calls `take` for each event after `seq`, in order, until one call does not
  * answer TARRY_OK, and answers that.  `take` must not call the store; the
  * event lives until it returns. */
-tarry_status tarry__store_scan(tarry__store *store, uint64_t experiment,
-                               uint64_t seq,
-                               tarry_status (*take)(void *context,
-                                                    const tarry__event *event),
-                               void *context, tarry_error *error);
+tarry_status tarry__store_scan(
+    tarry__store *store, uint64_t experiment, uint64_t seq,
+    tarry_status (*take)(void *context, const tarry__store_event *event),
+    void *context, tarry_error *error);
 
 /* The same for the events that admit arms, in order of the arms. */
 tarry_status tarry__store_scan_arms(
     tarry__store *store, uint64_t experiment,
-    tarry_status (*take)(void *context, const tarry__event *event),
+    tarry_status (*take)(void *context, const tarry__store_event *event),
     void *context, tarry_error *error);
 
 /* Finds the choice of a round, or an event of another kind that belongs to it,
@@ -125,8 +127,8 @@ tarry_status tarry__store_scan_arms(
  * not. */
 enum { TARRY__STORE_ID_ROOM = 65 };
 tarry_status tarry__store_look(tarry__store *store, uint64_t experiment,
-                               tarry__event_kind kind, uint64_t round,
-                               tarry__event *event, char *id, bool *found,
+                               tarry__store_event_kind kind, uint64_t round,
+                               tarry__store_event *event, char *id, bool *found,
                                tarry_error *error);
 
 /* Finds the choice that has the user's own id. */

@@ -35,7 +35,7 @@ tarry_status tarry__texts_add(tarry__texts *t, const char *text, uint64_t value,
 {
     if (2 * (t->count + 1) > t->room && grow(t) != TARRY_OK)
         return TARRY_NO_MEMORY;
-    tarry__text *s = &t->slot[locate(t, text)];
+    tarry__texts_entry *s = &t->slot[locate(t, text)];
     if (s->text == NULL) {
         const size_t length = strlen(text) + 1;
         s->text = tarry__base_alloc(length, 1);
@@ -54,7 +54,7 @@ bool tarry__texts_find(const tarry__texts *t, const char *text, uint64_t *value)
 {
     if (t->room == 0)
         return false;
-    const tarry__text *s = &t->slot[locate(t, text)];
+    const tarry__texts_entry *s = &t->slot[locate(t, text)];
     *value = s->value;
     return s->text != NULL;
 }
@@ -67,7 +67,7 @@ void tarry__texts_remove(tarry__texts *t, const char *text)
     t->slot[at].text = NULL;
     t->count--;
     while (t->slot[at = (at + 1) & (t->room - 1)].text != NULL) {
-        const tarry__text moved = t->slot[at];
+        const tarry__texts_entry moved = t->slot[at];
         t->slot[at].text = NULL;
         t->slot[locate(t, moved.text)] = moved;
     }

@@ -10,10 +10,10 @@
 typedef struct {
     char *text;
     uint64_t value;
-} tarry__text;
+} tarry__texts_entry;
 
 typedef struct {
-    tarry__text *slot; /* open addressing; text NULL: empty */
+    tarry__texts_entry *slot; /* open addressing; text NULL: empty */
     size_t count, room;
 } tarry__texts;
 

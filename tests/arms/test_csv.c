@@ -36,6 +36,9 @@ static void numbers_are_read_in_every_dress(void **unused)
         ",y\n1.5,-2\n0.25,3e4\n",
         " 1.5 , -2 \n\t0.25\t,\t3e4\t\n",
         "+1.5,-2.\n.25,3E+4\n",
+        "1.5;-2\n0.25;3e4\n",
+        "x; y\n1.5 ; -2\n0.25;\t3e4\n",
+        "x\ty\r\n1.5\t-2\r\n 0.25 \t3e4\r\n",
         "0000000000000000000001.5,-2.00000000000000000000000000\n25e-2,30000\n",
         "1.500000000000000000e+00,-2.000000000000000000e+00\n"
         "2.500000000000000000e-01,3.000000000000000000e+04\n",
@@ -71,6 +74,27 @@ static void a_first_column_of_words_names_the_arms(void **unused)
     for (size_t k = 0; k < 7; k++)
         assert_string_equal(arms->names[k], names[k]);
     assert_true(arms->data[0] == 2.385 && arms->data[6] == 6);
+    tarry_arms_free(arms);
+}
+
+/* Numbers can be names, if the header says that they are. */
+static void a_column_of_ids_names_the_arms(void **unused)
+{
+    (void)unused;
+    static const char *const files[] = {
+        "id,x\n17,2.5\n4,1\n", "ID;x\n17;2.5\n4;1\n",
+        "name\tx\n17\t2.5\n4\t1\n", " Arm ,x\n17,2.5\n4,1\n"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        tarry_arms *arms = read_text(files[i], strlen(files[i]));
+        assert_int_equal(arms->n_arms, 2);
+        assert_int_equal(arms->dim, 1);
+        assert_string_equal(arms->names[0], "17");
+        assert_string_equal(arms->names[1], "4");
+        assert_true(arms->data[0] == 2.5 && arms->data[1] == 1);
+        tarry_arms_free(arms);
+    }
+    tarry_arms *arms = read_text("idea,x\n17,2.5\n", 14);
+    assert_int_equal(arms->dim, 2);
     tarry_arms_free(arms);
 }
 
@@ -186,7 +210,9 @@ static const bad_file bad_files[] = {
     BAD("x,y\n", BAD_INPUT, ":1:1: a header without arms: 'x,y'"),
     BAD("x,y\n\n\n", BAD_INPUT, ":1:1: a header without arms: 'x,y'"),
     BAD("word", BAD_INPUT, ":1:1: a header without arms: 'word'"),
-    BAD("1;2;3\n4;5;6\n", BAD_INPUT, ":2:1: not a number: '4;5;6'"),
+    BAD("1;2;3\n4;5,6\n", BAD_INPUT, ":2:2: not a number: '5,6'"),
+    BAD("1;2\n0,5;1\n", BAD_INPUT, ":2:1: not a number: '0,5'"),
+    BAD("1\t2\n3\t\n", BAD_INPUT, ":2:2: empty field: ''"),
     BAD("1 2 3\n4 5 6\n", BAD_INPUT, ":2:1: not a number: '4 5 6'"),
     BAD("1,2\n3\n", BAD_INPUT,
         ":2:1: the number of columns is 1, in the first line it is 2"),
@@ -315,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_read_in_every_dress),
         cmocka_unit_test(a_first_column_of_words_names_the_arms),
+        cmocka_unit_test(a_column_of_ids_names_the_arms),
         cmocka_unit_test(names_need_no_header),
         cmocka_unit_test(one_number_is_an_arm),
         cmocka_unit_test(a_single_column_may_have_a_header),

@@ -65,6 +65,28 @@ static void bad_forms_are_refused_by_name(void **state)
     }
 }
 
+static void values_in_quotes_may_have_commas(void **state)
+{
+    (void)state;
+    tarry__spec spec;
+    tarry_error error;
+    assert_int_equal(
+        tarry__spec_parse("file:arms=\"a,b=\"x.csv,theta=\"c,d:e\"", &spec,
+                          &error),
+        TARRY_BAD_INPUT);
+    assert_int_equal(
+        tarry__spec_parse("file:arms=\"a,b=x.csv\",theta=\"c,d:e\"", &spec,
+                          &error),
+        TARRY_OK);
+    assert_int_equal(spec.count, 2);
+    assert_string_equal(spec.value[0], "a,b=x.csv");
+    assert_string_equal(spec.value[1], "c,d:e");
+    tarry__spec_clear(&spec);
+    assert_int_equal(tarry__spec_parse("file:arms=\"a,b", &spec, &error),
+                     TARRY_BAD_INPUT);
+    assert_non_null(strstr(error.text, "quote"));
+}
+
 static void numbers_out_of_range_are_refused_with_the_value(void **state)
 {
     (void)state;
@@ -121,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_and_defaults_are_found),
         cmocka_unit_test(bad_forms_are_refused_by_name),
+        cmocka_unit_test(values_in_quotes_may_have_commas),
         cmocka_unit_test(numbers_out_of_range_are_refused_with_the_value),
         cmocka_unit_test(a_choice_is_one_of_its_words),
         cmocka_unit_test(counts_are_whole),

@@ -261,7 +261,8 @@ static void what_is_no_figure_is_refused_and_leaves_no_file(void **state)
     assert_non_null(strstr(error.text, ".svg, .pdf or .png"));
     assert_int_equal(tarry__figure_write(json, path_of("no/where.svg"), &error),
                      TARRY_IO_ERROR);
-    assert_non_null(strstr(error.text, "no/where.svg: cannot write: No such file"));
+    assert_non_null(
+        strstr(error.text, "no/where.svg: cannot write: No such file"));
     json_decref(json);
     assert_int_equal(access(path_of("no.svg"), F_OK), -1);
     assert_int_equal(access(path_of("no.gif"), F_OK), -1);

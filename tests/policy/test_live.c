@@ -383,11 +383,18 @@ static void check_change(const char *name)
     unlink(path);
 }
 
+/* The reduction with queues has one set of arms. */
+static bool has_fixed_arms(const char *name)
+{
+    return strcmp(name, "queued") == 0;
+}
+
 static void arms_come_and_go(void **state)
 {
     (void)state;
     for (size_t k = 0; description(k) != NULL; k++)
-        check_change(description(k));
+        if (!has_fixed_arms(description(k)))
+            check_change(description(k));
     check_change("phased-stochastic:constants=tight,guide=lints,design=regret");
     check_change("phased-loss-dependent:constants=tight");
 }
@@ -396,6 +403,8 @@ static void bad_arms_are_refused(void **state)
 {
     (void)state;
     for (size_t k = 0; description(k) != NULL; k++) {
+        if (has_fixed_arms(description(k)))
+            continue;
         game g = five_arms();
         const tarry_policy_params params = params_of(&g, HORIZON);
         tarry_policy *p = make_policy(description(k), &params);

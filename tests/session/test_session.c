@@ -23,16 +23,16 @@ static tarry__store *open_store(void)
 static tarry__session *make(tarry__store *store, const char *name,
                             const char *policy, const char *age)
 {
-    const tarry__experiment e = {.name = name,
-                                 .prefix = "",
-                                 .policy = policy,
-                                 .expire_after = age,
-                                 .n_arms = N_ARMS,
-                                 .dim = DIM,
-                                 .low = -1,
-                                 .high = 1,
-                                 .horizon = 100000,
-                                 .created_at = 1};
+    const tarry__store_experiment e = {.name = name,
+                                       .prefix = "",
+                                       .policy = policy,
+                                       .expire_after = age,
+                                       .n_arms = N_ARMS,
+                                       .dim = DIM,
+                                       .low = -1,
+                                       .high = 1,
+                                       .horizon = 100000,
+                                       .created_at = 1};
     tarry__session *s;
     tarry_error error = {""};
     if (tarry__session_create(store, &e, arms, names, &s, &error) != TARRY_OK)
@@ -89,7 +89,7 @@ static void names_are_found_and_given_back(void **state)
 }
 
 /* Takes lines and gives their answers, as one text. */
-static const char *ask(tarry__lines *l, const char *lines, int64_t now)
+static const char *ask(tarry__session_lines *l, const char *lines, int64_t now)
 {
     static char out[100000];
     char text[1000];
@@ -98,10 +98,10 @@ static const char *ask(tarry__lines *l, const char *lines, int64_t now)
         const size_t length = (size_t)(end - lines);
         memcpy(text, lines, length);
         text[length] = '\0';
-        tarry__lines_take(l, text, length, now);
+        tarry__session_lines_take(l, text, length, now);
     }
     size_t size;
-    const char *answers = tarry__lines_finish(l, &size);
+    const char *answers = tarry__session_lines_finish(l, &size);
     assert_non_null(answers);
     assert_true(size < sizeof out);
     memcpy(out, answers, size);
@@ -114,7 +114,8 @@ static void a_group_knows_its_own_lines(void **state)
     (void)state;
     tarry__store *store = open_store();
     tarry__session *s = make(store, "one", "phased-mab", "");
-    tarry__lines *l = tarry__lines_create(s, (tarry__lines_options){0});
+    tarry__session_lines *l =
+        tarry__session_lines_create(s, (tarry__session_lines_options){0});
     assert_string_equal(
         ask(l,
             "choose --id a\nchoose --id a\nobserve a 0.5\nobserve a 0.5\n"
@@ -125,7 +126,7 @@ static void a_group_knows_its_own_lines(void **state)
         "already, with the loss 0.5: '1'\n2 red\nok\nerror this round has been "
         "reported or cancelled already: '2'\nok\nerror no such arm is "
         "available: 'light green'\n");
-    tarry__lines_free(l);
+    tarry__session_lines_free(l);
     tarry__session_close(s);
     tarry__store_close(store);
 }
@@ -135,7 +136,8 @@ static void old_choices_expire_by_clock_and_by_rounds(void **state)
     (void)state;
     tarry__store *store = open_store();
     tarry__session *s = make(store, "clock", "lints", "2s");
-    tarry__lines *l = tarry__lines_create(s, (tarry__lines_options){0});
+    tarry__session_lines *l =
+        tarry__session_lines_create(s, (tarry__session_lines_options){0});
     tarry__session_tell_probability(s, false);
     ask(l, "choose 3\n", 1000);
     ask(l, "choose 2\n", 2500);
@@ -144,14 +146,14 @@ static void old_choices_expire_by_clock_and_by_rounds(void **state)
     assert_string_equal(ask(l, "observe 1 0.5\nobserve 4 0.5\n", 4100),
                         "late\nok\n");
     assert_non_null(strstr(ask(l, "pending\n", 9000), "ok 0\n"));
-    tarry__lines_free(l);
+    tarry__session_lines_free(l);
     tarry__session_close(s);
     s = make(store, "rounds", "lints", "4rounds");
-    l = tarry__lines_create(s, (tarry__lines_options){0});
+    l = tarry__session_lines_create(s, (tarry__session_lines_options){0});
     tarry__session_tell_probability(s, false);
     ask(l, "choose 10\n", 1000);
     assert_non_null(strstr(ask(l, "pending\n", 1000), "ok 4\n"));
-    tarry__lines_free(l);
+    tarry__session_lines_free(l);
     tarry__session_close(s);
     tarry__store_close(store);
 }
@@ -171,7 +173,7 @@ static void many_sessions_share_a_commit(void **state)
     }
     for (int t = 1; t <= ROUNDS; t++) {
         for (int i = 0; i < N; i++) {
-            tarry__choice a, b;
+            tarry__session_choice_made a, b;
             assert_int_equal(
                 tarry__session_choose(together[i], NULL, t, &a, NULL),
                 TARRY_OK);
@@ -179,7 +181,7 @@ static void many_sessions_share_a_commit(void **state)
                              TARRY_OK);
             assert_true(a.round == b.round && a.arm == b.arm);
             char id[24];
-            tarry__result result;
+            tarry__session_result result;
             snprintf(id, sizeof id, "%d", t);
             for (int k = 0; t % 3 != 0 && k < 2; k++)
                 assert_int_equal(
@@ -210,7 +212,7 @@ static void a_failed_commit_has_not_happened(void **state)
     tarry__store *store = open_store();
     tarry__session *s = make(store, "one", "lints", "");
     tarry__session *twin = make(store, "two", "lints", "");
-    tarry__choice a, b;
+    tarry__session_choice_made a, b;
     tarry__session_tell_probability(s, false);
     tarry__session_tell_probability(twin, false);
     size_t failures = 0;

@@ -41,50 +41,50 @@ static tarry__store *open_store(const char *url)
 
 static uint64_t add(tarry__store *s, const char *name)
 {
-    tarry__event arms[N_ARMS];
-    const tarry__experiment e = {.name = name,
-                                 .prefix = "",
-                                 .policy = "uniform",
-                                 .expire_after = "",
-                                 .n_arms = N_ARMS,
-                                 .dim = DIM,
-                                 .low = -2.385,
-                                 .high = 1,
-                                 .horizon = 1000,
-                                 .created_at = 1};
+    tarry__store_event arms[N_ARMS];
+    const tarry__store_experiment e = {.name = name,
+                                       .prefix = "",
+                                       .policy = "uniform",
+                                       .expire_after = "",
+                                       .n_arms = N_ARMS,
+                                       .dim = DIM,
+                                       .low = -2.385,
+                                       .high = 1,
+                                       .horizon = 1000,
+                                       .created_at = 1};
     uint64_t number;
     for (size_t k = 0; k < N_ARMS; k++)
-        arms[k] = (tarry__event){.kind = TARRY__EVENT_ADMIT,
-                                 .arm = k,
-                                 .at = 1,
-                                 .text = k == 1 ? "one" : NULL,
-                                 .features = features + k * DIM};
+        arms[k] = (tarry__store_event){.kind = TARRY__STORE_ADMIT,
+                                       .arm = k,
+                                       .at = 1,
+                                       .text = k == 1 ? "one" : NULL,
+                                       .features = features + k * DIM};
     assert_int_equal(tarry__store_add(s, &e, arms, &number, NULL), TARRY_OK);
     return number;
 }
 
 /* Rounds 1 to 5; 2 is observed, 3 expires and is observed, 4 is cancelled. */
-static tarry__event events[] = {
-    {.kind = TARRY__EVENT_CHOOSE, .round = 1, .arm = 2, .value = 0.25, .at = 5},
-    {.kind = TARRY__EVENT_CHOOSE, .round = 2, .arm = 0, .value = 1, .at = 7},
-    {.kind = TARRY__EVENT_OBSERVE, .round = 2, .value = -0.385, .at = 8},
-    {.kind = TARRY__EVENT_CHOOSE,
+static tarry__store_event events[] = {
+    {.kind = TARRY__STORE_CHOOSE, .round = 1, .arm = 2, .value = 0.25, .at = 5},
+    {.kind = TARRY__STORE_CHOOSE, .round = 2, .arm = 0, .value = 1, .at = 7},
+    {.kind = TARRY__STORE_OBSERVE, .round = 2, .value = -0.385, .at = 8},
+    {.kind = TARRY__STORE_CHOOSE,
      .round = 3,
      .arm = 1,
      .value = 1,
      .at = 9,
      .text = "mine"},
-    {.kind = TARRY__EVENT_EXPIRE, .round = 3, .at = 10},
-    {.kind = TARRY__EVENT_CHOOSE, .round = 4, .arm = 1, .value = 1, .at = 10},
-    {.kind = TARRY__EVENT_OBSERVE, .round = 3, .value = 1, .at = 11},
-    {.kind = TARRY__EVENT_CANCEL, .round = 4, .at = 12},
-    {.kind = TARRY__EVENT_WITHDRAW, .arm = 1, .at = 12},
-    {.kind = TARRY__EVENT_ADMIT,
+    {.kind = TARRY__STORE_EXPIRE, .round = 3, .at = 10},
+    {.kind = TARRY__STORE_CHOOSE, .round = 4, .arm = 1, .value = 1, .at = 10},
+    {.kind = TARRY__STORE_OBSERVE, .round = 3, .value = 1, .at = 11},
+    {.kind = TARRY__STORE_CANCEL, .round = 4, .at = 12},
+    {.kind = TARRY__STORE_WITHDRAW, .arm = 1, .at = 12},
+    {.kind = TARRY__STORE_ADMIT,
      .arm = 3,
      .at = 13,
      .text = "new",
      .features = features},
-    {.kind = TARRY__EVENT_CHOOSE, .round = 5, .arm = 3, .value = 1, .at = 20}};
+    {.kind = TARRY__STORE_CHOOSE, .round = 5, .arm = 3, .value = 1, .at = 20}};
 enum { N_EVENTS = sizeof events / sizeof *events };
 
 static tarry_status append(tarry__store *s, uint64_t number, size_t first,
@@ -99,10 +99,10 @@ typedef struct {
     uint64_t seq;
 } expected;
 
-static tarry_status compare(void *context, const tarry__event *e)
+static tarry_status compare(void *context, const tarry__store_event *e)
 {
     expected *x = context;
-    const tarry__event *w = &events[x->next++];
+    const tarry__store_event *w = &events[x->next++];
     assert_int_equal(e->seq, ++x->seq);
     assert_int_equal(e->kind, w->kind);
     assert_int_equal(e->round, w->round);
@@ -125,10 +125,11 @@ static void check_scan(tarry__store *s, uint64_t number, size_t from)
     assert_int_equal(x.next, N_EVENTS);
 }
 
-static void check_look(tarry__store *s, uint64_t number, tarry__event_kind kind,
-                       uint64_t round, bool there, double value)
+static void check_look(tarry__store *s, uint64_t number,
+                       tarry__store_event_kind kind, uint64_t round, bool there,
+                       double value)
 {
-    tarry__event e;
+    tarry__store_event e;
     bool found;
     char id[TARRY__STORE_ID_ROOM] = "x";
     assert_int_equal(
@@ -137,7 +138,7 @@ static void check_look(tarry__store *s, uint64_t number, tarry__event_kind kind,
     assert_int_equal(found, there);
     if (found)
         assert_true(e.value == value);
-    if (found && kind == TARRY__EVENT_CHOOSE)
+    if (found && kind == TARRY__STORE_CHOOSE)
         assert_string_equal(id, round == 3 ? "mine" : "");
 }
 
@@ -147,16 +148,16 @@ static void check_all(tarry__store *s, uint64_t number)
     bool found;
     for (size_t from = 0; from <= N_EVENTS; from++)
         check_scan(s, number, from);
-    check_look(s, number, TARRY__EVENT_CHOOSE, 1, true, 0.25);
-    check_look(s, number, TARRY__EVENT_CHOOSE, 3, true, 1);
-    check_look(s, number, TARRY__EVENT_CHOOSE, 6, false, 0);
-    check_look(s, number, TARRY__EVENT_CHOOSE, 0, false, 0);
-    check_look(s, number, TARRY__EVENT_OBSERVE, 1, false, 0);
-    check_look(s, number, TARRY__EVENT_OBSERVE, 2, true, -0.385);
-    check_look(s, number, TARRY__EVENT_OBSERVE, 3, true, 1);
-    check_look(s, number, TARRY__EVENT_EXPIRE, 3, true, 0);
-    check_look(s, number, TARRY__EVENT_CANCEL, 4, true, 0);
-    check_look(s, number, TARRY__EVENT_CANCEL, 3, false, 0);
+    check_look(s, number, TARRY__STORE_CHOOSE, 1, true, 0.25);
+    check_look(s, number, TARRY__STORE_CHOOSE, 3, true, 1);
+    check_look(s, number, TARRY__STORE_CHOOSE, 6, false, 0);
+    check_look(s, number, TARRY__STORE_CHOOSE, 0, false, 0);
+    check_look(s, number, TARRY__STORE_OBSERVE, 1, false, 0);
+    check_look(s, number, TARRY__STORE_OBSERVE, 2, true, -0.385);
+    check_look(s, number, TARRY__STORE_OBSERVE, 3, true, 1);
+    check_look(s, number, TARRY__STORE_EXPIRE, 3, true, 0);
+    check_look(s, number, TARRY__STORE_CANCEL, 4, true, 0);
+    check_look(s, number, TARRY__STORE_CANCEL, 3, false, 0);
     assert_int_equal(
         tarry__store_look_id(s, "mine", &experiment, &round, &found, NULL),
         TARRY_OK);
@@ -246,7 +247,7 @@ static void a_batch_that_cannot_be_stored_leaves_nothing(void **state)
     assert_int_equal(append(s, one, 0, N_EVENTS), TARRY_OK);
     uint64_t before;
     tarry__store_events(s, two, &before);
-    tarry__event again = events[3]; /* its id is taken */
+    tarry__store_event again = events[3]; /* its id is taken */
     const tarry__store_batch batches[] = {{two, events, 2}, {one, &again, 1}};
     assert_int_not_equal(tarry__store_append(s, batches, 2, NULL), TARRY_OK);
     uint64_t after;

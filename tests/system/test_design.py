@@ -488,8 +488,6 @@ BAD_FILES = [
     (b"\xef\xbb\xbf", ": ", "empty"),
     (b"x,y\n", ":1:1: ", "header", "'x,y'"),
     (b"1 2\n3 4\n", ":2:1: ", "'3 4'"),
-    (b"1;2\n3;4\n", ":2:1: ", "'3;4'"),
-    (b"1\t2\n3\t4\n", ":2:1: ", "'3?4'"),
     (b"1,2\n3\n", ":2:1: ", "columns", "'3'"),
     (b"1,2\n3,4,5\n", ":2:3: ", "columns", "'3,4,5'"),
     (b"x,y\n1,2,3\n", ":2:3: ", "columns"),
@@ -535,14 +533,12 @@ def bad_arrays():
     bad[2, 1] = np.nan
     far = np.eye(3, dtype=np.float32)
     far[1, 2] = -np.inf
-    return [(np.arange(6).reshape(2, 3), "'<i8'"),
+    return [(np.arange(6).reshape(2, 3).astype(">i8"), "'>i8'"),
             (np.eye(3).astype(">f8"), "'>f8'"),
             (np.eye(3, dtype=np.float16), "'<f2'"),
             (np.eye(3, dtype=complex), "'<c16'"),
             (np.array([["a", "b"]]), "'<U1'"),
             (np.zeros(2, dtype=[("x", "<f8"), ("y", "<f8")]), "malformed"),
-            (np.asfortranarray(np.arange(6.0).reshape(2, 3)), "Fortran"),
-            (np.arange(3.0), "2 dimensions"),
             (np.zeros((2, 2, 2)), "2 dimensions"),
             (np.array(2.385), "2 dimensions"),
             (np.zeros((0, 3)), "(0, 3)"), (np.zeros((3, 0)), "(3, 0)"),

@@ -375,13 +375,18 @@ class Options(PipeTest):
                 self.assertEqual(after[key], before[key])
 
     def test_settings_may_stand_behind_the_name_or_in_options(self):
-        lines = ["choose", "status"]
-        plain = self.start().ask(lines)
-        self.assertEqual(self.start("--set", "constants=paper", "--set",
-                                    "rank_tolerance=1e-10").ask(lines), plain)
-        self.assertEqual(
-            self.start(policy="phased-adversarial:constants=paper,"
-                              "rank_tolerance=1e-10").ask(lines), plain)
+        def answers(*more, **options):
+            choice, status = self.start(*more, **options).ask(
+                ["choose", "status"])
+            status = json.loads(status)
+            description = status.pop("description")
+            return (choice, status), description
+        plain, name = answers()
+        self.assertEqual(name, "phased-adversarial")
+        given = "phased-adversarial:constants=paper,rank_tolerance=1e-10"
+        self.assertEqual(answers("--set", "constants=paper", "--set",
+                                 "rank_tolerance=1e-10"), (plain, given))
+        self.assertEqual(answers(policy=given), (plain, given))
 
     def test_counts_may_be_written_with_exponents(self):
         pipe = self.start(horizon="1e5")

@@ -63,9 +63,9 @@ static void find_gaps(tarry__doubt *d)
     for (size_t i = 1; i < v->count; i++)
         if (d->mean[i] < d->mean[d->best])
             d->best = i;
-    const double least = tarry__clamp(d->mean[d->best], low, high);
+    const double least = tarry__foresight_clamp(d->mean[d->best], low, high);
     for (size_t i = 0; i < v->count; i++) {
-        const double mean = tarry__clamp(d->mean[i], low, high);
+        const double mean = tarry__foresight_clamp(d->mean[i], low, high);
         d->gap[i] = mean - least;
         d->noise[i] = 1 / tarry__fit_weight(d->fit, mean);
     }
@@ -114,8 +114,8 @@ static void add_plays(tarry__doubt *d, size_t arm, double count)
     const tarry__view *v = d->fit->view;
     const size_t r = v->rank;
     const double *z = tarry__view_arm(v, arm);
-    const double mean = tarry__clamp(tarry__linalg_dot(z, d->fit->theta, r),
-                                     d->fit->low, d->fit->high);
+    const double mean = tarry__foresight_clamp(
+        tarry__linalg_dot(z, d->fit->theta, r), d->fit->low, d->fit->high);
     const double weight = count * tarry__fit_weight(d->fit, mean);
     times(d->P, r, z, d->y);
     const double c = weight / (1 + weight * tarry__linalg_dot(z, d->y, r));
@@ -216,7 +216,9 @@ static double mix(double gap, double doubt, double own, double info,
     const double more = info - own;
     *share = 0;
     if (more > 0)
-        *share = gap > 0 ? tarry__clamp(doubt / gap - 2 * own / more, 0, 1) : 1;
+        *share =
+            gap > 0 ? tarry__foresight_clamp(doubt / gap - 2 * own / more, 0, 1)
+                    : 1;
     const double cost = *share * gap + doubt;
     return cost * cost / (own + *share * more);
 }

@@ -45,7 +45,7 @@ tarry_status tarry__fit_open(tarry__fit *f, const tarry__view *view)
     f->high = 1;
     f->spread = f->lambda = 1;
     for (size_t k = 0; status == TARRY_OK && k < view->problem->n_arms; k++)
-        f->tally[k].seat = TARRY__NO_SEAT;
+        f->tally[k].seat = TARRY__FORESIGHT_NO_SEAT;
     return status;
 }
 
@@ -61,8 +61,8 @@ void tarry__fit_clear(tarry__fit *f)
 
 size_t tarry__fit_play(tarry__fit *f, size_t arm)
 {
-    tarry__tally *t = &f->tally[arm];
-    if (t->seat == TARRY__NO_SEAT) {
+    tarry__foresight_tally *t = &f->tally[arm];
+    if (t->seat == TARRY__FORESIGHT_NO_SEAT) {
         t->seat = (uint32_t)f->n_seated;
         f->seated[f->n_seated++] = (uint32_t)arm;
     }
@@ -73,7 +73,7 @@ size_t tarry__fit_play(tarry__fit *f, size_t arm)
 
 size_t tarry__fit_loss(tarry__fit *f, size_t arm, double loss)
 {
-    tarry__tally *t = &f->tally[arm];
+    tarry__foresight_tally *t = &f->tally[arm];
     t->arrivals++;
     t->sum += loss;
     t->squares += loss * loss;
@@ -107,7 +107,7 @@ void tarry__fit_copy(tarry__fit *f, const tarry__fit *from, size_t n_arms)
 
 double tarry__fit_high_share(const tarry__fit *f, double loss)
 {
-    return tarry__clamp((loss - f->low) / (f->high - f->low), 0, 1);
+    return tarry__foresight_clamp((loss - f->low) / (f->high - f->low), 0, 1);
 }
 
 /* ---- the noise ------------------------------------------------------------*/
@@ -145,14 +145,14 @@ static void find_spread(tarry__fit *f)
 {
     double sum = PRIOR_SPREAD + (double)(f->played - f->arrived), count = sum;
     for (size_t i = 0; i < f->n_seated; i++) {
-        const tarry__tally *t = &f->tally[f->seated[i]];
+        const tarry__foresight_tally *t = &f->tally[f->seated[i]];
         const double n = (double)t->arrivals, m = mean_of(f, f->seated[i]);
         if (n == 0)
             continue;
         sum += (t->squares - 2 * m * t->sum + n * m * m) / variance(f, m);
         count += n;
     }
-    f->spread = tarry__clamp(sum / count, LEAST_SPREAD, 1);
+    f->spread = tarry__foresight_clamp(sum / count, LEAST_SPREAD, 1);
 }
 
 /* ---- the estimate ---------------------------------------------------------*/
@@ -188,12 +188,13 @@ static double careful_weight(const tarry__fit *f, double mean, double n)
 
 /* What outstanding plays of this arm say: nothing yet, if delays do not look
  * at losses. */
-static tarry__hint hint_of(const tarry__fit *f, const tarry__waiting *w,
-                           const tarry__tally *t)
+static tarry__foresight_hint hint_of(const tarry__fit *f,
+                                     const tarry__waiting *w,
+                                     const tarry__foresight_tally *t)
 {
     const uint64_t late = t->plays - t->arrivals;
     if (late == 0 || f->trusting || t->seat >= w->room)
-        return (tarry__hint){0, 0, (double)late};
+        return (tarry__foresight_hint){0, 0, (double)late};
     return tarry__waiting_hint(w, t->seat, f->p[t->seat]);
 }
 
@@ -202,14 +203,14 @@ static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm)
 {
     const size_t r = f->view->rank;
     const double *z = tarry__view_arm(f->view, arm);
-    const tarry__tally *t = &f->tally[arm];
+    const tarry__foresight_tally *t = &f->tally[arm];
     const double n = (double)t->arrivals;
     const double raw = tarry__linalg_dot(z, f->theta, r);
-    const double mean = tarry__clamp(raw, f->low, f->high);
+    const double mean = tarry__foresight_clamp(raw, f->low, f->high);
     const double weight = careful_weight(f, mean, n);
-    f->p[t->seat] =
-        tarry__clamp(tarry__fit_high_share(f, mean), LEAST_P, 1 - LEAST_P);
-    const tarry__hint hint = hint_of(f, w, t);
+    f->p[t->seat] = tarry__foresight_clamp(tarry__fit_high_share(f, mean),
+                                           LEAST_P, 1 - LEAST_P);
+    const tarry__foresight_hint hint = hint_of(f, w, t);
     const double score =
         weight * (t->sum - n * raw + (f->high - f->low) * hint.surplus);
     add(f->V, r, weight * (n + hint.known), z);
@@ -247,7 +248,7 @@ static void find_lambda(tarry__fit *f)
         tarry__root_solve(f->V, r, f->step);
         square += f->spread * tarry__linalg_dot(f->step, f->step, r);
     }
-    f->lambda = tarry__clamp((double)(r + 1) / square, 0.3, 100);
+    f->lambda = tarry__foresight_clamp((double)(r + 1) / square, 0.3, 100);
 }
 
 bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
@@ -291,7 +292,8 @@ void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
     tarry__archive_field(a, f->trusting);
     tarry__archive_require(a, f->n_seated <= K && f->low < f->high);
     for (size_t k = 0; a->status == TARRY_OK && k < K; k++)
-        tarry__archive_require(a, f->seated[k] < K &&
-                                      (f->tally[k].seat < f->n_seated ||
-                                       f->tally[k].seat == TARRY__NO_SEAT));
+        tarry__archive_require(
+            a,
+            f->seated[k] < K && (f->tally[k].seat < f->n_seated ||
+                                 f->tally[k].seat == TARRY__FORESIGHT_NO_SEAT));
 }

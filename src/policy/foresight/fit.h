@@ -19,14 +19,14 @@ typedef struct {
     uint64_t plays, arrivals;
     double sum, squares; /* of the losses that have arrived */
     uint32_t seat;       /* its number among the arms played; NO_SEAT: none */
-} tarry__tally;
+} tarry__foresight_tally;
 
-#define TARRY__NO_SEAT UINT32_MAX
+#define TARRY__FORESIGHT_NO_SEAT UINT32_MAX
 
 typedef struct {
     const tarry__view *view;
-    tarry__tally *tally; /* per arm */
-    uint32_t *seated;    /* the arms that have been played, in order */
+    tarry__foresight_tally *tally; /* per arm */
+    uint32_t *seated; /* the arms that have been played, in order */
     size_t n_seated;
     uint64_t played, arrived;
     double lowest, highest; /* losses seen */

@@ -119,7 +119,7 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
 static tarry_status cancel(void *state, uint64_t round, size_t arm)
 {
     foresight *s = state;
-    tarry__waiting_cancel(&s->waiting, round,                          tarry__fit_cancel(&s->fit, arm));
+    tarry__waiting_cancel(&s->waiting, round, tarry__fit_cancel(&s->fit, arm));
     return TARRY_OK;
 }
 

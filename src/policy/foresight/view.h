@@ -34,7 +34,7 @@ void tarry__view_times(const tarry__view *view, const double *x, double *out);
 void tarry__view_squares(const tarry__view *view, const double *R,
                          const double *origin, double *s, double *w);
 
-static inline double tarry__clamp(double x, double low, double high)
+static inline double tarry__foresight_clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
 }

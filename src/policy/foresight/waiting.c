@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "policy/foresight/view.h"
 
-enum { BINS = TARRY__BINS, MOST_SEATS = 4096 };
+enum { BINS = TARRY__FORESIGHT_BINS, MOST_SEATS = 4096 };
 
 /* Of the belief that a ratio is 1, in losses; the first is worth so much. */
 static const double LEAST_PRIOR = 2, MOST_PRIOR = 50;
@@ -184,9 +184,10 @@ static void follow(const tarry__waiting *w, size_t seat, double p, course *c)
     c->never = w->lost + (high + low) * (w->used < BINS ? 0.5 : 1);
 }
 
-tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p)
+tarry__foresight_hint tarry__waiting_hint(const tarry__waiting *w, size_t seat,
+                                          double p)
 {
-    tarry__hint hint = {0, 0, 0};
+    tarry__foresight_hint hint = {0, 0, 0};
     course c;
     if (seat >= w->room)
         return hint;
@@ -198,7 +199,7 @@ tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p)
         const double reach = c.high[j] + c.low[j] + c.lost;
         const double q = (c.high[j] + c.lost * p) / reach;
         const double share =
-            tarry__clamp(1 - q * (1 - q) / (p * (1 - p)), 0, 1);
+            tarry__foresight_clamp(1 - q * (1 - q) / (p * (1 - p)), 0, 1);
         const double comes = 1 - c.never / reach;
         hint.surplus += count * (q - p);
         hint.known += count * share;
@@ -257,7 +258,7 @@ static double ratio_prior(const tarry__waiting *w, const totals *t)
             excess += off * off - E;
             squares += E * E;
         }
-    return tarry__clamp(
+    return tarry__foresight_clamp(
         (squares + FIRST_SQUARES) /
             ((excess > 0 ? excess : 0) + FIRST_SQUARES / FIRST_PRIOR),
         LEAST_PRIOR, MOST_PRIOR);
@@ -303,6 +304,8 @@ void tarry__waiting_archive(tarry__waiting *w,
     tarry__archive_bytes(a, w->ended, w->room * 2 * BINS * sizeof *w->ended);
     tarry__archive_bytes(a, w->hazard, w->room * BINS * sizeof *w->hazard);
     tarry__archive_require(a, w->now <= problem->horizon && w->used <= BINS);
-    for (size_t i = 0; a->status == TARRY_OK && i < w->ring_size; i++)
-        tarry__archive_require(a, w->ring[i] <= w->room);
+    bool sound = true;
+    for (size_t i = 0; i < w->ring_size; i++)
+        sound &= w->ring[i] <= w->room;
+    tarry__archive_require(a, sound);
 }

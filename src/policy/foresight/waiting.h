@@ -18,7 +18,7 @@
 
 #include "policy/policy_type.h"
 
-enum { TARRY__BINS = 36 };
+enum { TARRY__FORESIGHT_BINS = 36 };
 
 typedef struct {
     const tarry__policy_problem *problem;
@@ -29,11 +29,11 @@ typedef struct {
     uint32_t *waiting; /* BINS per seat */
     double *ended;     /* 2 BINS per seat: high, then low */
     double *hazard;    /* BINS per seat */
-    uint64_t per_bin[TARRY__BINS]; /* waiting, over all seats */
-    double ratio[2][TARRY__BINS];
-    double pooled[TARRY__BINS]; /* hazards over all arms */
-    double lost;                /* the share of plays that never end */
-    size_t used;                /* bins that were reached */
+    uint64_t per_bin[TARRY__FORESIGHT_BINS]; /* waiting, over all seats */
+    double ratio[2][TARRY__FORESIGHT_BINS];
+    double pooled[TARRY__FORESIGHT_BINS]; /* hazards over all arms */
+    double lost; /* the share of plays that never end */
+    size_t used; /* bins that were reached */
 } tarry__waiting;
 
 /* What outstanding plays of an arm say, given its mean. */
@@ -41,7 +41,7 @@ typedef struct {
     double surplus; /* sum of (expected loss - mean) */
     double known;   /* plays' worth of information already there */
     double coming;  /* and still to come */
-} tarry__hint;
+} tarry__foresight_hint;
 
 tarry_status tarry__waiting_open(tarry__waiting *w,
                                  const tarry__policy_problem *problem);
@@ -62,7 +62,8 @@ void tarry__waiting_cancel(tarry__waiting *w, uint64_t round, size_t seat);
 void tarry__waiting_copy(tarry__waiting *w, const tarry__waiting *from);
 
 /* Of the arm with this seat; p is the probability of a high loss. */
-tarry__hint tarry__waiting_hint(const tarry__waiting *w, size_t seat, double p);
+tarry__foresight_hint tarry__waiting_hint(const tarry__waiting *w, size_t seat,
+                                          double p);
 
 /* Learns the law anew, p(seat) being the probability of a high loss. */
 void tarry__waiting_learn(tarry__waiting *w, size_t seats, const double *p);

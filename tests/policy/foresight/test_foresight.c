@@ -12,7 +12,7 @@
 static size_t bin_of_age(uint64_t age)
 {
     uint64_t start = 0, next = 1, step = 1;
-    for (size_t j = 0; j + 1 < TARRY__BINS; j++) {
+    for (size_t j = 0; j + 1 < TARRY__FORESIGHT_BINS; j++) {
         if (age < next)
             return j;
         start = next;
@@ -20,7 +20,7 @@ static size_t bin_of_age(uint64_t age)
             step *= 2;
         next = start + step;
     }
-    return TARRY__BINS - 1;
+    return TARRY__FORESIGHT_BINS - 1;
 }
 
 static tarry__policy_problem make_problem(size_t n_arms)
@@ -34,11 +34,11 @@ enum { SEATS = 3, ROUNDS = 5000 };
 static void check_counts(const tarry__waiting *w, const bool *open,
                          uint64_t now)
 {
-    uint32_t expected[SEATS * TARRY__BINS] = {0};
+    uint32_t expected[SEATS * TARRY__FORESIGHT_BINS] = {0};
     for (uint64_t t = 1; t <= now; t++)
         if (open[t])
-            expected[t % SEATS * TARRY__BINS + bin_of_age(now - t)]++;
-    for (size_t i = 0; i < SEATS * TARRY__BINS; i++)
+            expected[t % SEATS * TARRY__FORESIGHT_BINS + bin_of_age(now - t)]++;
+    for (size_t i = 0; i < SEATS * TARRY__FORESIGHT_BINS; i++)
         assert_int_equal(w->waiting[i], expected[i]);
 }
 
@@ -103,7 +103,7 @@ static void late_and_lost_losses_are_told_apart(void **state)
     CHECK_NEAR(w.lost, 0.2, 0.04);
     for (size_t k = 0; k < 2; k++) {
         const double error = sqrt(waiting[k] * p[k] * (1 - p[k]));
-        const tarry__hint hint = tarry__waiting_hint(&w, k, p[k]);
+        const tarry__foresight_hint hint = tarry__waiting_hint(&w, k, p[k]);
         CHECK_NEAR(hint.surplus, high[k] - p[k] * waiting[k], 4 * error);
         assert_true(hint.surplus < -error); /* the late ones are low */
     }
