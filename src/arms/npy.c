@@ -250,8 +250,7 @@ static tarry_status check_kind(npy *r)
     if (r->n_dims != 2)
         return tarry__base_fail(
             r->error, TARRY_BAD_INPUT,
-            "%s: the array must have 1 or 2 dimensions, one row per "
-            "arm, not %zu",
+            "%s: the numbers must have 1 or 2 dimensions, not %zu",
             r->file->from.label, r->n_dims);
     if (r->shape[0] == 0 || r->shape[1] == 0)
         return tarry__base_fail(r->error, TARRY_BAD_INPUT,
