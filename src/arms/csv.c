@@ -322,7 +322,7 @@ static void find_separator(csv *r)
 /* Whether the first column's title says that it holds names. */
 static int is_named(const csv *r)
 {
-    static const char *const titles[] = {"id", "name", "arm"};
+    static const char *const titles[] = {"id", "name"};
     const field f = first_field(r);
     const size_t length = (size_t)(f.end - f.begin);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)

@@ -144,7 +144,7 @@ class Input(LabTest):
     def test_messages_about_numbers_do_not_speak_of_arms_only(self):
         import numpy
         path = self.path("delays.npy")
-        numpy.save(path, numpy.arange(5))
+        numpy.save(path, numpy.arange(5) * 1j)
         done = tarry("run", "--delay", "empirical:file=" + path)
         self.assertEqual(done.returncode, 2)
         self.assertIn("numbers", done.stderr)
