@@ -4,7 +4,7 @@
  * header if its fields after the first are words (or, with one column, its
  * only field is); a first line that mixes words and numbers after the first
  * field is an error.  If the first of several fields of the first arm is not
- * a number, or its title is id, name or arm, the first column holds the arms'
+ * a number, or its title is id or name, the first column holds the arms'
  * names.  A first line without commas may separate by semicolons or tabs, and
  * then all lines do.  Spaces and tabs around
  * fields, "quoted" names and titles with "" for a quote, CR LF line ends, a

@@ -240,7 +240,8 @@ static tarry_status check_kind(npy *r)
     if (type_of(r) == NULL)
         return tarry__base_fail(
             r->error, TARRY_BAD_INPUT,
-            "%s: arms must be little-endian float64 '<f8', float32 '<f4', or "
+            "%s: numbers must be little-endian float64 '<f8', float32 '<f4', "
+            "or "
             "whole numbers, not %s; NumPy's a.astype('<f8') converts",
             r->file->from.label, tarry__arms_show(r->descr, r->descr_end).text);
     if (r->n_dims == 1) { /* one number per row */

@@ -213,10 +213,8 @@ static tarry_status compare(tarry__session *s, uint64_t round, double loss,
         return TARRY_OK;
     }
     if (status == TARRY_OK && found)
-        return tarry__base_fail(
-            error, TARRY_REPORTED_TWICE,
-            "this round has been reported already, with the loss %.17g",
-            e.value);
+        return tarry__base_fail(error, TARRY_REPORTED_TWICE, "%s",
+                                tarry_status_text(TARRY_REPORTED_TWICE));
     if (status == TARRY_OK)
         status = look(s, TARRY__STORE_CANCEL, round, &e, NULL, &found, error);
     if (status != TARRY_OK)

@@ -93,7 +93,7 @@ static void a_column_of_ids_names_the_arms(void **unused)
         assert_true(arms->data[0] == 2.5 && arms->data[1] == 1);
         tarry_arms_free(arms);
     }
-    tarry_arms *arms = read_text("idea,x\n17,2.5\n", 14);
+    tarry_arms *arms = read_text("arm,x\n17,2.5\n", 13);
     assert_int_equal(arms->dim, 2);
     tarry_arms_free(arms);
 }

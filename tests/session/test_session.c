@@ -123,7 +123,7 @@ static void a_group_knows_its_own_lines(void **state)
             "green \nwithdraw light green\n",
             10),
         "a red\na red\nok\nduplicate\nerror this round has been reported "
-        "already, with the loss 0.5: '1'\n2 red\nok\nerror this round has been "
+        "already: '1'\n2 red\nok\nerror this round has been "
         "reported or cancelled already: '2'\nok\nerror no such arm is "
         "available: 'light green'\n");
     tarry__session_lines_free(l);
