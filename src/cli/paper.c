@@ -39,7 +39,8 @@ static int parse(int argc, char **argv)
         {"rows", CLI_TEXT, &a.rows, "ID,ID,...",
          "only these claims (default all): stochastic, adversarial,\n"
          "stochastic-by-arm, adversarial-by-arm, loss-dependent, payoff,\n"
-         "lower-loss, growth, bounds, best-kept, design"},
+         "trade-off, adversarial-losses, lower-loss, growth, bounds,\n"
+         "estimates, best-kept, design"},
         {"seed", CLI_COUNT, &a.seed, "N", "of everything random (default 1)"},
         {"threads", CLI_COUNT, &a.threads, "N", "default: all cores"},
         {"json", CLI_FLAG, &a.json, NULL,
