@@ -33,8 +33,8 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
  * there is room for an event. */
 tarry_status tarry__session_ready(tarry__session *s, tarry_error *error);
 
-/* Stages an event, after ready; its text and features have been copied by
- * tarry__session_copy_text and the like. */
+/* Stages an event, after ready.  The session owns its text and features from
+ * then on. */
 void tarry__session_stage(tarry__session *s, tarry__store_event event,
                           int64_t now);
 
