@@ -130,6 +130,9 @@ struct tarry__service {
     pthread_t keeper, helper[TARRY__SERVICE_N_HELPERS];
     size_t n_threads; /* that were started */
     atomic_size_t waiting;
+    bool is_gathered;        /* somebody calls flush */
+    pthread_mutex_t keeping; /* of who runs a group */
+    double last_seconds;     /* that a group took */
     pthread_mutex_t spare_lock;
     tarry__service_call *spare; /* calls to be used again */
     size_t n_spare;

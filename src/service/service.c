@@ -8,6 +8,8 @@
 #include "base/base.h"
 #include "service/inner.h"
 
+static const double QUICK_SECONDS = 0.002; /* a group, to be run at the door */
+
 enum {
     TICK_MS = 500,     /* between two looks at what has expired */
     MOST_GROUP = 4096, /* calls in one commit */
@@ -126,7 +128,7 @@ static void end_queue(tarry__service_queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-static void put(tarry__service_queue *q, tarry__service_call *c)
+static void append(tarry__service_queue *q, tarry__service_call *c, bool wakes)
 {
     c->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -136,8 +138,14 @@ static void put(tarry__service_queue *q, tarry__service_call *c)
         q->first = c;
     q->last = c;
     q->count++;
-    pthread_cond_signal(&q->more);
+    if (wakes)
+        pthread_cond_signal(&q->more);
     pthread_mutex_unlock(&q->lock);
+}
+
+static void put(tarry__service_queue *q, tarry__service_call *c)
+{
+    append(q, c, true);
 }
 
 static void close_queue(tarry__service_queue *q)
@@ -331,9 +339,11 @@ static tarry__service_call *put_off(tarry__service *s,
 static void run_group(tarry__service *s, tarry__service_call *calls)
 {
     tarry_error error = {""};
+    const double begin = tarry__base_seconds();
     for (tarry__service_call *c = calls; c != NULL; c = c->next)
         c->route->run(c);
     const tarry_status status = commit(s, &error);
+    s->last_seconds = tarry__base_seconds() - begin;
     if (s->ids.count > 0)
         tarry__texts_clear(&s->ids);
     if (status == TARRY_OK)
@@ -359,13 +369,54 @@ static void *keep(void *context)
         tarry__service_call *calls = take_some(q, MOST_GROUP);
         goes_on = !q->is_closed || calls != NULL;
         pthread_mutex_unlock(&q->lock);
+        pthread_mutex_lock(&s->keeping);
         if (tarry__base_seconds() - last_tick >= TICK_MS / 1000.0) {
             last_tick = tarry__base_seconds();
             expire_old(s);
         }
         run_group(s, calls);
+        pthread_mutex_unlock(&s->keeping);
     }
     return NULL;
+}
+
+/* ---- without the keeper ---------------------------------------------------*/
+
+void tarry__service_gather(tarry__service *s)
+{
+    s->is_gathered = true;
+}
+
+/* A call that does not keep its thread long, if the store is quick. */
+static bool is_light(const tarry__service *s, const tarry__service_call *c)
+{
+    return s->last_seconds < QUICK_SECONDS && !json_is_array(c->json) &&
+           json_object_get(c->json, "count") == NULL;
+}
+
+/* The only call that waits, or NULL; others are the keeper's. */
+static tarry__service_call *take_lonely(tarry__service *s, bool may_run)
+{
+    tarry__service_queue *q = &s->keeper_queue;
+    tarry__service_call *c = NULL;
+    pthread_mutex_lock(&q->lock);
+    if (may_run && q->count == 1 && is_light(s, q->first))
+        c = take_some(q, 1);
+    else if (q->count > 0)
+        pthread_cond_signal(&q->more);
+    pthread_mutex_unlock(&q->lock);
+    return c;
+}
+
+bool tarry__service_flush(tarry__service *s)
+{
+    const bool may_run = pthread_mutex_trylock(&s->keeping) == 0;
+    tarry__service_call *c = take_lonely(s, may_run);
+    if (c != NULL)
+        run_group(s, c);
+    if (may_run)
+        pthread_mutex_unlock(&s->keeping);
+    return c != NULL;
 }
 
 /* ---- helpers --------------------------------------------------------------*/
@@ -508,7 +559,7 @@ void tarry__service_take(tarry__service *s,
     } else if (c->route->takes_body && !tarry__service_read_body(c)) {
         finish(c);
     } else {
-        put(&s->keeper_queue, c);
+        append(&s->keeper_queue, c, !s->is_gathered);
     }
 }
 
@@ -593,11 +644,14 @@ tarry_status tarry__service_open(const char *url,
     pthread_rwlock_init(&s->tokens_lock, NULL);
     pthread_mutex_init(&s->creating, NULL);
     pthread_mutex_init(&s->spare_lock, NULL);
+    pthread_mutex_init(&s->keeping, NULL);
     tarry_status status = tarry__store_open(url, true, &s->store, error);
     if (status == TARRY_OK)
         status = open_experiments(s, error);
-    if (status == TARRY_OK)
+    if (status == TARRY_OK) {
+        tarry__store_reserve(s->store);
         status = start_threads(s, error);
+    }
     if (status == TARRY_OK)
         *out = s;
     else
@@ -640,6 +694,7 @@ void tarry__service_close(tarry__service *s)
     pthread_rwlock_destroy(&s->tokens_lock);
     pthread_mutex_destroy(&s->creating);
     pthread_mutex_destroy(&s->spare_lock);
+    pthread_mutex_destroy(&s->keeping);
     for (tarry__service_call *c = s->spare, *next; c != NULL; c = next) {
         next = c->next;
         tarry__base_free(c);
