@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/base.h"
 #include "service/inner.h"
 
@@ -14,8 +15,15 @@ enum {
     TICK_MS = 500,     /* between two looks at what has expired */
     MOST_GROUP = 4096, /* calls in one commit */
     MOST_SPARE = 1024, /* calls kept to be used again */
+    WORTH_A_CREW = 64, /* choices */
     SMALL_BODY = 65536 /* a larger one is read by a helper */
 };
+
+static uint64_t processors(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint64_t)count : 1;
+}
 
 tarry__service_limits tarry__service_default_limits(void)
 {
@@ -24,7 +32,7 @@ tarry__service_limits tarry__service_default_limits(void)
                                    .most_arms = 100000,
                                    .most_dim = 1000,
                                    .most_choices = 10000,
-                                   .threads = 2};
+                                   .threads = processors()};
 }
 
 /* ---- the table of experiments ---------------------------------------------*/
@@ -336,12 +344,36 @@ static tarry__service_call *put_off(tarry__service *s,
     return others;
 }
 
+/* The choices of experiment i of the group, one after another. */
+static void choose(void *context, size_t i)
+{
+    tarry__service *s = context;
+    tarry__service_experiment *e = s->group[i];
+    for (tarry__service_call *c = e->first_later, *next; c != NULL; c = next) {
+        next = c->next_later;
+        tarry__service_choose(c, e);
+    }
+    e->first_later = e->last_later = NULL;
+    e->n_later = 0;
+}
+
+/* Side by side, if there is enough to do for more than one. */
+static void choose_all(tarry__service *s)
+{
+    size_t choices = 0;
+    for (size_t i = 0; i < s->n_group; i++)
+        choices += s->group[i]->n_later;
+    tarry__crew_run(choices >= WORTH_A_CREW ? s->crew : NULL, s->n_group,
+                    choose, s);
+}
+
 static void run_group(tarry__service *s, tarry__service_call *calls)
 {
     tarry_error error = {""};
     const double begin = tarry__base_seconds();
     for (tarry__service_call *c = calls; c != NULL; c = c->next)
         c->route->run(c);
+    choose_all(s);
     const tarry_status status = commit(s, &error);
     s->last_seconds = tarry__base_seconds() - begin;
     if (s->ids.count > 0)
@@ -650,6 +682,7 @@ tarry_status tarry__service_open(const char *url,
         status = open_experiments(s, error);
     if (status == TARRY_OK) {
         tarry__store_reserve(s->store);
+        s->crew = tarry__crew_create(limits->threads - (limits->threads > 0));
         status = start_threads(s, error);
     }
     if (status == TARRY_OK)
@@ -675,6 +708,7 @@ void tarry__service_close(tarry__service *s)
     if (s == NULL)
         return;
     stop_threads(s);
+    tarry__crew_free(s->crew);
     for (size_t i = 0; i < s->n_experiments; i++) {
         tarry__session_close(s->experiment[i]->session);
         pthread_mutex_destroy(&s->experiment[i]->lock);
