@@ -178,7 +178,8 @@ bool tarry__service_read_body(tarry__service_call *c)
                          JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (c->json != NULL)
         return true;
-    if (json_error_code(&error) == json_error_out_of_memory)
+    if (error.text[0] == '\0' ||
+        json_error_code(&error) == json_error_out_of_memory)
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
     else if (is_not_finite(r->body, r->size, &error))
         tarry__service_say_problem(c, 422, "invalid",
