@@ -203,6 +203,12 @@ set(TARRY_PROGRAM
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c
+    src/store/postgres.c
+    src/store/postgres_link.c
+    src/store/postgres_none.c
+    src/store/postgres_owner.c
+    src/store/postgres_rows.c
+    src/store/postgres_schema.c
     src/store/sqlite.c
     src/store/sqlite_scan.c
     src/store/sqlite_schema.c

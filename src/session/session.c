@@ -176,10 +176,15 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
                                  tarry_error *error)
 {
     replaying r = {s, error};
+    char owner[TARRY__STORE_OWNER_ROOM];
     unload(s);
     s->snapshot_seq = s->snapshot_size = 0;
     s->expired_to = 0;
-    tarry_status status = from_start ? TARRY_OK : load_snapshot(s, error);
+    tarry_status status =
+        tarry__store_own(s->store, s->experiment, owner, error);
+    s->epoch = tarry__store_epoch(s->store, s->experiment);
+    if (status == TARRY_OK && !from_start)
+        status = load_snapshot(s, error);
     if (status == TARRY_OK)
         status = load_arms(s, s->policy == NULL, error);
     const uint64_t seq =
@@ -373,14 +378,22 @@ static void drop_staged(tarry__session *s)
     s->n_staged = 0;
 }
 
-/* A policy that could not be loaded again is tried again; a store that could
- * not be written is probed before the policy is touched. */
+/* Whether others may have added to the log since it was loaded. */
+static bool is_old(const tarry__session *s)
+{
+    return s->epoch != tarry__store_epoch(s->store, s->experiment);
+}
+
+/* A policy that could not be loaded again, or is old, is loaded again; a store
+ * that could not be written is probed before the policy is touched. */
 static tarry_status recover(tarry__session *s, tarry_error *error)
 {
-    if (s->policy == NULL) {
+    if (s->policy == NULL || (s->n_staged == 0 && is_old(s))) {
         const tarry_status status = tarry__session_load(s, false, error);
         if (status != TARRY_OK)
-            return status == TARRY_NO_MEMORY ? status : TARRY_IO_ERROR;
+            return status == TARRY_NO_MEMORY || status == TARRY_CANCELLED
+                       ? status
+                       : TARRY_IO_ERROR;
     }
     if (s->is_doubtful && s->n_staged == 0) {
         const tarry_status status = tarry__store_probe(s->store, error);
@@ -425,7 +438,7 @@ static void save_snapshot(tarry__session *s)
     void *bytes;
     size_t size;
     const uint64_t seq = tarry__store_events(s->store, s->experiment, NULL);
-    if (s->policy == NULL ||
+    if (s->policy == NULL || is_old(s) ||
         tarry_policy_pack(s->policy, &bytes, &size) != TARRY_OK)
         return;
     tarry__store_save(s->store, s->experiment, seq, bytes, size, NULL);
@@ -457,9 +470,9 @@ tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
     size_t count = 0;
     for (size_t i = 0; batches != NULL && i < n; i++)
         if (sessions[i]->n_staged > 0)
-            batches[count++] = (tarry__store_batch){sessions[i]->experiment,
-                                                    sessions[i]->staged,
-                                                    sessions[i]->n_staged};
+            batches[count++] = (tarry__store_batch){
+                sessions[i]->experiment, sessions[i]->staged,
+                sessions[i]->n_staged, sessions[i]->epoch};
     tarry_status status =
         batches == NULL
             ? tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory")
@@ -483,7 +496,7 @@ void tarry__session_close(tarry__session *s)
     if (s == NULL)
         return;
     if (s->policy != NULL && s->leaves_snapshot && !s->is_doubtful &&
-        s->n_staged == 0 &&
+        s->n_staged == 0 && !is_old(s) &&
         tarry__store_events(s->store, s->experiment, NULL) > s->snapshot_seq)
         save_snapshot(s);
     drop_staged(s);

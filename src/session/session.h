@@ -54,7 +54,8 @@ void tarry__session_close(tarry__session *session);
 
 /* ---- what happens ----------------------------------------------------------
  * Each stages its event.  Refused, and nothing has changed: `error` says why;
- * TARRY_IO_ERROR means that the store cannot be written or read now. */
+ * TARRY_IO_ERROR means that the store cannot be written or read now,
+ * TARRY_CANCELLED that another process owns the experiment. */
 
 typedef struct {
     uint64_t round;
