@@ -201,6 +201,7 @@ set(TARRY_PROGRAM
     src/service/feedback.c
     src/service/log.c
     src/service/metrics.c
+    src/service/owners.c
     src/service/questions.c
     src/service/routes.c
     src/service/service.c

@@ -182,7 +182,7 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
     s->expired_to = 0;
     tarry_status status =
         tarry__store_own(s->store, s->experiment, owner, error);
-    s->epoch = tarry__store_epoch(s->store, s->experiment);
+    s->epoch = *s->epoch_now;
     if (status == TARRY_OK && !from_start)
         status = load_snapshot(s, error);
     if (status == TARRY_OK)
@@ -208,6 +208,7 @@ static tarry_status make_session(tarry__store *store, uint64_t experiment,
     s->store = store;
     s->experiment = experiment;
     s->made = tarry__store_get(store, experiment);
+    s->epoch_now = tarry__store_epoch(store, experiment);
     if (!tarry__age_parse(s->made->expire_after, &s->expire_after)) {
         tarry__base_free(s);
         return tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
@@ -378,23 +379,29 @@ static void drop_staged(tarry__session *s)
     s->n_staged = 0;
 }
 
-/* Whether others may have added to the log since it was loaded. */
-static bool is_old(const tarry__session *s)
+bool tarry__session_is_old(const tarry__session *s)
 {
-    return s->epoch != tarry__store_epoch(s->store, s->experiment);
+    return s->epoch != *s->epoch_now;
+}
+
+tarry_status tarry__session_catch_up(tarry__session *s, tarry_error *error)
+{
+    if (s->policy != NULL && (s->n_staged > 0 || !tarry__session_is_old(s)))
+        return TARRY_OK;
+    const tarry_status status = tarry__session_load(s, false, error);
+    return status == TARRY_OK || status == TARRY_NO_MEMORY ||
+                   status == TARRY_CANCELLED
+               ? status
+               : TARRY_IO_ERROR;
 }
 
 /* A policy that could not be loaded again, or is old, is loaded again; a store
  * that could not be written is probed before the policy is touched. */
 static tarry_status recover(tarry__session *s, tarry_error *error)
 {
-    if (s->policy == NULL || (s->n_staged == 0 && is_old(s))) {
-        const tarry_status status = tarry__session_load(s, false, error);
-        if (status != TARRY_OK)
-            return status == TARRY_NO_MEMORY || status == TARRY_CANCELLED
-                       ? status
-                       : TARRY_IO_ERROR;
-    }
+    const tarry_status loaded = tarry__session_catch_up(s, error);
+    if (loaded != TARRY_OK)
+        return loaded;
     if (s->is_doubtful && s->n_staged == 0) {
         const tarry_status status = tarry__store_probe(s->store, error);
         if (status != TARRY_OK)
@@ -438,7 +445,7 @@ static void save_snapshot(tarry__session *s)
     void *bytes;
     size_t size;
     const uint64_t seq = tarry__store_events(s->store, s->experiment, NULL);
-    if (s->policy == NULL || is_old(s) ||
+    if (s->policy == NULL || tarry__session_is_old(s) ||
         tarry_policy_pack(s->policy, &bytes, &size) != TARRY_OK)
         return;
     tarry__store_save(s->store, s->experiment, seq, bytes, size, NULL);
@@ -496,7 +503,7 @@ void tarry__session_close(tarry__session *s)
     if (s == NULL)
         return;
     if (s->policy != NULL && s->leaves_snapshot && !s->is_doubtful &&
-        s->n_staged == 0 && !is_old(s) &&
+        s->n_staged == 0 && !tarry__session_is_old(s) &&
         tarry__store_events(s->store, s->experiment, NULL) > s->snapshot_seq)
         save_snapshot(s);
     drop_staged(s);

@@ -45,6 +45,14 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
                                   const char *name, const char *const *names,
                                   tarry__session **out, tarry_error *error);
 
+/* Whether other processes may have added to its log since it was loaded (see
+ * owners in store.h); and loads it again if so, or if it could not be loaded.
+ * TARRY_CANCELLED: another process owns the experiment; TARRY_IO_ERROR,
+ * TARRY_NO_MEMORY. */
+bool tarry__session_is_old(const tarry__session *session);
+tarry_status tarry__session_catch_up(tarry__session *session,
+                                     tarry_error *error);
+
 /* Whether choices tell their probability (the default); for Thompson sampling
  * that takes the time of many draws.  Else it is 0, which means unknown. */
 void tarry__session_tell_probability(tarry__session *session, bool tell);

@@ -3,12 +3,13 @@
 #ifndef TARRY_STORE_KIND_H
 #define TARRY_STORE_KIND_H
 
+#include <stdatomic.h>
 #include "store/store.h"
 
 typedef struct {
     tarry__store_experiment made; /* its texts are owned */
     uint64_t events, sum;         /* how many, and the digest after the last */
-    uint64_t epoch;               /* of its ownership; 0: not owned */
+    _Atomic uint64_t epoch;       /* of its ownership; 0: not owned */
 } tarry__store_head;
 
 typedef struct {

@@ -19,7 +19,8 @@
 enum {
     PART_BYTES = 1 << 23, /* of a snapshot, per row */
     LINK_SECONDS = 6,     /* for a new link, after a commit without an answer */
-    PAUSE_MS = 50         /* between two tries */
+    PAUSE_MS = 50,        /* between two tries */
+    FIRST_PART = 1000     /* events of a scan */
 };
 
 /* ---- open and close -------------------------------------------------------*/
@@ -199,16 +200,6 @@ static void pause_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-static tarry_status link_in_time(tarry__postgres *s, tarry_error *error)
-{
-    const double end = tarry__base_seconds() + LINK_SECONDS;
-    tarry_status status;
-    while ((status = tarry__postgres_link(s, error)) == TARRY_IO_ERROR &&
-           tarry__base_seconds() < end)
-        pause_ms(PAUSE_MS);
-    return status;
-}
-
 /* After a lost answer: whether the last event of the first batch is there, and
  * with it all others. */
 static tarry_status look_for_commit(tarry__postgres *s, uint64_t epoch,
@@ -232,16 +223,19 @@ static tarry_status look_for_commit(tarry__postgres *s, uint64_t epoch,
     return status;
 }
 
+/* The same, with a new link if there is one in time. */
 static tarry_status find_commit(tarry__postgres *s, uint64_t epoch, bool *there,
                                 tarry_error *error)
 {
-    tarry_status status = TARRY_IO_ERROR;
-    for (int i = 0; status == TARRY_IO_ERROR && i < 3; i++) {
-        status = link_in_time(s, error);
+    const double end = tarry__base_seconds() + LINK_SECONDS;
+    for (;;) {
+        tarry_status status = tarry__postgres_link(s, error);
         if (status == TARRY_OK)
             status = look_for_commit(s, epoch, there, error);
+        if (status != TARRY_IO_ERROR || tarry__base_seconds() > end)
+            return status;
+        pause_ms(PAUSE_MS);
     }
-    return status;
 }
 
 /* Whether this process owns all that is to be appended to, as far as it
@@ -341,34 +335,43 @@ static tarry_status pass_on(void *context, const tarry__store_event *e,
     return t->take(t->context, e);
 }
 
-/* Up to the head that we know, whatever an owner elsewhere adds meanwhile.  A
- * link that turns out to be lost before the first event is made again. */
-static tarry_status go_through(tarry__postgres *s, tarry__postgres_sql which,
-                               uint64_t experiment, uint64_t seq,
-                               tarry_status (*take)(void *,
-                                                    const tarry__store_event *),
-                               void *context, tarry_error *error)
+/* A link that turns out to be lost before the first event is made again. */
+static tarry_status scan_part(tarry__postgres *s, tarry__postgres_sql which,
+                              uint64_t experiment, uint64_t seq, uint64_t to,
+                              taking *t, tarry_error *error)
 {
-    taking t = {take, context, 0};
-    tarry_status status = TARRY_IO_ERROR;
-    for (int i = 0; i < 2 && status == TARRY_IO_ERROR && t.taken == 0; i++) {
-        status = tarry__postgres_link(s, error);
-        if (status == TARRY_OK)
-            status = tarry__postgres_scan(
-                s, which, experiment, seq,
-                s->heads->head[experiment - 1]->events, pass_on, &t, error);
-    }
-    return status;
+    tarry_status status = tarry__postgres_link(s, error);
+    if (status != TARRY_OK)
+        return status;
+    status = tarry__postgres_scan(s, which, experiment, seq, to, pass_on, t,
+                                  error);
+    if (s->link != NULL || t->taken > 0)
+        return status;
+    status = tarry__postgres_link(s, error);
+    return status == TARRY_OK
+               ? tarry__postgres_scan(s, which, experiment, seq, to, pass_on, t,
+                                      error)
+               : status;
 }
 
+/* Up to the head that we know, whatever an owner elsewhere adds meanwhile.  In
+ * parts that grow, as `take` may soon have had enough. */
 static tarry_status
 scan(void *state, const tarry__store_heads *heads, uint64_t experiment,
      uint64_t seq, tarry_status (*take)(void *, const tarry__store_event *),
      void *context, tarry_error *error)
 {
-    (void)heads;
-    return go_through(state, TARRY__POSTGRES_SCAN, experiment, seq, take,
-                      context, error);
+    taking t = {take, context, 0};
+    const uint64_t end = heads->head[experiment - 1]->events;
+    tarry_status status = TARRY_OK;
+    for (uint64_t part = FIRST_PART; status == TARRY_OK && seq < end;
+         part *= 4) {
+        const uint64_t to = end - seq > part ? seq + part : end;
+        status = scan_part(state, TARRY__POSTGRES_SCAN, experiment, seq, to, &t,
+                           error);
+        seq = to;
+    }
+    return status;
 }
 
 static tarry_status
@@ -376,9 +379,9 @@ scan_arms(void *state, const tarry__store_heads *heads, uint64_t experiment,
           tarry_status (*take)(void *, const tarry__store_event *),
           void *context, tarry_error *error)
 {
-    (void)heads;
-    return go_through(state, TARRY__POSTGRES_SCAN_ARMS, experiment, 0, take,
-                      context, error);
+    taking t = {take, context, 0};
+    return scan_part(state, TARRY__POSTGRES_SCAN_ARMS, experiment, 0,
+                     heads->head[experiment - 1]->events, &t, error);
 }
 
 static tarry_status look(void *state, uint64_t experiment,

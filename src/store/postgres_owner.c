@@ -96,7 +96,7 @@ tarry_status tarry__postgres_catch_up(tarry__postgres *s, uint64_t number,
 {
     known k;
     tarry__store_head *h = s->heads->head[number - 1];
-    const tarry__store_head before = *h;
+    const uint64_t events = h->events, sum = h->sum;
     checking c = {s, number, h, error};
     tarry_status status = ask_head(s, number, &k, error);
     if (status == TARRY_OK && k.found && k.events > h->events)
@@ -105,8 +105,10 @@ tarry_status tarry__postgres_catch_up(tarry__postgres *s, uint64_t number,
                                  k.events, check_event, &c, error);
     if (status == TARRY_OK)
         status = check_end(s, number, &k, error);
-    if (status != TARRY_OK)
-        *h = before;
+    if (status != TARRY_OK) {
+        h->events = events;
+        h->sum = sum;
+    }
     return status;
 }
 
@@ -158,8 +160,9 @@ tarry_status tarry__postgres_refresh(tarry__postgres *s, tarry_error *error)
 
 /* ---- owning ---------------------------------------------------------------*/
 
-/* Whether the connection got the experiment's lock. */
+/* Whether the connection got the experiment's lock; who was its last owner. */
 static tarry_status lock(tarry__postgres *s, uint64_t number, bool *locked,
+                         char owner[TARRY__STORE_OWNER_ROOM],
                          tarry_error *error)
 {
     PGresult *rows;
@@ -168,6 +171,9 @@ static tarry_status lock(tarry__postgres *s, uint64_t number, bool *locked,
     const tarry_status status =
         tarry__postgres_ask_once(s, TARRY__POSTGRES_LOCK, &p, &rows, error);
     *locked = rows != NULL && tarry__postgres_count_of(rows, 0, 0) == 1;
+    if (rows != NULL)
+        snprintf(owner, TARRY__STORE_OWNER_ROOM, "%s",
+                 tarry__postgres_text_of(rows, 0, 1));
     PQclear(rows);
     return status;
 }
@@ -178,27 +184,6 @@ void tarry__postgres_disown(tarry__postgres *s, uint64_t number)
     tarry__postgres_add_count(&p, number);
     s->heads->head[number - 1]->epoch = 0;
     tarry__postgres_ask_once(s, TARRY__POSTGRES_UNLOCK, &p, NULL, NULL);
-}
-
-static tarry_status name_owner(tarry__postgres *s, uint64_t number,
-                               char owner[TARRY__STORE_OWNER_ROOM],
-                               tarry_error *error)
-{
-    PGresult *rows;
-    tarry__postgres_params p = {0};
-    tarry__postgres_add_count(&p, number);
-    const tarry_status status =
-        tarry__postgres_ask_once(s, TARRY__POSTGRES_OWNER, &p, &rows, error);
-    if (status == TARRY_OK && PQntuples(rows) == 1)
-        snprintf(owner, TARRY__STORE_OWNER_ROOM, "%s",
-                 tarry__postgres_text_of(rows, 0, 0));
-    PQclear(rows);
-    return status == TARRY_OK
-               ? tarry__base_fail(error, TARRY_CANCELLED,
-                                  "%s: experiment '%s' is in use by %s",
-                                  s->shown,
-                                  s->heads->head[number - 1]->made.name, owner)
-               : status;
 }
 
 /* With the lock: a new epoch, then the log. */
@@ -222,23 +207,37 @@ static tarry_status enter(tarry__postgres *s, uint64_t number,
     return status;
 }
 
-tarry_status tarry__postgres_own(tarry__postgres *s, uint64_t number,
-                                 char owner[TARRY__STORE_OWNER_ROOM],
-                                 tarry_error *error)
+static tarry_status try_to_own(tarry__postgres *s, uint64_t number,
+                               char owner[TARRY__STORE_OWNER_ROOM],
+                               tarry_error *error)
 {
-    bool locked = false;
-    owner[0] = '\0';
-    /* asked for first, so that a link that was lost is made again */
-    tarry_status status = tarry__postgres_refresh(s, error);
-    if (status != TARRY_OK || s->heads->head[number - 1]->epoch != 0)
-        return status;
-    status = lock(s, number, &locked, error);
+    bool locked;
+    tarry_status status = lock(s, number, &locked, owner, error);
     if (status == TARRY_OK && !locked)
-        return name_owner(s, number, owner, error);
+        return tarry__base_fail(error, TARRY_CANCELLED,
+                                "%s: experiment '%s' is in use by %s", s->shown,
+                                s->heads->head[number - 1]->made.name, owner);
     if (status == TARRY_OK)
         status = enter(s, number, error);
     if (status != TARRY_OK && locked)
         tarry__postgres_disown(s, number);
+    return status;
+}
+
+tarry_status tarry__postgres_own(tarry__postgres *s, uint64_t number,
+                                 char owner[TARRY__STORE_OWNER_ROOM],
+                                 tarry_error *error)
+{
+    tarry_status status = TARRY_IO_ERROR;
+    if (s->heads->head[number - 1]->epoch != 0)
+        return TARRY_OK;
+    for (int i = 0; i < 2 && status == TARRY_IO_ERROR; i++) {
+        status = tarry__postgres_link(s, error);
+        if (status == TARRY_OK)
+            status = try_to_own(s, number, owner, error);
+        if (s->link != NULL)
+            break;
+    }
     return status;
 }
 
@@ -263,7 +262,8 @@ static tarry_status retake(tarry__postgres *s, uint64_t number,
 {
     bool locked;
     known k;
-    tarry_status status = lock(s, number, &locked, error);
+    char owner[TARRY__STORE_OWNER_ROOM];
+    tarry_status status = lock(s, number, &locked, owner, error);
     if (status != TARRY_OK)
         return status;
     if (!locked) {

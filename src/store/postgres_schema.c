@@ -111,15 +111,14 @@ const char *const tarry__postgres_texts[TARRY__POSTGRES_COUNT] = {
         "confidence, beyond_horizon, seed, expire_after, n_arms, dim, "
         "created_at FROM experiments WHERE number > $1::bigint ORDER BY number",
     [TARRY__POSTGRES_LOCK] =
-        "SELECT pg_try_advisory_lock(" STORE ", $1::bigint::int)::int::bigint",
+        "SELECT pg_try_advisory_lock(" STORE ", $1::bigint::int)::int::bigint, "
+        "(SELECT address FROM owners WHERE experiment = $1::bigint)",
     [TARRY__POSTGRES_UNLOCK] =
         "SELECT pg_advisory_unlock(" STORE ", $1::bigint::int)",
     [TARRY__POSTGRES_UNLOCK_ALL] = "SELECT pg_advisory_unlock_all()",
     [TARRY__POSTGRES_OWN] = "UPDATE owners SET epoch = epoch + 1, "
                             "address = $2::text, since = now() "
                             "WHERE experiment = $1::bigint RETURNING epoch",
-    [TARRY__POSTGRES_OWNER] =
-        "SELECT address FROM owners WHERE experiment = $1::bigint",
     [TARRY__POSTGRES_WAIT] =
         "SELECT 1 FROM owners WHERE experiment = $1::bigint FOR UPDATE",
     [TARRY__POSTGRES_SUM] = "SELECT sum, epoch FROM events "

@@ -347,12 +347,17 @@ tarry_status tarry__store_own(tarry__store *s, uint64_t number,
     LOCKED(own(s->state, number, owner, error));
 }
 
-uint64_t tarry__store_epoch(tarry__store *s, uint64_t number)
+const _Atomic uint64_t *tarry__store_epoch(tarry__store *s, uint64_t number)
 {
     pthread_mutex_lock(&s->lock);
-    const uint64_t epoch = s->heads.head[number - 1]->epoch;
+    const _Atomic uint64_t *epoch = &s->heads.head[number - 1]->epoch;
     pthread_mutex_unlock(&s->lock);
     return epoch;
+}
+
+bool tarry__store_is_shared(const tarry__store *s)
+{
+    return s->kind->own != NULL;
 }
 
 tarry_status tarry__store_publish(tarry__store *s, const char *address)

@@ -10,6 +10,7 @@
 #ifndef TARRY_STORE_STORE_H
 #define TARRY_STORE_STORE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,8 +89,13 @@ tarry_status tarry__store_own(tarry__store *store, uint64_t number,
                               tarry_error *error);
 
 /* Another number for each time an experiment was taken, 0 while it is not
- * owned: what was read under one epoch may be old under another. */
-uint64_t tarry__store_epoch(tarry__store *store, uint64_t number);
+ * owned: what was read under one epoch may be old under another.  Lives as long
+ * as the store, and changes when the store finds out. */
+const _Atomic uint64_t *tarry__store_epoch(tarry__store *store,
+                                           uint64_t number);
+
+/* Whether other processes may use it too. */
+bool tarry__store_is_shared(const tarry__store *store);
 
 /* What others are told of this process: where it can be reached.  For what it
  * takes from then on. */
