@@ -266,9 +266,8 @@ static json_t *shown(tarry__service_experiment *e, bool with_status)
 {
     pthread_mutex_lock(&e->lock);
     json_t *json = settings(e->made);
-    json_t *status = e->session != NULL
-                         ? tarry__session_status(e->session, false)
-                         : NULL;
+    json_t *status =
+        e->session != NULL ? tarry__session_status(e->session, false) : NULL;
     pthread_mutex_unlock(&e->lock);
     if (json != NULL) {
         json_object_set(json, "decisions", json_object_get(status, "round"));

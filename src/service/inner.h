@@ -79,8 +79,8 @@ struct tarry__service_call {
     tarry__service_request request;
     char name[TARRY__SERVICE_MOST_NAMES][TARRY__SERVICE_NAME_ROOM];
     char owner[TARRY__STORE_OWNER_ROOM]; /* of what is elsewhere, or "" */
-    json_t *json;       /* the body */
-    tarry__writer text; /* the answer's body */
+    json_t *json;                        /* the body */
+    tarry__writer text;                  /* the answer's body */
     tarry__service_answer answer;
     tarry__service_stream *stream; /* a part of it is asked for */
     tarry__service_deliver *deliver;
@@ -128,7 +128,7 @@ struct tarry__service {
     const tarry__service_file *files;
     tarry__service_queue keeper_queue, helper_queue;
     pthread_t keeper, helper[TARRY__SERVICE_N_HELPERS];
-    size_t n_threads; /* that were started */
+    size_t n_threads;    /* that were started */
     const char *address; /* what others are told of this process */
     pthread_t watcher;
     pthread_mutex_t watching;
@@ -145,8 +145,8 @@ struct tarry__service {
     tarry__keys *tokens;               /* NULL: none are needed */
     tarry__service_experiment **group; /* locked by the keeper */
     size_t n_group, group_room;
-    tarry__session **sessions;             /* of the group */
-    atomic_bool is_failing;                /* the last commit did not work */
+    tarry__session **sessions; /* of the group */
+    atomic_bool is_failing;    /* the last commit did not work */
     tarry__service_histogram commits, delays;
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
                           [TARRY__SERVICE_N_CODES];

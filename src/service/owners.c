@@ -44,7 +44,8 @@ void tarry__service_say_elsewhere(tarry__service_call *c)
 {
     const tarry__service_request *r = &c->request;
     const char *mark = r->query[0] != '\0' ? "?" : "";
-    const size_t room = strlen(c->owner) + strlen(r->path) + strlen(r->query) + 2;
+    const size_t room =
+        strlen(c->owner) + strlen(r->path) + strlen(r->query) + 2;
     const bool is_other = strncmp(c->owner, "http", 4) == 0 &&
                           strcmp(c->owner, c->service->address) != 0;
     char *location =

@@ -107,9 +107,8 @@ void tarry__service_pending(tarry__service_call *c)
     }
     tarry_pending *room = tarry__base_alloc(most, sizeof *room);
     tarry__service_experiment *e = lock_named(c);
-    json_t *json = room != NULL && e != NULL
-                       ? list_waiting(e->session, room, most)
-                       : NULL;
+    json_t *json =
+        room != NULL && e != NULL ? list_waiting(e->session, room, most) : NULL;
     if (e != NULL)
         pthread_mutex_unlock(&e->lock);
     tarry__base_free(room);

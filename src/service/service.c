@@ -547,7 +547,7 @@ static tarry_status open_experiments(tarry__service *s, tarry_error *error)
         if (status == TARRY_CANCELLED) /* another process's */
             status = tarry__service_meet(s, error);
         else if (status == TARRY_OK &&
-            (status = tarry__service_add(s, session, error)) != TARRY_OK)
+                 (status = tarry__service_add(s, session, error)) != TARRY_OK)
             tarry__session_close(session);
     }
     return status;

@@ -343,15 +343,14 @@ static tarry_status scan_part(tarry__postgres *s, tarry__postgres_sql which,
     tarry_status status = tarry__postgres_link(s, error);
     if (status != TARRY_OK)
         return status;
-    status = tarry__postgres_scan(s, which, experiment, seq, to, pass_on, t,
-                                  error);
+    status =
+        tarry__postgres_scan(s, which, experiment, seq, to, pass_on, t, error);
     if (s->link != NULL || t->taken > 0)
         return status;
     status = tarry__postgres_link(s, error);
-    return status == TARRY_OK
-               ? tarry__postgres_scan(s, which, experiment, seq, to, pass_on, t,
-                                      error)
-               : status;
+    return status == TARRY_OK ? tarry__postgres_scan(s, which, experiment, seq,
+                                                     to, pass_on, t, error)
+                              : status;
 }
 
 /* Up to the head that we know, whatever an owner elsewhere adds meanwhile.  In

@@ -130,6 +130,7 @@ static void an_owner_that_was_replaced_cannot_commit(void **state)
     assert_int_equal(add(a, "one", &one), TARRY_OK);
     assert_int_equal(choose(a, one, 1), TARRY_OK);
     cut_connections();
+    assert_int_equal(tarry__store_refresh(b, NULL), TARRY_OK);
     assert_int_equal(own(b, one), TARRY_OK);
     assert_int_equal(choose(b, one, 2), TARRY_OK);
     assert_int_equal(*tarry__store_epoch(a, one), 1); /* it does not know */
