@@ -184,10 +184,14 @@ static tarry_status settle(tarry__postgres *s, PGresult **rows,
                : tarry__postgres_fail(s, error);
 }
 
+/* Read from the catalogue itself: what names stand for is remembered until the
+ * end of a transaction, whatever another process has made meanwhile. */
 static tarry_status is_made(tarry__postgres *s, bool *made, tarry_error *error)
 {
     PGresult *rows;
-    send_text(s, "SELECT to_regclass('store') IS NOT NULL");
+    send_text(s, "SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n "
+                 "ON n.oid = c.relnamespace WHERE c.relname = 'store' "
+                 "AND n.nspname = ANY (current_schemas(false)))");
     const tarry_status status = settle(s, &rows, error);
     *made = status == TARRY_OK && *PQgetvalue(rows, 0, 0) == 't';
     PQclear(rows);
