@@ -381,7 +381,7 @@ static void drop_staged(tarry__session *s)
 
 bool tarry__session_is_old(const tarry__session *s)
 {
-    return s->epoch != *s->epoch_now;
+    return s->epoch == 0 || s->epoch != *s->epoch_now;
 }
 
 tarry_status tarry__session_catch_up(tarry__session *s, tarry_error *error)

@@ -101,12 +101,12 @@ static tarry_status open_postgres(const char *url, bool create,
 
 /* ---- appending ------------------------------------------------------------*/
 
+/* Its number may be another's by now: the lock comes after the row. */
 static void send_experiment(tarry__postgres *s, uint64_t number,
                             const tarry__store_experiment *e)
 {
     tarry__postgres_params lock = {0}, p = {0};
-    tarry__postgres_add_count(&lock, number);
-    tarry__postgres_send(s, TARRY__POSTGRES_ADDING, &lock);
+    tarry__postgres_send(s, TARRY__POSTGRES_ADDING, NULL);
     tarry__postgres_add_count(&p, number);
     tarry__postgres_add_text(&p, e->name);
     tarry__postgres_add_text(&p, e->prefix);
@@ -123,6 +123,8 @@ static void send_experiment(tarry__postgres *s, uint64_t number,
     tarry__postgres_add_count(&p, e->dim);
     tarry__postgres_add_count(&p, (uint64_t)e->created_at);
     tarry__postgres_send(s, TARRY__POSTGRES_ADD_EXPERIMENT, &p);
+    tarry__postgres_add_count(&lock, number);
+    tarry__postgres_send(s, TARRY__POSTGRES_LOCK_NEW, &lock);
 }
 
 /* The experiment's row moves on from where the batch begins; that of a new

@@ -336,9 +336,16 @@ static tarry_status check_server(tarry__postgres *s, tarry_error *error)
                : tarry__postgres_fail(s, error);
 }
 
+/* Warnings would go to stderr otherwise. */
+static void ignore(void *context, const PGresult *notice)
+{
+    (void)context, (void)notice;
+}
+
 static tarry_status make_link(tarry__postgres *s, tarry_error *error)
 {
     s->link = dial(s);
+    PQsetNoticeReceiver(s->link, ignore, NULL);
     if (PQstatus(s->link) != CONNECTION_OK) {
         tarry__postgres_lose(s, s->link != NULL ? PQerrorMessage(s->link)
                                                 : "out of memory");

@@ -88,8 +88,9 @@ const char *const tarry__postgres_texts[TARRY__POSTGRES_COUNT] = {
     [TARRY__POSTGRES_ROLLBACK] = "ROLLBACK",
     [TARRY__POSTGRES_PROBE] = "UPDATE store SET version = version",
     [TARRY__POSTGRES_MARK] = "UPDATE store SET state = $1::text",
-    [TARRY__POSTGRES_ADDING] = "SELECT pg_advisory_xact_lock(" STORE ", 0), "
-                               "pg_advisory_lock(" STORE ", $1::bigint::int)",
+    [TARRY__POSTGRES_ADDING] = "SELECT pg_advisory_xact_lock(" STORE ", 0)",
+    [TARRY__POSTGRES_LOCK_NEW] =
+        "SELECT pg_advisory_lock(" STORE ", $1::bigint::int)",
     [TARRY__POSTGRES_ADD_EXPERIMENT] =
         "INSERT INTO experiments VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,"
         "$12,$13,$14,$15)",
