@@ -400,6 +400,7 @@ static int open_service(const arguments *a, const char *url,
     if (status == TARRY_OK)
         return EXIT_DONE;
     tarry__service_close(*service);
+    *service = NULL;
     return fail(status, &error);
 }
 
@@ -427,18 +428,18 @@ static int serve(const arguments *a, tarry__http_options options)
     code = open_service(a, url, &r.service);
     if (code != EXIT_DONE) {
         close(fd);
-        return code;
+    } else {
+        options.signal_fd = r.signals;
+        options.on_signal = on_signal;
+        options.context = &r;
+        tarry__http_address(fd, address);
+        tell(a, "listening", address);
+        notify("READY=1");
+        if (tarry__http_serve(r.service, fd, &options, &error) != TARRY_OK)
+            code = cli_error(EXIT_FAILED, "%s", error.text);
+        tarry__service_close(r.service);
+        tell(a, "stopped", "");
     }
-    options.signal_fd = r.signals;
-    options.on_signal = on_signal;
-    options.context = &r;
-    tarry__http_address(fd, address);
-    tell(a, "listening", address);
-    notify("READY=1");
-    if (tarry__http_serve(r.service, fd, &options, &error) != TARRY_OK)
-        code = cli_error(EXIT_FAILED, "%s", error.text);
-    tarry__service_close(r.service);
-    tell(a, "stopped", "");
     close(r.signals);
     return code;
 }

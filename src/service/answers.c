@@ -111,6 +111,7 @@ static const struct {
                 {TARRY_REPORTED_TWICE, 409, "conflict"},
                 {TARRY_EXPIRED, 409, "expired"},
                 {TARRY_HORIZON_REACHED, 409, "horizon_reached"},
+                {TARRY_CANCELLED, 409, "paused"},
                 {TARRY_BAD_LOSS, 422, "invalid"},
                 {TARRY_BAD_ARGUMENT, 422, "invalid"},
                 {TARRY_BAD_INPUT, 422, "invalid"},
@@ -124,7 +125,7 @@ void tarry__service_say_refusal(tarry__service_call *c, tarry_status status,
 {
     size_t i = 0;
     const size_t count = sizeof refusals / sizeof *refusals;
-    if (status == TARRY_CANCELLED) {
+    if (status == TARRY_CANCELLED && c->owner[0] != '\0') {
         tarry__service_say_elsewhere(c);
         return;
     }
@@ -183,7 +184,8 @@ bool tarry__service_read_body(tarry__service_call *c)
                                        "out of memory");
         return c->json != NULL;
     }
-    c->json = json_loadb(r->body, r->size, JSON_REJECT_DUPLICATES, &error);
+    c->json = json_loadb(r->body, r->size,
+                         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (c->json != NULL)
         return true;
     if (json_error_code(&error) == json_error_out_of_memory)

@@ -22,13 +22,15 @@ static tarry_status take_over(tarry__service *s, tarry__service_experiment *e,
     owner[0] = '\0';
     if (e->session != NULL && !tarry__session_is_old(e->session))
         return TARRY_OK;
-    const tarry_status status =
-        tarry__store_own(s->store, e->number, owner, error);
+    tarry_status status = tarry__store_own(s->store, e->number, owner, error);
     if (status != TARRY_OK)
         return status;
-    return e->session != NULL ? tarry__session_catch_up(e->session, error)
-                              : tarry__session_open(s->store, e->number, false,
-                                                    &e->session, error);
+    owner[0] = '\0';
+    status = e->session != NULL
+                 ? tarry__session_catch_up(e->session, error)
+                 : tarry__session_open(s->store, e->number, false, &e->session,
+                                       error);
+    return status == TARRY_CANCELLED ? TARRY_IO_ERROR : status;
 }
 
 tarry_status tarry__service_hold(tarry__service_call *c,
