@@ -217,6 +217,7 @@ set(TARRY_PROGRAM
     src/session/names.c
     src/session/session.c
     src/session/status.c
+    src/store/copy.c
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c

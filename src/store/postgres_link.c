@@ -119,7 +119,7 @@ void tarry__postgres_send(tarry__postgres *s, tarry__postgres_sql which,
                           const tarry__postgres_params *p)
 {
     static const tarry__postgres_params none;
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "s%d", (int)which);
     if (p == NULL)
         p = &none;
@@ -312,7 +312,7 @@ static tarry_status set_up(tarry__postgres *s, tarry_error *error)
 static tarry_status prepare_all(tarry__postgres *s, tarry_error *error)
 {
     for (int i = 0; s->link != NULL && i < TARRY__POSTGRES_COUNT; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "s%d", i);
         if (PQsendPrepare(s->link, name, tarry__postgres_texts[i], 0, NULL) ==
             0)

@@ -155,6 +155,50 @@ class Contract(PostgresTest):
         self.assertEqual(run("store", "check", self.url)[0], 0)
 
 
+class Copies(PostgresTest):
+    def export(self, store):
+        code, text, error = run("store", "export", store)
+        self.assertEqual(code, 0, error)
+        return text
+
+    def test_a_store_goes_there_and_back(self):
+        first = self.folder.path("first.db")
+        with self.start(first) as pipe:
+            pipe.ask(["choose"] * 1500 + ["choose --id mine", "cancel 3",
+                                          "expire 4", "observe mine 0.25",
+                                          "admit new 0.1 0.2 0.3"])
+        other, back = server.place(), self.folder.path("back.db")
+        for a, b in [(first, self.url), (self.url, other), (other, back)]:
+            code, text, error = run("store", "copy", a, b)
+            self.assertEqual((code, text), (
+                0, b"ok: 1 experiments, 1508 events\n"), error)
+            self.assertEqual(self.export(b), self.export(first))
+            self.refused("store", "copy", a, b, naming="is not empty")
+        self.assertEqual(sorted(os.listdir(self.folder.name)), [
+            "arms.csv", "back.db", "back.db-lock", "first.db",
+            "first.db-lock"])
+        answers = []
+        for store in (first, self.url, back):
+            with self.start(store) as pipe:
+                answers.append(pipe.ask(["choose"] * 20))
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(answers[0], answers[2])
+
+    def test_a_store_in_use_is_not_copied(self):
+        pipe = self.start()
+        pipe.one("choose")
+        copy = self.folder.path("copy.db")
+        self.refused("store", "copy", self.url, copy, code=1,
+                     naming="process %d" % pipe.process.pid)
+        self.assertEqual(os.listdir(self.folder.name), ["arms.csv"])
+
+    def test_half_a_copy_cannot_be_opened(self):
+        with self.start() as pipe:
+            pipe.one("choose")
+        server.sql("UPDATE store SET state = 'copying'", self.url)
+        self.refused("store", "check", self.url, naming="not been finished")
+
+
 class Owners(PostgresTest):
     def test_a_second_process_is_refused_until_the_first_ends(self):
         first = self.start()

@@ -17,7 +17,8 @@ import unittest
 import urllib.parse
 
 import postgres
-from pipe import TARRY, Folder, run
+import test_serve
+from pipe import TARRY, run
 
 CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
 SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
@@ -237,6 +238,14 @@ class Owners(TakeoverTest):
         made = self.a.ask("POST", "/v1/experiments/e/decisions", {})
         self.assertEqual((made[0], made[2]["round"]), (201, 4))
         self.check_store()
+
+
+class Contract(test_serve.Contract):
+    """All that holds on SQLite holds here too."""
+
+    def open(self, *options, **more):
+        more.setdefault("store", server.place())
+        return super().open(*options, **more)
 
 
 class Client(threading.Thread):
