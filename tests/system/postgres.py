@@ -35,7 +35,7 @@ def other_user():
 
 
 class Server:
-    def __init__(self):
+    def __init__(self, fsync=False):  # processes are killed, not machines
         self.folder = tempfile.mkdtemp(prefix="tarry-postgres-")
         self.data = os.path.join(self.folder, "data")
         self.log = os.path.join(self.folder, "log")
@@ -55,9 +55,9 @@ class Server:
             self.port = s.getsockname()[1]
         with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
             file.write("port = %d\nlisten_addresses = '127.0.0.1'\n"
-                       "unix_socket_directories = ''\n"
-                       "fsync = off\n"  # processes are killed, not machines
-                       % self.port)
+                       "unix_socket_directories = ''\nfsync = %s\n"
+                       "max_connections = 200\n"
+                       % (self.port, "on" if fsync else "off"))
         self.start()
 
     def command(self, program, *arguments):

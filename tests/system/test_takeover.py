@@ -247,6 +247,30 @@ class Contract(test_serve.Contract):
         more.setdefault("store", server.place())
         return super().open(*options, **more)
 
+    test_the_store_is_for_one = None  # it is for many
+
+    def test_restarts_go_on_where_it_was(self):
+        path = "/v1/experiments/colours/decisions"
+        for i in range(20):
+            self.decide()
+            if i < 10:
+                self.feedback({"id": "colours:%d" % (i + 1), "loss": 0.1})
+        self.assertEqual(self.server.stop()[0], 0)
+        copy = os.path.join(self.folder, "copy.db")
+        self.assertEqual(run("store", "copy", self.server.store, copy)[0], 0)
+        twin = self.open(store=copy)
+        self.server.start()
+        for _ in range(5):
+            two = twin.call("POST", path, {}).json
+            one = self.decide()
+            while one.status != 201:  # until the server has seen the end
+                self.assertIn(one.status, (307, 503))
+                one = self.decide()
+            for key in ("id", "arm", "probability", "round"):
+                self.assertEqual(one.json[key], two[key])
+            self.server.kill()
+            self.server.start()
+
 
 class Client(threading.Thread):
     """Decides and reports, with a record of every answer; what was not
