@@ -166,7 +166,8 @@ json_t *tarry__session_arm_json(const tarry__session *s, size_t arm,
                                 bool by_number);
 
 size_t tarry__session_dim(const tarry__session *s);
-tarry_policy *tarry__session_policy(tarry__session *s); /* not to be changed */
+/* Not to be changed; NULL: it could not be loaded, or there is no session. */
+tarry_policy *tarry__session_policy(tarry__session *s);
 const tarry__store_experiment *
 tarry__session_experiment(const tarry__session *s);
 
