@@ -224,10 +224,25 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
+/* Whether everything is in the file itself: SQLite removes its log when it has
+ * moved all of it there. */
+static bool is_whole(const char *path)
+{
+    char *log;
+    if (asprintf(&log, "%s-wal", path) < 0)
+        return false;
+    const bool whole = access(log, F_OK) != 0;
+    free(log);
+    return whole;
+}
+
 /* Puts the copy in its place, that of an empty store or of nothing. */
 static tarry_status move(const char *beside, const char *path,
                          tarry_error *error)
 {
+    if (!is_whole(beside))
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot be written",
+                                path);
     remove_files(path);
     if (rename(beside, path) != 0)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
