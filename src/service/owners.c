@@ -4,7 +4,8 @@
  * all experiments of the store by their numbers; those of others have no
  * session, or an old one.  A request for one of them tries to take it over, and
  * else is sent to its owner.  A thread looks once a second for what others have
- * added, and for what has lost its owner. */
+ * added, for what has lost its owner, and reads the logs of the rest, so that
+ * little is left to read when they lose theirs. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -82,8 +83,10 @@ static void look_around(tarry__service *s)
     tarry__service_look_for_new(s);
     for (size_t i = 0; (e = tarry__service_at(s, i)) != NULL; i++) {
         pthread_mutex_lock(&e->lock);
-        take_over(s, e, owner, NULL);
+        const tarry_status status = take_over(s, e, owner, NULL);
         pthread_mutex_unlock(&e->lock);
+        if (status == TARRY_CANCELLED)
+            tarry__store_follow(s->store, e->number, NULL);
     }
 }
 

@@ -72,6 +72,8 @@ typedef struct {
     tarry_status (*own)(void *state, uint64_t experiment,
                         char owner[TARRY__STORE_OWNER_ROOM],
                         tarry_error *error);
+    tarry_status (*follow)(void *state, uint64_t experiment,
+                           tarry_error *error);
     tarry_status (*publish)(void *state, const char *address);
     tarry_status (*mark)(void *state, bool ready, tarry_error *error);
 } tarry__store_kind;

@@ -20,7 +20,8 @@ enum {
     PART_BYTES = 1 << 23, /* of a snapshot, per row */
     LINK_SECONDS = 6,     /* for a new link, after a commit without an answer */
     PAUSE_MS = 50,        /* between two tries */
-    FIRST_PART = 1000     /* events of a scan */
+    FIRST_PART = 1000,    /* events of a scan */
+    FOLLOWED = 50000      /* events of others that are read at a time */
 };
 
 /* ---- open and close -------------------------------------------------------*/
@@ -89,7 +90,7 @@ static tarry_status open_postgres(const char *url, bool create,
     if (status == TARRY_OK)
         status = tarry__postgres_refresh(s, error);
     for (size_t i = 0; status == TARRY_OK && i < heads->count; i++)
-        status = tarry__postgres_catch_up(s, i + 1, error);
+        status = tarry__postgres_catch_up(s, i + 1, UINT64_MAX, error);
     s->creates = false;
     s->is_open = true;
     if (status == TARRY_OK)
@@ -567,6 +568,15 @@ static tarry_status own(void *state, uint64_t number,
     return tarry__postgres_own(state, number, owner, error);
 }
 
+static tarry_status follow(void *state, uint64_t number, tarry_error *error)
+{
+    tarry__postgres *s = state;
+    const tarry_status status = tarry__postgres_link(s, error);
+    return status == TARRY_OK && s->heads->head[number - 1]->epoch == 0
+               ? tarry__postgres_catch_up(s, number, FOLLOWED, error)
+               : status;
+}
+
 static tarry_status publish(void *state, const char *address)
 {
     tarry__postgres *s = state;
@@ -585,7 +595,19 @@ static tarry_status mark(void *state, bool ready, tarry_error *error)
     return tarry__postgres_ask(state, TARRY__POSTGRES_MARK, &p, NULL, error);
 }
 
-const tarry__store_kind tarry__store_postgres = {
-    open_postgres, close_postgres, append,  probe,    scan,
-    scan_arms,     look,           look_id, round_at, save,
-    load,          refresh,        own,     publish,  mark};
+const tarry__store_kind tarry__store_postgres = {.open = open_postgres,
+                                                 .close = close_postgres,
+                                                 .append = append,
+                                                 .probe = probe,
+                                                 .scan = scan,
+                                                 .scan_arms = scan_arms,
+                                                 .look = look,
+                                                 .look_id = look_id,
+                                                 .round_at = round_at,
+                                                 .save = save,
+                                                 .load = load,
+                                                 .refresh = refresh,
+                                                 .own = own,
+                                                 .follow = follow,
+                                                 .publish = publish,
+                                                 .mark = mark};

@@ -92,18 +92,20 @@ static tarry_status check_end(const tarry__postgres *s, uint64_t number,
 }
 
 tarry_status tarry__postgres_catch_up(tarry__postgres *s, uint64_t number,
-                                      tarry_error *error)
+                                      uint64_t most, tarry_error *error)
 {
     known k;
+    uint64_t to = 0;
     tarry__store_head *h = s->heads->head[number - 1];
     const uint64_t events = h->events, sum = h->sum;
     checking c = {s, number, h, error};
     tarry_status status = ask_head(s, number, &k, error);
-    if (status == TARRY_OK && k.found && k.events > h->events)
-        status =
-            tarry__postgres_scan(s, TARRY__POSTGRES_SCAN, number, h->events,
-                                 k.events, check_event, &c, error);
-    if (status == TARRY_OK)
+    if (status == TARRY_OK && k.found && k.events > h->events) {
+        to = k.events - h->events > most ? h->events + most : k.events;
+        status = tarry__postgres_scan(s, TARRY__POSTGRES_SCAN, number,
+                                      h->events, to, check_event, &c, error);
+    }
+    if (status == TARRY_OK && (to == 0 || to == k.events))
         status = check_end(s, number, &k, error);
     if (status != TARRY_OK) {
         h->events = events;
@@ -201,7 +203,7 @@ static tarry_status enter(tarry__postgres *s, uint64_t number,
     const uint64_t epoch =
         PQntuples(rows) == 1 ? tarry__postgres_count_of(rows, 0, 0) : 0;
     PQclear(rows);
-    status = tarry__postgres_catch_up(s, number, error);
+    status = tarry__postgres_catch_up(s, number, UINT64_MAX, error);
     if (status == TARRY_OK)
         s->heads->head[number - 1]->epoch = epoch;
     return status;

@@ -159,9 +159,10 @@ tarry_status tarry__postgres_scan(
 
 /* ---- owners: postgres_owner.c ---------------------------------------------*/
 
-/* Reads what came after the head, verifying it. */
+/* Reads at most so many events after the head, verifying them, and at the end
+ * that it is the end. */
 tarry_status tarry__postgres_catch_up(tarry__postgres *s, uint64_t number,
-                                      tarry_error *error);
+                                      uint64_t most, tarry_error *error);
 
 /* Adds experiments that are not in the list yet. */
 tarry_status tarry__postgres_refresh(tarry__postgres *s, tarry_error *error);

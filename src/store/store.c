@@ -347,6 +347,14 @@ tarry_status tarry__store_own(tarry__store *s, uint64_t number,
     LOCKED(own(s->state, number, owner, error));
 }
 
+tarry_status tarry__store_follow(tarry__store *s, uint64_t number,
+                                 tarry_error *error)
+{
+    if (s->kind->follow == NULL)
+        return TARRY_OK;
+    LOCKED(follow(s->state, number, error));
+}
+
 const _Atomic uint64_t *tarry__store_epoch(tarry__store *s, uint64_t number)
 {
     pthread_mutex_lock(&s->lock);

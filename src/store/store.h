@@ -90,6 +90,11 @@ tarry_status tarry__store_own(tarry__store *store, uint64_t number,
                               char owner[TARRY__STORE_OWNER_ROOM],
                               tarry_error *error);
 
+/* Reads and verifies some of what the owner has added, so that taking over is
+ * quick. */
+tarry_status tarry__store_follow(tarry__store *store, uint64_t number,
+                                 tarry_error *error);
+
 /* Another number for each time an experiment was taken, 0 while it is not
  * owned: what was read under one epoch may be old under another.  Lives as long
  * as the store, and changes when the store finds out. */
