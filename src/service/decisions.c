@@ -221,10 +221,23 @@ void tarry__service_decide(tarry__service_call *c)
     if (e == NULL || (own != NULL && (is_in_group(c, own) ||
                                       is_taken(c, own, e->number, count))))
         return;
-    if (count > 0)
-        choose_many(c, e, own, count);
+    c->own = own;
+    c->count = count;
+    c->next_later = NULL;
+    if (e->last_later != NULL)
+        e->last_later->next_later = c;
     else
-        choose_one(c, e, own);
+        e->first_later = c;
+    e->last_later = c;
+    e->n_later += count > 0 ? count : 1;
+}
+
+void tarry__service_choose(tarry__service_call *c, tarry__service_experiment *e)
+{
+    if (c->count > 0)
+        choose_many(c, e, c->own, c->count);
+    else
+        choose_one(c, e, c->own);
 }
 
 /* ---- ends without an outcome ----------------------------------------------*/

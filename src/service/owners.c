@@ -71,9 +71,12 @@ void tarry__service_say_elsewhere(tarry__service_call *c)
 
 void tarry__service_look_for_new(tarry__service *s)
 {
-    if (tarry__store_is_shared(s->store) &&
-        tarry__store_refresh(s->store, NULL) == TARRY_OK)
+    if (!tarry__store_is_shared(s->store))
+        return;
+    if (tarry__store_refresh(s->store, NULL) == TARRY_OK)
         tarry__service_meet(s, NULL);
+    else
+        s->is_failing = true;
 }
 
 static void look_around(tarry__service *s)

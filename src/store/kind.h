@@ -78,6 +78,9 @@ typedef struct {
     tarry_status (*mark)(void *state, bool ready, tarry_error *error);
 } tarry__store_kind;
 
+/* tarry__store_reserve for that kind. */
+void tarry__store_sqlite_reserve(void *state);
+
 extern const tarry__store_kind tarry__store_memory, tarry__store_sqlite,
     tarry__store_postgres;
 

@@ -253,7 +253,7 @@ static bool is_ours(const tarry__postgres *s, uint64_t number, const known *k)
     if (!k->found || k->epoch != h->epoch)
         return false;
     for (size_t i = 0; i < s->n_batches; i++)
-        if (s->batches[i].experiment == number &&
+        if (s->batches[i].experiment == number && s->batches[i].count > 0 &&
             k->events + 1 == s->batches[i].events[0].seq)
             return true;
     return k->events == h->events && k->sum == h->sum;

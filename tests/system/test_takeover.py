@@ -367,6 +367,12 @@ class Load(TakeoverTest):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
 
+    def wait_for(self, process, ready):
+        end = time.monotonic() + WAIT_S
+        while process.ask("GET", "/readyz")[0] != ready:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
     def test_an_owner_that_is_killed_is_followed_by_another(self):
         waits = []
 
@@ -397,6 +403,12 @@ class Load(TakeoverTest):
                 time.sleep(0.2 * self.random.random())
                 server.start()
             self.next_answer(clients, time.monotonic())
+            server.stop()
+            for p in self.processes:  # they know, and get over it
+                self.wait_for(p, 503)
+            server.start()
+            for p in self.processes:
+                self.wait_for(p, 200)
 
         self.start()
         self.start()
