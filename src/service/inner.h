@@ -163,6 +163,7 @@ struct tarry__service {
     size_t n_group, group_room;
     tarry__session **sessions; /* of the group */
     tarry__texts ids;          /* that users gave in this group, and to whom */
+    atomic_bool is_broken;     /* a lease ended half-way: the group is undone */
     atomic_bool is_failing;    /* the last commit did not work */
     tarry__service_histogram commits, delays;
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]

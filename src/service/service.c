@@ -327,6 +327,14 @@ static void expire_old(tarry__service *s)
             tarry__session_expire_old(e->session, now, NULL);
 }
 
+/* A request must happen as a whole or not at all. */
+static tarry_status undo(tarry__service *s, size_t n, tarry_error *error)
+{
+    for (size_t i = 0; i < n; i++)
+        tarry__session_take_back(s->sessions[i]);
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
 /* Commits what the group has staged, and lets go of it. */
 static tarry_status commit(tarry__service *s, tarry_error *error)
 {
@@ -336,9 +344,12 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
             tarry__session_is_staged(s->group[i]->session))
             s->sessions[n++] = s->group[i]->session;
     const double begin = tarry__base_seconds();
-    const tarry_status status =
-        n > 0 ? tarry__session_commit(s->sessions, n, error) : TARRY_OK;
-    if (n > 0) {
+    tarry_status status = TARRY_OK;
+    if (s->is_broken)
+        status = undo(s, n, error);
+    else if (n > 0)
+        status = tarry__session_commit(s->sessions, n, error);
+    if (n > 0 && !s->is_broken) {
         tarry__service_histogram_add(&s->commits, tarry__service_commit_bounds,
                                      tarry__base_seconds() - begin);
         s->is_failing = status != TARRY_OK && status != TARRY_CANCELLED;
@@ -348,6 +359,7 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
         pthread_mutex_unlock(&s->group[i]->lock);
     }
     s->n_group = 0;
+    s->is_broken = false;
     return status;
 }
 

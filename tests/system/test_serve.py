@@ -419,6 +419,10 @@ class Contract(ServeTest):
         self.is_problem(self.decide(name="short"), 409, "horizon_reached")
         self.is_problem(self.decide({"count": 5}, "short"), 409,
                         "horizon_reached")
+        self.ok(self.server.create("cut", horizon=2), 201)
+        cut = self.ok(self.decide({"id": "cut", "count": 5}, "cut"), 201)
+        self.assertEqual(self.ok(self.decide({"id": "cut", "count": 5},
+                                             "cut")), cut)
 
     def test_what_is_to_come_is_refused(self):
         self.is_problem(self.decide({"arms": ARMS}), 422, "contextual")
