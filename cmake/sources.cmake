@@ -210,6 +210,9 @@ set(TARRY_PROGRAM
     src/store/store.c
     src/store/texts.c
     src/store/wal.c
+    src/service/overview.c
+    src/service/overview_json.c
+    src/service/absent.c
     src/paper/audit.c
     src/paper/fit.c
     src/paper/lab.c
