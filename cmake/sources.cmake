@@ -212,6 +212,8 @@ set(TARRY_PROGRAM
     src/store/wal.c
     src/service/overview.c
     src/service/overview_json.c
+    src/http/client.c
+    src/http/client_read.c
     src/service/absent.c
     src/paper/audit.c
     src/paper/fit.c
@@ -244,6 +246,7 @@ set(TARRY_PROGRAM
     src/report/log_page.c
     src/report/page.c
     src/report/report.c
+    src/cli/ask.c
     src/cli/bound.c
     src/cli/design.c
     src/cli/examine.c
