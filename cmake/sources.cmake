@@ -200,6 +200,7 @@ set(TARRY_PROGRAM
     src/service/experiments.c
     src/service/feedback.c
     src/service/log.c
+    src/service/look.c
     src/service/metrics.c
     src/service/questions.c
     src/service/routes.c

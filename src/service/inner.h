@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "base/writer.h"
+#include "service/overview.h"
 #include "service/service.h"
 #include "service/keys.h"
 #include "session/session.h"
@@ -44,6 +45,9 @@ typedef struct {
     bool in_group; /* the keeper has the lock */
     atomic_ullong decisions;
     atomic_ullong feedback[TARRY__SERVICE_N_RESULTS];
+    pthread_mutex_t overview_lock; /* taken before the other one */
+    tarry__overview *overview;     /* or NULL, before anybody looks */
+    int64_t noted_at;              /* the last certificate */
 } tarry__service_experiment;
 
 /* ---- calls ----------------------------------------------------------------*/
@@ -137,13 +141,14 @@ struct tarry__service {
     tarry__keys *tokens;               /* NULL: none are needed */
     tarry__service_experiment **group; /* locked by the keeper */
     size_t n_group, group_room;
-    tarry__session **sessions;             /* of the group */
-    atomic_bool is_failing;                /* the last commit did not work */
+    tarry__session **sessions; /* of the group */
+    atomic_bool is_failing;    /* the last commit did not work */
     tarry__service_histogram commits, delays;
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
                           [TARRY__SERVICE_N_CODES];
     atomic_ullong strays[TARRY__SERVICE_N_RESULTS]; /* outcomes of no one */
     int64_t started_at;
+    size_t looked_at; /* the experiment that is looked at next */
 };
 
 /* An experiment by its name or by the prefix of an id; NULL: none. */
@@ -174,6 +179,9 @@ extern const double tarry__service_commit_bounds[],
 
 void tarry__service_count(tarry__service *service, size_t route, int status);
 
+/* The keeper's, now and then: notes certificates for overviews. */
+void tarry__service_look_around(tarry__service *service);
+
 /* The stream of an experiment's log. */
 void tarry__service_log_part(tarry__service_call *call);
 void tarry__service_stream_free(tarry__service_stream *stream);
@@ -198,6 +206,7 @@ void tarry__service_withdraw(tarry__service_call *call);
 void tarry__service_status(tarry__service_call *call);
 void tarry__service_pending(tarry__service_call *call);
 void tarry__service_log(tarry__service_call *call);
+void tarry__service_overview(tarry__service_call *call);
 void tarry__service_health(tarry__service_call *call);
 void tarry__service_ready(tarry__service_call *call);
 void tarry__service_metrics(tarry__service_call *call);

@@ -16,9 +16,9 @@ tarry__overview *tarry__overview_create(const tarry__store_experiment *made)
         return NULL;
     o->made = made;
     o->start = o->last = made->created_at;
-    o->width = FIRST_WIDTH;
+    o->width = o->gap_width = FIRST_WIDTH;
     for (size_t i = 0; i < BUCKETS; i++)
-        o->buckets[i].certificate = NAN;
+        o->gap[i] = NAN;
     return o;
 }
 
@@ -71,8 +71,6 @@ static void merge(tarry__overview_bucket *a, const tarry__overview_bucket *b)
     a->pending = b->pending;
     if (b->pending_max > a->pending_max)
         a->pending_max = b->pending_max;
-    if (!isnan(b->certificate))
-        a->certificate = b->certificate;
 }
 
 /* Buckets of twice the width: two become one. */
@@ -84,7 +82,7 @@ static void widen(tarry__overview *o)
         o->buckets[i] = both;
     }
     for (size_t i = BUCKETS / 2; i < BUCKETS; i++)
-        o->buckets[i] = (tarry__overview_bucket){.certificate = NAN};
+        o->buckets[i] = (tarry__overview_bucket){0};
     for (size_t k = 0; k < o->n_arms; k++) {
         uint32_t *share = o->arms[k].counts;
         for (size_t i = 0; share != NULL && i < BUCKETS; i++)
@@ -124,10 +122,27 @@ static void note_pending(tarry__overview *o, tarry__overview_bucket *bucket)
         o->pending_max = pending;
 }
 
+static void widen_gaps(tarry__overview *o)
+{
+    for (size_t i = 0; i < BUCKETS / 2; i++)
+        o->gap[i] =
+            isnan(o->gap[2 * i + 1]) ? o->gap[2 * i] : o->gap[2 * i + 1];
+    for (size_t i = BUCKETS / 2; i < BUCKETS; i++)
+        o->gap[i] = NAN;
+    o->n_gaps = (o->n_gaps + 1) / 2;
+    o->gap_width *= 2;
+}
+
 void tarry__overview_certify(tarry__overview *o, int64_t at, double gap)
 {
-    if (!isnan(gap))
-        reach(o, at)->certificate = gap;
+    if (isnan(gap) || at < o->start)
+        return;
+    while ((at - o->start) / o->gap_width >= BUCKETS)
+        widen_gaps(o);
+    const size_t i = (size_t)((at - o->start) / o->gap_width);
+    o->gap[i] = gap;
+    if (i >= o->n_gaps)
+        o->n_gaps = i + 1;
 }
 
 /* ---- events ---------------------------------------------------------------*/

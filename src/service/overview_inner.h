@@ -17,7 +17,6 @@ typedef struct {
     uint64_t decisions, outcomes;
     double sum;                    /* of the outcomes */
     uint64_t pending, pending_max; /* at its end, and at most in it */
-    double certificate;            /* the last in it, or NaN */
 } tarry__overview_bucket;
 
 typedef struct {
@@ -52,6 +51,9 @@ struct tarry__overview {
     size_t bucket;              /* the last that was reached */
     tarry__overview_bucket buckets[BUCKETS];
     tarry__overview_decision recent[RECENT];
+    int64_t gap_width; /* buckets of their own, from the same start: they go */
+    size_t n_gaps;     /*   on while events have yet to be read */
+    double gap[BUCKETS]; /* the last certificate in each, or NaN */
 };
 
 /* The bin of a delay, and where its middle is, in milliseconds. */

@@ -298,7 +298,7 @@ static json_t *shares(const view *v)
     return list;
 }
 
-typedef enum { DECISIONS, OUTCOMES, MEAN, PENDING, MOST, CERTIFICATE } column;
+typedef enum { DECISIONS, OUTCOMES, MEAN, PENDING, MOST } column;
 
 static json_t *cell(const tarry__overview_bucket *b, column c)
 {
@@ -313,8 +313,6 @@ static json_t *cell(const tarry__overview_bucket *b, column c)
         return count(b->pending);
     case MOST:
         return count(b->pending_max);
-    case CERTIFICATE:
-        return real(b->certificate);
     }
     return NULL;
 }
@@ -329,13 +327,21 @@ static json_t *series(const view *v, column c)
 
 static json_t *over_time(const view *v)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start",
                      seconds(v->o->start), "width", seconds(v->o->width),
                      "decisions", series(v, DECISIONS), "outcomes",
                      series(v, OUTCOMES), "mean", series(v, MEAN), "pending",
                      series(v, PENDING), "pending_max", series(v, MOST),
-                     "certificate", series(v, CERTIFICATE), "shares",
-                     shares(v));
+                     "shares", shares(v));
+}
+
+static json_t *certificates(const view *v)
+{
+    json_t *list = json_array();
+    for (size_t b = 0; b < v->o->n_gaps; b++)
+        list = tarry__json_add(list, real(v->o->gap[b]));
+    return json_pack("{s:o, s:o, s:o}", "start", seconds(v->o->start), "width",
+                     seconds(v->o->gap_width), "gap", list);
 }
 
 /* ---- recent decisions -----------------------------------------------------*/
@@ -401,6 +407,7 @@ static json_t *whole(const view *v, uint64_t events)
     json = tarry__json_set(json, "delay", delay(&c));
     json = tarry__json_set(json, "arms", arms(v));
     json = tarry__json_set(json, "time", over_time(v));
+    json = tarry__json_set(json, "certificates", certificates(v));
     json = tarry__json_set(json, "delays", delays(v));
     json = tarry__json_set(json, "ages", ages(v));
     return tarry__json_set(json, "recent", recent(v));

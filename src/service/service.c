@@ -97,6 +97,7 @@ tarry_status tarry__service_add(tarry__service *s, tarry__session *session,
         e->made = tarry__session_experiment(session);
         e->number = tarry__store_find(s->store, e->made->name);
         pthread_mutex_init(&e->lock, NULL);
+        pthread_mutex_init(&e->overview_lock, NULL);
         pthread_rwlock_wrlock(&s->table);
         added = add_to_table(s, e);
         pthread_rwlock_unlock(&s->table);
@@ -311,6 +312,7 @@ static void *keep(void *context)
         pthread_mutex_unlock(&q->lock);
         if (tarry__base_seconds() - last_tick >= TICK_MS / 1000.0) {
             last_tick = tarry__base_seconds();
+            tarry__service_look_around(s);
             expire_old(s);
         }
         run_group(s, calls);
@@ -572,6 +574,8 @@ void tarry__service_close(tarry__service *s)
     stop_threads(s);
     for (size_t i = 0; i < s->n_experiments; i++) {
         tarry__session_close(s->experiment[i]->session);
+        tarry__overview_free(s->experiment[i]->overview);
+        pthread_mutex_destroy(&s->experiment[i]->overview_lock);
         pthread_mutex_destroy(&s->experiment[i]->lock);
         tarry__base_free(s->experiment[i]);
     }

@@ -332,6 +332,7 @@ static void recent_decisions_are_the_last(void **state)
     end_world(w);
 }
 
+/* Also when the events of that time have yet to be read. */
 static void certificates_stand_where_they_were_seen(void **state)
 {
     (void)state;
@@ -339,15 +340,22 @@ static void certificates_stand_where_they_were_seen(void **state)
     tarry__overview_certify(w->o, w->now + 1500, 0.75);
     tarry__overview_certify(w->o, w->now + 3500, 0.5);
     tarry__overview_certify(w->o, w->now + 3600, NAN);
-    w->now += 5000;
-    choose(w, 0);
     json_t *json = look(w);
-    const json_t *list =
-        json_object_get(json_object_get(json, "time"), "certificate");
-    assert_int_equal(json_array_size(list), 6);
+    const json_t *found = json_object_get(json, "certificates");
+    const json_t *list = json_object_get(found, "gap");
+    assert_int_equal(json_array_size(list), 4);
     CHECK_NEAR(json_number_value(json_array_get(list, 1)), 0.75, 0);
     CHECK_NEAR(json_number_value(json_array_get(list, 3)), 0.5, 0);
     assert_true(json_is_null(json_array_get(list, 2)));
+    json_decref(json);
+    tarry__overview_certify(w->o, w->now + 240000, 0.25);
+    json = look(w);
+    found = json_object_get(json, "certificates");
+    list = json_object_get(found, "gap");
+    CHECK_NEAR(real(found, "width"), 4, 0);
+    assert_int_equal(json_array_size(list), 61);
+    CHECK_NEAR(json_number_value(json_array_get(list, 0)), 0.5, 0);
+    CHECK_NEAR(json_number_value(json_array_get(list, 60)), 0.25, 0);
     json_decref(json);
     end_world(w);
 }
