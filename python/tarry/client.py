@@ -80,7 +80,7 @@ class Client:
         self._scheme, self._host = parts.scheme, parts.hostname
         self._port, self._base = parts.port, parts.path.rstrip("/")
         self._token = token
-        self.timeout, self.retries, self.pause = timeout, retries, pause
+        self.timeout, self.retries, self._pause = timeout, retries, pause
         self._spool = None if spool is None else os.fspath(spool)
         self._local = threading.local()
 
@@ -90,11 +90,16 @@ class Client:
         connection: Optional[http.client.HTTPConnection] = getattr(
             self._local, "connection", None)
         if connection is None:
-            kind = http.client.HTTPSConnection if self._scheme == "https" \
-                else http.client.HTTPConnection
-            connection = kind(self._host, self._port, timeout=self.timeout)
+            connection = self._connect(self._host, self._port)
             self._local.connection = connection
         return connection
+
+    def _connect(self, host: str, port: Optional[int]
+                 ) -> http.client.HTTPConnection:
+        if self._scheme == "https":
+            return http.client.HTTPSConnection(host, port,
+                                               timeout=self.timeout)
+        return http.client.HTTPConnection(host, port, timeout=self.timeout)
 
     def close(self) -> None:
         """Closes this thread's connection; the next call opens another."""
@@ -120,13 +125,39 @@ class Client:
         try:
             connection.request(method, self._base + path, body, headers)
             answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
+            data = answer.read()
         except BaseException:
             self.close()
             raise
+        if answer.status == 307:
+            return self._elsewhere(answer.headers.get("Location", ""), method,
+                                   self._base + path, body, headers)
+        return answer.status, answer.headers, data
+
+    def _elsewhere(self, location: str, method: str, path: str,
+                   body: Optional[bytes], headers: Dict[str, str]
+                   ) -> Tuple[int, Any, bytes]:
+        """Asks where a 307 leads, the owner of an experiment; it is not asked
+        whether that leads further."""
+        here = "%s://%s%s" % (self._scheme, self._host if ":" not in self._host
+                              else "[%s]" % self._host,
+                              ":%d" % self._port if self._port else "")
+        parts = urllib.parse.urlsplit(urllib.parse.urljoin(here + path,
+                                                           location))
+        if parts.scheme != self._scheme or not parts.hostname:
+            raise Unreachable("a redirection to '%s'" % location)
+        there = self._connect(parts.hostname, parts.port)
+        try:
+            there.request(method, parts.path + ("?" + parts.query
+                                                if parts.query else ""),
+                          body, headers)
+            answer = there.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            there.close()
 
     def _wait(self, attempt: int, headers: Any) -> None:
-        pause = self.pause * 2**attempt * random.uniform(0.5, 1)
+        pause = self._pause * 2**attempt * random.uniform(0.5, 1)
         try:
             pause = max(pause, float(headers.get("Retry-After", 0)))
         except (AttributeError, ValueError):
@@ -142,10 +173,11 @@ class Client:
             headers = None
             try:
                 status, headers, answer = self._once(method, path, data)
-                if status < 400:
+                if status < 300:
                     return answer
                 why: Any = ServiceError(status, _problem(answer))
-                if status not in (429, 502, 503, 504):
+                # 307: who owns the experiment is not settled
+                if status not in (307, 429, 502, 503, 504):
                     raise why
             except (OSError, http.client.HTTPException) as error:
                 why = error
@@ -217,6 +249,18 @@ class Client:
     def withdraw(self, name: str, arm: str) -> Any:
         """Takes an arm out."""
         return self._json("DELETE", _path(name, "arms", arm), again=False)
+
+    def pause(self, name: str) -> Any:
+        """No decisions until it is resumed; outcomes are taken."""
+        return self._json("POST", _path(name, "pause"), {})
+
+    def resume(self, name: str) -> Any:
+        """Decisions are made again."""
+        return self._json("POST", _path(name, "resume"), {})
+
+    def overview(self, name: str) -> Any:
+        """What the dashboard shows: figures over time, by arm and by delay."""
+        return self._json("GET", _path(name, "overview"))
 
     # ---- decisions ---------------------------------------------------------
 

@@ -134,9 +134,11 @@ static void pause_before(uint64_t attempt, double retry_after)
     nanosleep(&t, NULL);
 }
 
+/* 307, after one was followed: who owns the experiment is not settled. */
 static bool is_busy(int status)
 {
-    return status == 429 || status == 502 || status == 503 || status == 504;
+    return status == 307 || status == 429 || status == 502 || status == 503 ||
+           status == 504;
 }
 
 /* Asks until there is an answer; `again`: also after one was lost.  EXIT_DONE:

@@ -118,7 +118,7 @@ class OnTheWay(unittest.TestCase):
     def test_two_redirections_are_not_followed(self):
         with Scripted((307, {"Location": "/a"}, ""),
                       (307, {"Location": "/b"}, "")) as s:
-            code, out, why = ask(s.url, "choose", "shop")
+            code, out, why = ask(s.url, "choose", "shop", "--retries", "0")
             self.assertEqual((code, out), (1, ""))
             self.assertIn("307", why)
 
