@@ -77,8 +77,8 @@ function listExperiments(experiments) {
   $("empty").hidden = names.length > 0;
   $("experiment").hidden = names.length === 0;
   if (!names.length)
-    $("recipe").textContent = "curl " + location.origin + "/v1/experiments -d '{\"name\":\"first\",\n" +
-      "  \"arms\":[{\"name\":\"red\",\"features\":[1,0]},\n           {\"name\":\"blue\",\"features\":[0,1]}]}'";
+    $("recipe").textContent = "curl " + location.origin + "/v1/experiments -d '{\"name\":\"button\",\n" +
+      "  \"arms\":[{\"name\":\"red\"},{\"name\":\"blue\"}]}'";
   const had = document.activeElement && document.activeElement.dataset.name;
   $("experiments").replaceChildren(...experiments.map(e => make("li", {},
     make("a", {href: "#/" + encodeURIComponent(e.name), "data-name": e.name,
