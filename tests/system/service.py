@@ -11,6 +11,8 @@ import time
 import urllib.error
 import urllib.request
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
 TARRY = os.path.abspath(os.environ["TARRY"])
 WAIT_S = 60  # until it is ready, on a busy machine
 
