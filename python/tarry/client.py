@@ -275,12 +275,18 @@ class Client:
             body["arms"] = _arms(arms)
         return _decision(self._json("POST", _path(name, "decisions"), body))
 
-    def decide_many(self, name: str, count: int) -> List[Decision]:
-        """Many decisions in one call.  They have no ids before the answer, so
-        that a call whose answer was lost is not repeated: Unreachable; the
-        decisions then stand among the pending ones."""
-        answer = self._json("POST", _path(name, "decisions"),
-                            {"count": int(count)}, again=False)
+    def decide_many(self, name: str, count: int, id: Optional[str] = None
+                    ) -> List[Decision]:
+        """Many decisions in one call, a lease.  With your own `id` they are
+        id.0, id.1 and so on, and a repeated call gets the same answer.  Without
+        they have no ids before the answer, so that a call whose answer was
+        lost is not repeated: Unreachable; the decisions then stand among the
+        pending ones."""
+        body: Dict[str, Any] = {"count": int(count)}
+        if id is not None:
+            body["id"] = id
+        answer = self._json("POST", _path(name, "decisions"), body,
+                            again=id is not None)
         return [_decision(one) for one in answer["decisions"]]
 
     def cancel(self, id: str) -> Any:

@@ -105,7 +105,9 @@ def test_lost_answers_count_once(service, client):
     """Every third answer is lost, of 150 decisions and their outcomes."""
     relay = Lossy(service.port, 1 / 3)
     with tarry.Client(relay.url, pause=0.001, retries=30) as far:
-        ids = [far.decide("shop").id for _ in range(150)]
+        ids = [far.decide("shop").id for _ in range(130)]
+        for i in range(10):
+            ids += [d.id for d in far.decide_many("shop", 2, "lease-%d" % i)]
         results = [far.report(id, reward=0.5) for id in ids]
     relay.listener.close()
     assert relay.drops > 50
@@ -120,6 +122,9 @@ def test_lost_answers_count_once(service, client):
 def test_batches(client):
     decisions = client.decide_many("shop", 2500)
     assert len({d.id for d in decisions}) == 2500
+    lease = client.decide_many("shop", 50, "lease")
+    assert client.decide_many("shop", 50, "lease") == lease
+    assert lease[49].id == "lease.49"
     results = client.report_many([(d.id, 0.5) for d in decisions] +
                                  [("nobody", 0.5), (decisions[0].id, 1.0),
                                   (decisions[0].id, 0.5)], rewards=True)

@@ -42,7 +42,8 @@ static int parse(arguments *a, int argc, char **argv)
     const cli_option options[] = {
         {"json", CLI_FLAG, &a->json, NULL, "print the service's own answers"},
         {"id", CLI_TEXT, &a->id, "TEXT",
-         "choose: your own id; again with it: the same answer"},
+         "choose: your own id; again with it: the same answer; of many they\n"
+         "are TEXT.0, TEXT.1 and so on"},
         {"token", CLI_TEXT, &a->token, "TEXT",
          "your token (default: what TARRY_TOKEN says); others can see a\n"
          "command line, so better there"},
@@ -514,30 +515,48 @@ static bool make_id(char id[ID_ROOM])
     return true;
 }
 
+/* What one choice, or `count` of them, is asked for with; NULL after an error
+ * has been printed.  One gets an id, so that it can be asked for again. */
+static json_t *question(const arguments *a, uint64_t count)
+{
+    char made_up[ID_ROOM];
+    json_t *body = json_object();
+    if (count > 0)
+        body = tarry__json_set(body, "count", json_integer((json_int_t)count));
+    if (a->id == NULL && count == 0 && !make_id(made_up)) {
+        json_decref(body);
+        cli_error(EXIT_FAILED, "there is no randomness for an id");
+        return NULL;
+    }
+    if (a->id != NULL || count == 0)
+        body = tarry__json_set(body, "id",
+                               json_string(a->id != NULL ? a->id : made_up));
+    if (body == NULL)
+        cli_error(EXIT_FAILED, "out of memory, or an id that is not UTF-8");
+    return body;
+}
+
 static int choose(const arguments *a, const char *const *words, size_t n)
 {
-    char path[PATH_ROOM], made_up[ID_ROOM];
-    uint64_t count;
-    json_t *body, *answer, *one;
+    char path[PATH_ROOM];
+    uint64_t count = 0;
+    json_t *answer, *one;
     size_t i;
     if (!PATH(path, EXPERIMENTS, words[0], "decisions"))
         return too_long(words[0]);
-    if (n > 1) {
-        if (!tarry__base_parse_count(words[1], &count) || a->id != NULL)
-            return cli_error(EXIT_USAGE,
-                             "ask choose: not a whole number, or an "
-                             "id for many: '%s'",
-                             words[1]);
-        body = json_pack("{s:I}", "count", (json_int_t)count);
-    } else {
-        if (a->id == NULL && !make_id(made_up))
-            return cli_error(EXIT_FAILED, "there is no randomness for an id");
-        body = json_pack("{s:s}", "id", a->id != NULL ? a->id : made_up);
-    }
-    const int code = ask_json(a, "POST", path, body, n == 1, &answer);
+    if (n > 1 && (!tarry__base_parse_count(words[1], &count) || count == 0))
+        return cli_error(EXIT_USAGE,
+                         "ask choose: not a whole number above 0: "
+                         "'%s'",
+                         words[1]);
+    json_t *body = question(a, count);
+    if (body == NULL)
+        return EXIT_FAILED;
+    const int code =
+        ask_json(a, "POST", path, body, count == 0 || a->id != NULL, &answer);
     if (code != EXIT_DONE || a->json)
         return code;
-    if (n == 1)
+    if (count == 0)
         print_decision(answer);
     json_array_foreach(json_object_get(answer, "decisions"), i, one)
         print_decision(one);

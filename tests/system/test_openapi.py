@@ -206,7 +206,7 @@ class Live(unittest.TestCase):
         self.all = self.tokens[",".join(SCOPES)]
         self.service.start()
         self.addCleanup(self.service.__exit__)
-        for name in ("shop", "last"):
+        for name in ("shop", "last", "rest"):
             arms = [{"name": "red", "features": [1, 0]},
                     {"name": "blue", "features": [0, 1]}]
             self.fine("POST", "/v1/experiments", {
@@ -214,6 +214,7 @@ class Live(unittest.TestCase):
         for id in ("open-1", "open-2", "open-3", "done-1"):
             self.fine("POST", "/v1/experiments/shop/decisions", {"id": id})
         self.fine("POST", "/v1/feedback", {"id": "done-1", "loss": 0.25})
+        self.fine("POST", "/v1/experiments/rest/pause", {})
 
     def fine(self, method, path, body):
         status, _, answer = self.service.ask(method, path, body, self.all)
@@ -279,7 +280,8 @@ class Live(unittest.TestCase):
                "cancel": dict(id="nobody"), "expire": dict(id="nobody"),
                "withdraw": dict(arm="nobody")}
     WRONG = {"withdraw": dict(name="last", arm="red")}
-    RIGHT = {"cancel": dict(id="open-2"), "expire": dict(id="open-3")}
+    RIGHT = {"cancel": dict(id="open-2"), "expire": dict(id="open-3"),
+             "pause": dict(name="last"), "resume": dict(name="rest")}
 
     def provoke(self, path, method, operation, code):
         name = operation["operationId"]
@@ -336,7 +338,9 @@ class Live(unittest.TestCase):
             if method == "get":
                 last.append((path, method, operation))
                 continue
-            self.check(operation, 503, self.call(operation, path, method))
+            self.check(operation, 503, self.call(
+                operation, path, method,
+                **self.RIGHT.get(operation["operationId"], {})))
         for path, method, operation in last:
             self.check(operation, 503, self.call(operation, path, method))
         self.assertGreater(len(self.walked), 5)
