@@ -58,12 +58,15 @@ class Service:
         self.log.close()
 
     def stop(self):
-        """Ends it as an init system would; its exit code."""
+        """Ends it as an init system would; it must end well."""
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(timeout=WAIT_S)
         self.log.close()
+        with open(self.log.name) as log:
+            said = log.read()
         shutil.rmtree(self.folder, ignore_errors=True)
-        return code
+        if code != 0:
+            raise AssertionError("exit code %d: %s" % (code, said[-4000:]))
 
     def __enter__(self):
         return self.start()

@@ -2,7 +2,9 @@
 are those of the API, its buttons work, by mouse and by keyboard.
 
 Needs TARRY, the program, and chromium."""
+import collections
 import hashlib
+import json
 import os
 import random
 import time
@@ -66,6 +68,51 @@ class Files(unittest.TestCase):
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(",
                      "document.write", "localStorage"):
             self.assertNotIn(word, script)
+
+
+class Overview(unittest.TestCase):
+    """Read from the log in parts, and again after a crash."""
+
+    def look(self, service):
+        for _ in range(100):
+            seen = service.get("/v1/experiments/long/overview")
+            if seen["events_read"] == seen["events"]:
+                return seen
+        self.fail("the log is never read to its end")
+
+    def test_it_agrees_with_the_log_before_and_after_a_crash(self):
+        with Service() as service:
+            service.create("long", policy="uniform")
+            for _ in range(3):
+                made = service.ask("POST", "/v1/experiments/long/decisions",
+                                   {"count": 2500})[2]["decisions"]
+                service.ask("POST", "/v1/feedback", [
+                    {"id": d["id"], "loss": 0.5 if d["arm"] == "red" else -0.5}
+                    for d in made[:900]])
+                self.look(service)
+            before = self.look(service)
+            log = [json.loads(line) for line in service.ask(
+                "GET", "/v1/experiments/long/log")[2].splitlines()]
+            kinds = collections.Counter(e["event"] for e in log)
+            self.assertEqual(before["events"], len(log))
+            self.assertEqual((before["decisions"], before["outcomes"]),
+                             (kinds["choose"], kinds["observe"]))
+            chosen = collections.Counter(e["arm"] for e in log
+                                         if e["event"] == "choose")
+            for arm in before["arms"]:
+                self.assertEqual(arm["decisions"], chosen[arm["arm"]])
+                self.assertEqual(arm["mean"],
+                                 0.5 if arm["arm"] == "red" else -0.5)
+            status = service.get("/v1/experiments/long/status")
+            for key in ("pending", "pending_max"):
+                self.assertEqual(before[key], status[key])
+            self.assertEqual(sum(n for _, _, n in before["ages"]),
+                             before["pending"])
+            service.kill()
+            after = self.look(service.start())
+            for key in ("events", "decisions", "outcomes", "pending",
+                        "pending_max", "time", "recent"):
+                self.assertEqual(before[key], after[key], key)
 
 
 class Dashboard(unittest.TestCase):
@@ -155,14 +202,6 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(recent, [d["id"] for d in
                                   overview["recent"]][:len(recent)])
         self.assertEqual(len(recent), 16)
-
-    def test_the_overview_agrees_with_the_log(self):
-        log = self.service.ask("GET", "/v1/experiments/shop/log")[2]
-        overview = self.service.get("/v1/experiments/shop/overview")
-        self.assertEqual(overview["events"], overview["events_read"])
-        self.assertEqual(len(log.splitlines()), overview["events"])
-        again = self.service.get("/v1/experiments/shop")
-        self.assertEqual(again["pending"], overview["pending"])
 
     def test_charts_are_drawn(self):
         self.open(width=1400)
