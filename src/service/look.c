@@ -4,12 +4,15 @@
  * read what the log has got since, in parts, so that commits come in between,
  * and for a quarter of a second at most.  What is left is read when it is
  * asked for again. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
+#include <time.h>
 #include "base/base.h"
 #include "service/inner.h"
 
 enum {
-    PART = 2000,        /* events that are read at a time */
+    PART = 500,         /* events that are read at a time */
+    REST_NS = 1000000,  /* between two parts: who waits for the store has it */
     EVERY_MS = 1000,    /* at most, a certificate is noted */
     AT_ONCE = 4,        /* experiments that are looked at in a tick */
     CHEAP = 4 * 1000000 /* arms times dim^2: what the keeper may spend */
@@ -42,6 +45,8 @@ static tarry_status catch_up(tarry__service *s, tarry__service_experiment *e,
         status = tarry__store_scan(s->store, e->number,
                                    tarry__overview_seq(e->overview), read_event,
                                    &r, error);
+        if (status == TARRY_CANCELLED)
+            nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
     } while (status == TARRY_CANCELLED && tarry__base_seconds() < end);
     return status == TARRY_CANCELLED ? TARRY_OK : status;
 }
