@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "base/writer.h"
 #include "cli/cli.h"
 #include "http/page.h"
@@ -120,12 +121,12 @@ static bool read_environment(const cli_option *options)
     return true;
 }
 
-/* One line of the file; the text of values lives as long as the program. */
+/* One line of the file, which lives on. */
 static bool take_line(const cli_option *options, const char *path,
                       size_t number, char *line)
 {
     char *rest;
-    line[strcspn(line, "#\r\n")] = '\0';
+    line[strcspn(line, "#\r")] = '\0';
     char *name = strtok_r(line, " \t=", &rest);
     if (name == NULL)
         return true;
@@ -135,25 +136,34 @@ static bool take_line(const cli_option *options, const char *path,
         value[--size] = '\0';
     for (size_t i = 0; i < N_SETTINGS; i++)
         if (strcmp(options[i].name, name) == 0)
-            return cli_set(&options[i], strdup(value));
+            return cli_set(&options[i], value);
     cli_error(EXIT_USAGE, "%s:%zu: not a setting: '%s'", path, number, name);
     return false;
 }
 
 static bool read_file(const cli_option *options, const char *path)
 {
-    FILE *file = fopen(path, "r");
+    static char text[65536]; /* values stay in it */
+    FILE *file = tarry__file_open(path);
     if (file == NULL) {
         cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
         return false;
     }
-    char *line = NULL;
-    size_t room = 0, number = 0;
-    bool good = true;
-    while (good && getline(&line, &room, file) >= 0)
-        good = take_line(options, path, ++number, line);
-    free(line);
+    const size_t size = fread(text, 1, sizeof text - 1, file);
+    const bool is_whole = !ferror(file) && size < sizeof text - 1;
     fclose(file);
+    if (!is_whole) {
+        cli_error(EXIT_USAGE, "%s: cannot be read, or has 64 kB or more", path);
+        return false;
+    }
+    size_t number = 0;
+    bool good = true;
+    for (char *line = text, *next; good && line != NULL; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        good = take_line(options, path, ++number, line);
+    }
     return good;
 }
 
