@@ -182,6 +182,11 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(status["round"], overview["decisions"])
         self.assertIn("at most %d" % status["pending_max"], self.ask(
             "document.querySelector('[data-key=pending]').textContent"))
+        dependence = self.ask("[document.getElementById('dependence').dataset"
+                              ".verdict, document.getElementById("
+                              "'dependence').textContent]")
+        self.assertEqual(dependence[0], status["dependence"]["verdict"])
+        self.assertIn(status["dependence"]["why"][1:], dependence[1])
         self.assertEqual(overview["decisions"], 400)
         self.assertEqual(overview["cancelled"], 1)
         rows = self.ask(

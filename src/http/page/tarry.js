@@ -123,8 +123,10 @@ function showDependence(d) {
     dependent: "Delays depend on the outcome.", independent: "Delays do not look as if they depended on the outcome.",
   }[verdict] || "It cannot be told yet whether delays depend on the outcome.";
   $("dependence").dataset.verdict = verdict;
-  $("dependence").textContent = says + (d.why ? " " + d.why : "") +
-    (isNumber(d.p_value) && d.p_value < 1 ? " (p = " + real(d.p_value) + ")" : "");
+  $("dependence").textContent = says +
+    (d.why ? " " + d.why[0].toUpperCase() + d.why.slice(1) : "") +
+    (isNumber(d.p_value) && d.p_value < 1 ? " (p = " + real(d.p_value) + ")" : "") + "." +
+    (d.warning ? " " + d.warning[0].toUpperCase() + d.warning.slice(1) + "." : "");
 }
 
 function showHead(e, o) {
