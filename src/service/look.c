@@ -56,7 +56,8 @@ static void note(tarry__service_experiment *e)
 {
     size_t arm;
     double gap = NAN;
-    tarry_policy *policy = tarry__session_policy(e->session);
+    tarry_policy *policy =
+        e->session != NULL ? tarry__session_policy(e->session) : NULL;
     if (policy != NULL && tarry_policy_certify(policy, &arm, &gap) == TARRY_OK)
         tarry__overview_certify(e->overview, tarry__session_now(), gap);
 }

@@ -83,6 +83,7 @@ static bool add_to_table(tarry__service *s, tarry__service_experiment *e)
         tarry__texts_remove(&s->by_name, e->made->name);
         return false;
     }
+    pthread_mutex_init(&e->overview_lock, NULL);
     s->experiment[s->n_experiments++] = e;
     return true;
 }
@@ -97,7 +98,6 @@ tarry_status tarry__service_add(tarry__service *s, tarry__session *session,
         e->made = tarry__session_experiment(session);
         e->number = tarry__store_find(s->store, e->made->name);
         pthread_mutex_init(&e->lock, NULL);
-        pthread_mutex_init(&e->overview_lock, NULL);
         pthread_rwlock_wrlock(&s->table);
         added = add_to_table(s, e);
         pthread_rwlock_unlock(&s->table);

@@ -23,9 +23,11 @@ async function ask(method, path, body) {
   if (token) headers.Authorization = "Bearer " + token;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const answer = await fetch(path, {
-    method, headers, cache: "no-store",
+    method, headers, cache: "no-store", redirect: "manual",
     body: body === undefined ? undefined : JSON.stringify(body),
   });
+  if (answer.type === "opaqueredirect")  // its address cannot be read here
+    throw new Refusal(307, {detail: "Another process of this service owns the experiment: look at the page there."});
   const text = await answer.text();
   let json = {};
   try { json = text ? JSON.parse(text) : {}; } catch (e) { json = {detail: text.slice(0, 200)}; }
@@ -447,6 +449,7 @@ function complain(error) {
   const refused = error instanceof Refusal;
   $("state").textContent = refused ? error.message : "The service cannot be reached.";
   $("state").className = "bad";
+  if (refused && error.status === 307) $("experiment").hidden = true;
   if (refused && (error.status === 401 || error.status === 403)) $("access").open = true;
 }
 
