@@ -386,6 +386,22 @@ static void without_memory_nothing_is_taken(void **state)
     }
 }
 
+/* Whoever asks without memory gets nothing, and the next gets all. */
+static void without_memory_nothing_is_said(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    world *w = make_world();
+    play(w, 200, 100, &seed);
+    for (uint64_t k = 1; k <= 4; k++) {
+        tarry__base_fail_alloc(k);
+        assert_null(tarry__overview_json(w->o, w->seq, w->now));
+        tarry__base_fail_alloc(0);
+    }
+    json_decref(look(w));
+    end_world(w);
+}
+
 static void table_of_the_absent_keeps_what_is_in_it(void **state)
 {
     (void)state;
@@ -425,6 +441,7 @@ int main(void)
         cmocka_unit_test(recent_decisions_are_the_last),
         cmocka_unit_test(certificates_stand_where_they_were_seen),
         cmocka_unit_test(without_memory_nothing_is_taken),
+        cmocka_unit_test(without_memory_nothing_is_said),
         cmocka_unit_test(table_of_the_absent_keeps_what_is_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
