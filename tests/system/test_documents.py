@@ -5,6 +5,7 @@ Needs TARRY, the program."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -147,6 +148,67 @@ class Board(unittest.TestCase):
                     self.assertEqual(target["expr"].count(pair[0]),
                                      target["expr"].count(pair[1]))
         self.assertEqual(len(numbers), len(board["panels"]))
+
+
+class Units(unittest.TestCase):
+    """Files for systemd and for containers."""
+
+    def unit(self, name):
+        """Lists of values by section and key."""
+        found, section = {}, None
+        for line in read("deploy", name).splitlines():
+            if not line or line.startswith("#"):
+                continue
+            if line.startswith("["):
+                section = re.fullmatch(r"\[(\w+)\]", line).group(1)
+                continue
+            key, value = re.fullmatch(r"(\w+)=(.*)", line).groups()
+            found.setdefault((section, key), []).append(value)
+        return found
+
+    def known(self, words):
+        """Every option is one of tarry serve's."""
+        help = subprocess.run([TARRY, "serve", "--help"], text=True,
+                              stdout=subprocess.PIPE, check=True).stdout
+        for word in words:
+            if word.startswith("--"):
+                self.assertIn("  %s " % word, help)
+
+    def test_the_unit_starts_what_there_is(self):
+        service, door = self.unit("tarry.service"), self.unit("tarry.socket")
+        command = service["Service", "ExecStart"][0].split()
+        self.assertEqual(os.path.basename(command[0]), "tarry")
+        self.assertEqual(command[1], "serve")
+        self.known(command)
+        self.assertEqual(service["Unit", "Requires"], ["tarry.socket"])
+        self.assertEqual(door["Socket", "ListenStream"], ["127.0.0.1:8377"])
+
+    def test_systemd_understands_them(self):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("no systemd here")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("tarry.service", "tarry.socket"):
+                with open(os.path.join(folder, name), "w") as f:
+                    f.write(read("deploy", name).replace(
+                        "/usr/local/bin/tarry", TARRY))
+            done = subprocess.run(
+                ["systemd-analyze", "verify", "--man=no",
+                 os.path.join(folder, "tarry.service"),
+                 os.path.join(folder, "tarry.socket")],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            about = [line for line in done.stdout.splitlines()
+                     if "tarry." in line]
+            self.assertEqual(about, [])
+
+    def test_the_container_starts_what_there_is(self):
+        lines = read("deploy", "Containerfile").replace("\\\n", " ").splitlines()
+        words = {line.split()[0]: line.split(None, 1)[1] for line in lines
+                 if line and not line.startswith("#")}
+        self.assertEqual(json.loads(words["ENTRYPOINT"]), ["tarry"])
+        self.known(json.loads(words["CMD"]))
+        self.assertLessEqual(set(words), {
+            "FROM", "COPY", "WORKDIR", "RUN", "USER", "VOLUME", "EXPOSE",
+            "STOPSIGNAL", "ENTRYPOINT", "CMD"})
 
 
 class Links(unittest.TestCase):

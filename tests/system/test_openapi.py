@@ -184,7 +184,7 @@ GOOD = {  # a body that would do
     "admit": {"name": "green", "features": [1, 1]},
 }
 BAD = {  # JSON that cannot be done
-    "createExperiment": {"name": "UPPER", "arms": []},
+    "createExperiment": {"name": "a name", "arms": [{"features": [1]}]},
     "decide": {"count": 0}, "feedback": {"id": "open-1", "loss": 7},
     "admit": {"name": "green", "features": [1]},
 }
