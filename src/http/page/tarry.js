@@ -3,7 +3,7 @@
  * shares and differences. */
 "use strict";
 
-const PAUSE_MS = 3000, RECENT = 16;
+const PAUSE_MS = 3000, LIST_MS = 15000, RECENT = 16;
 const $ = id => document.getElementById(id);
 const charts = {};  // by the id of their place: {plot, key}
 const page = {name: null, experiment: null, overview: null, timer: 0, turn: 0};
@@ -459,9 +459,13 @@ async function refresh() {
   clearTimeout(page.timer);
   let wait = PAUSE_MS;
   try {
-    const list = await ask("GET", "/v1/experiments");
-    if (turn !== page.turn) return;
-    listExperiments(list.experiments);
+    if (page.name === null || page.name !== page.listed || Date.now() > page.listedAt + LIST_MS) {
+      const list = await ask("GET", "/v1/experiments");
+      if (turn !== page.turn) return;
+      listExperiments(list.experiments);
+      page.listed = page.name;
+      page.listedAt = Date.now();
+    }
     if (page.name !== null) {
       const [e, o] = await Promise.all([ask("GET", at(page.name)), ask("GET", at(page.name, "overview"))]);
       if (turn !== page.turn) return;
