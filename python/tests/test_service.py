@@ -203,3 +203,26 @@ def test_the_owner_is_found(service, client):
     door.shutdown()
     door.server_close()
     assert client.status("shop")["round"] == 1
+
+
+def test_the_program_that_takes_the_place_of_thompson_sampling(service):
+    """Both programs of docs/moving.md, as they stand there."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
+                        "docs", "moving.md")
+    with open(path) as file:
+        text = file.read()
+    text = text[text.index("## Thompson sampling of your own"):]
+    lines = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    second = lines.index("import tarry")
+    old, new = {}, {}
+    exec("\n".join(lines[:second]), old)
+    exec("\n".join(lines[second:]).replace("http://127.0.0.1:8377",
+                                           service.url), new)
+    for i in range(40):
+        old["observe"](old["choose"]("abc"), i % 2)
+        d = new["choose"]()
+        assert d.arm in "abc"
+        new["observe"](d.id, i % 2)
+    assert sum(old["wins"].values()) + sum(old["losses"].values()) == 40
+    status = new["client"].status("offers")
+    assert (status["round"], status["pending"]) == (40, 0)
