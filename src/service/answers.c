@@ -172,13 +172,8 @@ bool tarry__service_read_body(tarry__service_call *c)
 {
     json_error_t error;
     const tarry__service_request *r = &c->request;
-    if (r->size == 0) { /* as good as an empty object */
-        c->json = json_object();
-        if (c->json == NULL)
-            tarry__service_say_problem(c, 503, "out_of_memory",
-                                       "out of memory");
-        return c->json != NULL;
-    }
+    if (r->size == 0 || (r->size == 2 && memcmp(r->body, "{}", 2) == 0))
+        return true; /* NULL is an empty object */
     c->json = json_loadb(r->body, r->size,
                          JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (c->json != NULL)
@@ -201,6 +196,8 @@ bool tarry__service_has_only(tarry__service_call *c, json_t *object,
 {
     const char *key;
     json_t *value;
+    if (object == NULL)
+        return true;
     if (!json_is_object(object)) {
         tarry__service_say_problem(c, 422, "invalid",
                                    "the body is not a JSON object");

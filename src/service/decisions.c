@@ -32,11 +32,12 @@ static void put_choice(tarry__writer *t, const tarry__session *s,
     if (arm != NULL)
         tarry__writer_quote(t, arm);
     else
-        tarry__writer_print(t, "%zu", made->arm);
+        tarry__writer_count(t, made->arm);
     tarry__writer_put(t, ",\"probability\":");
     tarry__writer_real(t, made->probability);
-    tarry__writer_print(
-        t, ",\"round\":%ju,\"decided_at\":", (uintmax_t)made->round);
+    tarry__writer_put(t, ",\"round\":");
+    tarry__writer_count(t, made->round);
+    tarry__writer_put(t, ",\"decided_at\":");
     tarry__writer_time(t, made->at);
     tarry__writer_put(t, "}");
 }

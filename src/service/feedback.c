@@ -135,8 +135,9 @@ static void put_result(tarry__writer *t, const outcome *o)
         tarry__writer_quote(t, o->id);
     else
         tarry__writer_put(t, "null");
-    tarry__writer_print(t, ",\"status\":\"%s\"",
-                        tarry__service_results[o->result]);
+    tarry__writer_put(t, ",\"status\":\"");
+    tarry__writer_put(t, tarry__service_results[o->result]);
+    tarry__writer_put(t, "\"");
     if (o->status != TARRY_OK) {
         tarry__writer_put(t, ",\"detail\":");
         tarry__writer_quote(t, o->error.text);

@@ -101,7 +101,8 @@ void tarry__service_say_problem(tarry__service_call *call, int status,
 void tarry__service_say_refusal(tarry__service_call *call, tarry_status status,
                                 const tarry_error *error);
 
-/* The body as JSON in call->json; false: a problem has been said. */
+/* The body as JSON in call->json, NULL for an empty object; false: a problem
+ * has been said. */
 bool tarry__service_read_body(tarry__service_call *call);
 
 /* Whether an object has no members but these, NULL-terminated; else a problem
@@ -133,6 +134,9 @@ struct tarry__service {
     pthread_t keeper, helper[TARRY__SERVICE_N_HELPERS];
     size_t n_threads; /* that were started */
     atomic_size_t waiting;
+    pthread_mutex_t spare_lock;
+    tarry__service_call *spare; /* calls to be used again */
+    size_t n_spare;
     pthread_rwlock_t table; /* of experiments */
     tarry__service_experiment **experiment;
     size_t n_experiments, room;

@@ -11,6 +11,7 @@
 enum {
     TICK_MS = 500,     /* between two looks at what has expired */
     MOST_GROUP = 4096, /* calls in one commit */
+    MOST_SPARE = 1024, /* calls kept to be used again */
     SMALL_BODY = 65536 /* a larger one is read by a helper */
 };
 
@@ -178,11 +179,35 @@ static tarry__service_call *take_some(tarry__service_queue *q, size_t most)
 
 /* ---- the end of a call ----------------------------------------------------*/
 
+/* A call is taken by one thread and ended by another; to use it again is
+ * cheaper than to free it there. */
 static void free_call(tarry__service_call *c)
 {
+    tarry__service *s = c->service;
     json_decref(c->json);
     tarry__writer_clear(&c->text);
-    tarry__base_free(c);
+    pthread_mutex_lock(&s->spare_lock);
+    const bool is_kept = s->n_spare < MOST_SPARE;
+    if (is_kept) {
+        c->next = s->spare;
+        s->spare = c;
+        s->n_spare++;
+    }
+    pthread_mutex_unlock(&s->spare_lock);
+    if (!is_kept)
+        tarry__base_free(c);
+}
+
+static tarry__service_call *new_call(tarry__service *s)
+{
+    pthread_mutex_lock(&s->spare_lock);
+    tarry__service_call *c = s->spare;
+    if (c != NULL) {
+        s->spare = c->next;
+        s->n_spare--;
+    }
+    pthread_mutex_unlock(&s->spare_lock);
+    return c != NULL ? c : tarry__base_alloc(1, sizeof *c);
 }
 
 /* The answer goes out, and with it what it owns. */
@@ -284,6 +309,26 @@ static void take_back(tarry__service_call *c, tarry_status status,
         c, status == TARRY_NO_MEMORY ? status : TARRY_IO_ERROR, error);
 }
 
+/* Sends calls that have to wait back to the queue; answers the others. */
+static tarry__service_call *put_off(tarry__service *s,
+                                    tarry__service_call *calls)
+{
+    tarry__service_call *others = NULL, **end = &others;
+    while (calls != NULL) {
+        tarry__service_call *c = calls;
+        calls = c->next;
+        if (c->is_put_off) {
+            c->is_put_off = false;
+            put(&s->keeper_queue, c);
+        } else {
+            *end = c;
+            end = &c->next;
+        }
+    }
+    *end = NULL;
+    return others;
+}
+
 static void run_group(tarry__service *s, tarry__service_call *calls)
 {
     tarry_error error = {""};
@@ -292,16 +337,14 @@ static void run_group(tarry__service *s, tarry__service_call *calls)
     const tarry_status status = commit(s, &error);
     if (s->ids.count > 0)
         tarry__texts_clear(&s->ids);
+    if (status == TARRY_OK)
+        calls = put_off(s, calls);
     while (calls != NULL) {
         tarry__service_call *c = calls;
         calls = c->next;
-        if (c->is_put_off && status == TARRY_OK) {
-            c->is_put_off = false;
-            put(&s->keeper_queue, c);
-            continue;
-        }
         if (status != TARRY_OK)
             take_back(c, status, &error);
+        c->answer.more_follow = calls != NULL;
         finish(c);
     }
 }
@@ -366,7 +409,7 @@ static void *help(void *context)
 static tarry__service_call *
 make_call(tarry__service *s, tarry__service_deliver *deliver, void *context)
 {
-    tarry__service_call *c = tarry__base_alloc(1, sizeof *c);
+    tarry__service_call *c = new_call(s);
     if (c == NULL)
         return NULL;
     memset(c, 0, offsetof(tarry__service_call, name));
@@ -551,6 +594,7 @@ tarry_status tarry__service_open(const char *url,
     pthread_rwlock_init(&s->table, NULL);
     pthread_rwlock_init(&s->tokens_lock, NULL);
     pthread_mutex_init(&s->creating, NULL);
+    pthread_mutex_init(&s->spare_lock, NULL);
     tarry_status status = tarry__store_open(url, true, &s->store, error);
     if (status == TARRY_OK)
         status = open_experiments(s, error);
@@ -599,5 +643,10 @@ void tarry__service_close(tarry__service *s)
     pthread_rwlock_destroy(&s->table);
     pthread_rwlock_destroy(&s->tokens_lock);
     pthread_mutex_destroy(&s->creating);
+    pthread_mutex_destroy(&s->spare_lock);
+    for (tarry__service_call *c = s->spare, *next; c != NULL; c = next) {
+        next = c->next;
+        tarry__base_free(c);
+    }
     tarry__base_free(s);
 }

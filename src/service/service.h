@@ -73,11 +73,12 @@ typedef struct {
     const char *body; /* size bytes */
     char *owned;      /* what is to be freed of it, or NULL */
     size_t size;
-    const char *allow;             /* methods, with 405; a constant */
-    char *location;                /* of what was created, owned; or NULL */
-    bool asks_token;               /* WWW-Authenticate */
-    int retry_after;               /* seconds; 0: no such header */
-    bool is_file;                  /* a static one */
+    const char *allow; /* methods, with 405; a constant */
+    char *location;    /* of what was created, owned; or NULL */
+    bool asks_token;   /* WWW-Authenticate */
+    int retry_after;   /* seconds; 0: no such header */
+    bool is_file;      /* a static one */
+    bool more_follow;  /* answers that this thread delivers at once */
     tarry__service_stream *stream; /* more is to come; or NULL */
     const char *route;             /* its pattern, for logs; a constant */
 } tarry__service_answer;

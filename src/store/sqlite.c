@@ -148,8 +148,9 @@ static tarry_status connect(tarry__sqlite *s, tarry_error *error)
 {
     char pages[60];
     snprintf(pages, sizeof pages, "PRAGMA wal_autocheckpoint = %d", LOG_PAGES);
-    return sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE, NULL) ==
-                       SQLITE_OK &&
+    return sqlite3_open_v2(s->path, &s->db,
+                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                           NULL) == SQLITE_OK &&
                    keep_log(s->db, 1) &&
                    sqlite3_busy_timeout(s->db, BUSY_MS) == SQLITE_OK &&
                    set(s->db, "PRAGMA synchronous = FULL") &&
