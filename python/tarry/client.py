@@ -25,6 +25,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 from ._errors import BadArgument, Error
 
 BATCH = 1000  # outcomes in one call
+_REFUSED = {404: "unknown", 409: "conflict"}  # what a list says instead
 
 
 class ServiceError(Error):
@@ -325,13 +326,28 @@ class Client:
         for at in range(0, len(items), BATCH):
             part = items[at:at + BATCH]
             try:
-                results += self._json("POST", "/v1/feedback", part)["results"]
+                results += self._deliver(part)
             except Unreachable:
                 if self._spool is None:
                     raise
                 self._keep(items[at:])
                 return results + [{"id": item["id"], "status": "spooled"}
                                   for item in items[at:]]
+        return results
+
+    def _deliver(self, items: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+        """One call for all; what is for experiments of other owners then goes
+        there by itself."""
+        results: List[Dict[str, Any]] = self._json("POST", "/v1/feedback",
+                                                   items)["results"]
+        for i, result in enumerate(results):
+            if result["status"] == "elsewhere":
+                try:
+                    results[i] = self._json("POST", "/v1/feedback", items[i])
+                except ServiceError as refusal:
+                    results[i] = {"id": items[i]["id"], "detail":
+                                  refusal.detail, "status": _REFUSED.get(
+                                      refusal.status, "invalid")}
         return results
 
     def flush(self) -> List[Dict[str, Any]]:
@@ -344,8 +360,7 @@ class Client:
             fcntl.flock(file, fcntl.LOCK_EX)
             items = [json.loads(line) for line in file if line.endswith("\n")]
             while items:
-                results += self._json("POST", "/v1/feedback",
-                                      items[:BATCH])["results"]
+                results += self._deliver(items[:BATCH])
                 items = items[BATCH:]
                 file.seek(0)
                 file.writelines(json.dumps(item) + "\n" for item in items)

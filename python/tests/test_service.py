@@ -1,6 +1,7 @@
 """The client against `tarry serve` itself, with answers that get lost on the
 way, a service that is killed, and one that is somewhere else."""
 import asyncio
+import json
 import os
 import random
 import socket
@@ -203,6 +204,47 @@ def test_the_owner_is_found(service, client):
     door.shutdown()
     door.server_close()
     assert client.status("shop")["round"] == 1
+
+
+class Divided(BaseHTTPRequestHandler):
+    """Owns nothing: every outcome of a list is somebody else's."""
+    protocol_version = "HTTP/1.1"
+    owner = ""
+
+    def log_message(self, *unused):
+        pass
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        data = b""
+        if isinstance(body, list):
+            data = json.dumps({"results": [
+                {"id": item["id"], "status": "elsewhere"}
+                for item in body]}).encode()
+        self.send_response(200 if data else 307)
+        self.send_header("Location", self.owner + self.path)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def test_outcomes_of_many_owners_all_arrive(service, client, tmp_path):
+    Divided.owner = service.url
+    door = ThreadingHTTPServer(("127.0.0.1", 0), Divided)
+    threading.Thread(target=door.serve_forever, daemon=True).start()
+    ids = [d.id for d in client.decide_many("shop", 5)]
+    url = "http://127.0.0.1:%d" % door.server_port
+    with tarry.Client(url, pause=0.001, spool=tmp_path / "spool") as c:
+        results = c.report_many([(id, 0.5) for id in ids[:3]] +
+                                [("nobody", 0.5), (ids[0], 0.25), (ids[3], 7)],
+                                rewards=True)
+        assert [r["status"] for r in results] == \
+            ["applied"] * 3 + ["unknown", "conflict", "invalid"]
+        c._keep([{"id": ids[4], "reward": 0.5}])
+        assert [r["status"] for r in c.flush()] == ["applied"]
+    door.shutdown()
+    door.server_close()
+    assert client.status("shop")["pending"] == 1
 
 
 def test_the_program_that_takes_the_place_of_thompson_sampling(service):

@@ -608,8 +608,34 @@ static bool is_refused(const char *result)
            strcmp(result, "duplicate") != 0;
 }
 
-/* `ok` for what was applied, as the pipe says it. */
-static int print_results(const json_t *answer)
+/* `ok` for what was applied, as the pipe says it; the exit code. */
+static int print_result(const json_t *one)
+{
+    const char *result = json_string_value(json_object_get(one, "status"));
+    if (result == NULL)
+        return cli_error(EXIT_FAILED, "an answer without a status");
+    if (!is_refused(result)) {
+        puts(strcmp(result, "applied") == 0 ? "ok" : result);
+        return EXIT_DONE;
+    }
+    printf("error %s\n", result);
+    return EXIT_USAGE;
+}
+
+/* One outcome by itself; its refusal has a reason. */
+static int send_one(const arguments *a, json_t *outcome)
+{
+    json_t *answer;
+    int code = ask_json(a, "POST", "/v1/feedback", outcome, true, &answer);
+    if (code == EXIT_DONE && !a->json)
+        code = print_result(answer);
+    json_decref(answer);
+    return code;
+}
+
+/* What is for experiments of other owners goes there by itself. */
+static int print_results(const arguments *a, const json_t *list,
+                         const json_t *answer)
 {
     int code = EXIT_DONE;
     size_t i;
@@ -617,34 +643,31 @@ static int print_results(const json_t *answer)
     json_array_foreach(json_object_get(answer, "results"), i, one)
     {
         const char *result = json_string_value(json_object_get(one, "status"));
-        if (result == NULL)
-            return cli_error(EXIT_FAILED, "an answer without a status");
-        if (is_refused(result)) {
-            code = EXIT_USAGE;
-            printf("error %s\n", result);
-        } else {
-            puts(strcmp(result, "applied") == 0 ? "ok" : result);
-        }
+        const bool is_elsewhere =
+            result != NULL && strcmp(result, "elsewhere") == 0;
+        const int now = is_elsewhere
+                            ? send_one(a, json_incref(json_array_get(list, i)))
+                            : print_result(one);
+        code = code != EXIT_DONE ? code : now;
     }
     return code;
 }
 
-/* Sends a list, which it ends.  One alone goes alone: its refusal has a
- * reason. */
+/* Sends a list, which it ends.  One alone goes alone. */
 static int send_outcomes(const arguments *a, json_t *list)
 {
-    json_t *answer;
-    const bool is_one = json_array_size(list) == 1;
-    json_t *body = is_one ? json_incref(json_array_get(list, 0)) : list;
-    if (is_one)
-        json_decref(list);
-    int code = ask_json(a, "POST", "/v1/feedback", body, true, &answer);
-    if (code != EXIT_DONE || a->json)
-        return code;
-    if (is_one)
-        answer = json_pack("{s:[o]}", "results", answer);
-    code = print_results(answer);
+    json_t *answer = NULL;
+    int code;
+    if (json_array_size(list) == 1) {
+        code = send_one(a, json_incref(json_array_get(list, 0)));
+    } else {
+        code = ask_json(a, "POST", "/v1/feedback", json_incref(list), true,
+                        &answer);
+        if (code == EXIT_DONE && !a->json)
+            code = print_results(a, list, answer);
+    }
     json_decref(answer);
+    json_decref(list);
     const int flushed = cli_flush();
     return code != EXIT_DONE ? code : flushed;
 }

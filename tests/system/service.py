@@ -24,16 +24,17 @@ def free_port():
 
 
 class Service:
-    """Options come before the store's; `before` before the program's name."""
+    """With options of its own; `before` comes before the program's name."""
 
     def __init__(self, *options, before=()):
         self.folder = tempfile.mkdtemp()
         self.port = free_port()
         self.url = "http://127.0.0.1:%d" % self.port
         self.command = [*before, TARRY, "serve", "--listen",
-                        "127.0.0.1:%d" % self.port, "--store",
-                        "sqlite:" + os.path.join(self.folder, "tarry.db"),
-                        *options]
+                        "127.0.0.1:%d" % self.port, *options]
+        if "--store" not in options:
+            self.command += ["--store", "sqlite:" + os.path.join(
+                self.folder, "tarry.db")]
         self.process = None
 
     def start(self):

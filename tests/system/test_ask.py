@@ -104,6 +104,18 @@ class OnTheWay(unittest.TestCase):
             self.assertEqual([json.loads(seen[3]) for seen in s.seen],
                              [{"count": 1, "id": "l"}] * 2)
 
+    def test_outcomes_of_other_owners_go_there_by_themselves(self):
+        with Scripted((200, {}, {"results": [
+                {"id": "a", "status": "applied"},
+                {"id": "b", "status": "elsewhere"},
+                {"id": "c", "status": "late"}]}),
+                (307, {"Location": "/there"}, ""),
+                (200, {}, {"id": "b", "status": "duplicate"})) as s:
+            self.assertEqual(ask(s.url, "observe", "a", "1", "b", "2", "c",
+                                 "3"), (0, "ok\nduplicate\nlate\n", ""))
+            self.assertEqual([json.loads(seen[3]) for seen in s.seen][1:],
+                             [{"id": "b", "loss": 2}] * 2)
+
     def test_what_has_no_id_is_not_sent_twice(self):
         for words in (["choose", "shop", "5"], ["withdraw", "shop", "red"],
                       ["admit", "shop", "green", "1", "2"]):

@@ -437,6 +437,7 @@ function pause() {
 function show(e, o) {
   page.experiment = e;
   page.overview = o;
+  $("experiment").hidden = false;
   showHead(e, o);
   showTiles(e, o);
   showDependence(e.status.dependence);
