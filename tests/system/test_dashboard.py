@@ -11,12 +11,14 @@ import time
 import unittest
 
 from browser import Browser
-from service import Service
+from service import WAIT_S, Service
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, "src", "http", "page")
 NAMES = ["red", "blue", "green", "a <b>&amp; tag", "long " * 12 + "name"]
+SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
+of_the_page = unittest.skipIf(SANITIZED, "the page is the same")
 CHARTS = ["shares", "certificate", "pending", "mean", "delays", "ages"]
 
 
@@ -133,7 +135,7 @@ class Dashboard(unittest.TestCase):
 
     def until(self, expression, why=None):
         """Waits until some JavaScript is true."""
-        end = time.time() + 20
+        end = time.time() + WAIT_S
         while not self.ask("!!(%s)" % expression):
             if time.time() > end:
                 self.fail(why or expression)
@@ -208,6 +210,7 @@ class Dashboard(unittest.TestCase):
                                   overview["recent"]][:len(recent)])
         self.assertEqual(len(recent), 16)
 
+    @of_the_page
     def test_charts_are_drawn(self):
         self.open(width=1400)
         for name in CHARTS:
@@ -226,6 +229,7 @@ class Dashboard(unittest.TestCase):
                        ".filter(x => x !== null)")
         self.assertTrue(all(abs(x - 1) < 1e-9 for x in top), top)
 
+    @of_the_page
     def test_names_are_text_whatever_is_in_them(self):
         self.open()
         self.assertTrue(any(name.startswith(NAMES[3]) for name in self.ask(
@@ -234,6 +238,7 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(self.ask("document.querySelectorAll("
                                   "'#arms tbody th b').length"), 0)
 
+    @of_the_page
     def test_nobody_complains_and_nothing_is_fetched_elsewhere(self):
         for width in (1400, 390):
             for dark in (False, True):
@@ -253,6 +258,7 @@ class Dashboard(unittest.TestCase):
                  "'script'), {textContent: 'window.broken = 1'}))")
         self.assertFalse(self.ask("'broken' in window"))
 
+    @of_the_page
     def test_a_phone_needs_no_sideways_scrolling(self):
         for dark in (False, True):
             self.open(width=390, height=800, dark=dark)
@@ -266,6 +272,7 @@ class Dashboard(unittest.TestCase):
                 ".map(e => e.tagName + ' ' + e.className + ' ' + "
                 "e.textContent.slice(0, 40))"), [])
 
+    @of_the_page
     def test_light_and_dark_can_be_read(self):
         """Contrast of text and its ground, as WCAG counts it: 4.5 and more."""
         ratio = ("(() => { const c = s => { const v = s.match(/[\\d.]+/g)"
@@ -290,6 +297,7 @@ class Dashboard(unittest.TestCase):
 
     # ---- what can be done ---------------------------------------------------
 
+    @of_the_page
     def test_the_keyboard_reaches_everything(self):
         self.open()
         for wanted in ("To the experiment", "Token", "Pause", "Admit an arm",
@@ -369,6 +377,7 @@ class Dashboard(unittest.TestCase):
         self.until("document.querySelector('[data-key=decisions]')"
                    ".dataset.value === '7'")
 
+    @of_the_page
     def test_another_experiment_is_a_link_away(self):
         self.open("shop")
         self.ask("[...document.querySelectorAll('#experiments a')].find("
@@ -387,7 +396,7 @@ class WithTokens(unittest.TestCase):
         token = write_token(service, made.stdout)
         with service, Browser() as browser:
             browser.open(service.url + "/")
-            end = time.time() + 20
+            end = time.time() + WAIT_S
             while not browser.ask("document.getElementById('access').open"):
                 self.assertLess(time.time(), end)
                 time.sleep(0.05)
