@@ -196,6 +196,7 @@ set(TARRY_PROGRAM
     src/base/sha256.c
     src/base/writer.c
     src/service/answers.c
+    src/service/crew.c
     src/service/decisions.c
     src/service/experiments.c
     src/service/feedback.c

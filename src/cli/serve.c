@@ -93,7 +93,8 @@ static void fill_options(arguments *a, cli_option options[N_OPTIONS])
         {"seed", CLI_COUNT, &a->seed, "N",
          "accepted as in every command; experiments have their own"},
         {"threads", CLI_COUNT, &a->threads, "N",
-         "accepted as in every command"},
+         "that make choices of different experiments (default: as many as\n"
+         "processors)"},
     };
     memcpy(options, table, sizeof table);
 }
@@ -371,6 +372,8 @@ static int open_service(const arguments *a, tarry__service **service)
     limits.most_experiments = a->experiments;
     limits.most_arms = a->arms;
     limits.most_choices = a->choices;
+    if (a->threads > 0)
+        limits.threads = a->threads;
     tarry_status status =
         tarry__service_open(a->store, &limits, service, &error);
     if (status == TARRY_OK)

@@ -87,7 +87,10 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
     }
     tarry__writer_put(&c->text, "]}");
     e->decisions += done - repeated;
-    if (done == 0 || (status != TARRY_OK && status != TARRY_HORIZON_REACHED))
+    const bool is_whole = status == TARRY_OK || status == TARRY_HORIZON_REACHED;
+    if (done > 0 && !is_whole)
+        c->service->is_broken = true;
+    if (done == 0 || !is_whole)
         tarry__service_say_refusal(c, status, &error);
     else
         tarry__service_say(c, repeated > 0 ? 200 : 201);
@@ -155,12 +158,23 @@ static tarry_status look_up(tarry__service_call *c, const char *own,
     return owner_of(c->service, id, owner, error);
 }
 
+/* Whether the horizon is reached, which may have cut a lease short. */
+static bool is_over(tarry__service_experiment *e)
+{
+    tarry_policy_status p;
+    if (e->made->horizon == 0 || tarry__session_policy(e->session) == NULL)
+        return false;
+    tarry_policy_get_status(tarry__session_policy(e->session), &p);
+    return p.round >= p.horizon;
+}
+
 /* An id names a request: the same experiment and the same count.  Of a lease
  * its first, its last and the one behind are looked at. */
 static tarry_status compare(tarry__service_call *c, const char *own,
-                            uint64_t number, uint64_t count, bool *same,
-                            tarry_error *error)
+                            tarry__service_experiment *e, uint64_t count,
+                            bool *same, tarry_error *error)
 {
+    const uint64_t number = e->number;
     char last[24], behind[24];
     uint64_t one = 0, first = 0, end = 0, more = 0;
     snprintf(last, sizeof last, ".%ju", (uintmax_t)(count - (count > 0)));
@@ -172,9 +186,10 @@ static tarry_status compare(tarry__service_call *c, const char *own,
         status = look_up(c, own, last, &end, error);
     if (status == TARRY_OK && count > 0)
         status = look_up(c, own, behind, &more, error);
-    *same = count == 0 ? first == 0 && (one == 0 || one == number)
-                       : one == 0 && more == 0 && first == end &&
-                             (first == 0 || first == number);
+    *same = count == 0
+                ? first == 0 && (one == 0 || one == number)
+                : one == 0 && more == 0 && (first == end || is_over(e)) &&
+                      (first == 0 || first == number);
     return status;
 }
 
@@ -193,12 +208,12 @@ static bool is_in_group(tarry__service_call *c, const char *own)
     return true;
 }
 
-static bool is_taken(tarry__service_call *c, const char *own, uint64_t number,
-                     uint64_t count)
+static bool is_taken(tarry__service_call *c, const char *own,
+                     tarry__service_experiment *e, uint64_t count)
 {
     tarry_error error = {""};
     bool same = false;
-    const tarry_status status = compare(c, own, number, count, &same, &error);
+    const tarry_status status = compare(c, own, e, count, &same, &error);
     if (status != TARRY_OK)
         tarry__service_say_refusal(c, status, &error);
     else if (!same)
@@ -214,13 +229,26 @@ void tarry__service_decide(tarry__service_call *c)
     if (!read_request(c, &own, &count))
         return;
     tarry__service_experiment *e = enter_named(c);
-    if (e == NULL || (own != NULL && (is_in_group(c, own) ||
-                                      is_taken(c, own, e->number, count))))
+    if (e == NULL ||
+        (own != NULL && (is_in_group(c, own) || is_taken(c, own, e, count))))
         return;
-    if (count > 0)
-        choose_many(c, e, own, count);
+    c->own = own;
+    c->count = count;
+    c->next_later = NULL;
+    if (e->last_later != NULL)
+        e->last_later->next_later = c;
     else
-        choose_one(c, e, own);
+        e->first_later = c;
+    e->last_later = c;
+    e->n_later += count > 0 ? count : 1;
+}
+
+void tarry__service_choose(tarry__service_call *c, tarry__service_experiment *e)
+{
+    if (c->count > 0)
+        choose_many(c, e, c->own, c->count);
+    else
+        choose_one(c, e, c->own);
 }
 
 /* ---- ends without an outcome ----------------------------------------------*/

@@ -8,6 +8,7 @@
 #include "base/writer.h"
 #include "service/overview.h"
 #include "service/service.h"
+#include "service/crew.h"
 #include "service/keys.h"
 #include "session/session.h"
 #include "store/texts.h"
@@ -22,6 +23,8 @@ typedef struct {
 } tarry__service_histogram;
 
 /* ---- experiments ----------------------------------------------------------*/
+
+typedef struct tarry__service_call tarry__service_call;
 
 typedef enum {
     TARRY__SERVICE_APPLIED,
@@ -43,6 +46,9 @@ typedef struct {
     const tarry__store_experiment *made;
     uint64_t number;
     bool in_group; /* the keeper has the lock */
+    /* Calls whose choices are to be made in this group. */
+    tarry__service_call *first_later, *last_later;
+    size_t n_later; /* choices */
     atomic_ullong decisions;
     atomic_ullong feedback[TARRY__SERVICE_N_RESULTS];
     pthread_mutex_t overview_lock; /* taken before the other one */
@@ -51,8 +57,6 @@ typedef struct {
 } tarry__service_experiment;
 
 /* ---- calls ----------------------------------------------------------------*/
-
-typedef struct tarry__service_call tarry__service_call;
 
 typedef enum {
     TARRY__SERVICE_HERE,   /* answered where it is taken */
@@ -85,7 +89,10 @@ struct tarry__service_call {
     tarry__writer text; /* the answer's body */
     tarry__service_answer answer;
     tarry__service_stream *stream; /* a part of it is asked for */
-    bool is_put_off;               /* to the next group */
+    tarry__service_call *next_later;
+    const char *own; /* id for the choices, or NULL */
+    uint64_t count;  /* of choices; 0: one, not in a list */
+    bool is_put_off; /* to the next group */
     tarry__service_deliver *deliver;
     void *context;
 };
@@ -134,6 +141,10 @@ struct tarry__service {
     pthread_t keeper, helper[TARRY__SERVICE_N_HELPERS];
     size_t n_threads; /* that were started */
     atomic_size_t waiting;
+    bool is_gathered;        /* somebody calls flush */
+    pthread_mutex_t keeping; /* of who runs a group */
+    tarry__crew *crew;       /* makes choices of several experiments */
+    double last_seconds;     /* that a group took */
     pthread_mutex_t spare_lock;
     tarry__service_call *spare; /* calls to be used again */
     size_t n_spare;
@@ -148,6 +159,7 @@ struct tarry__service {
     size_t n_group, group_room;
     tarry__session **sessions; /* of the group */
     tarry__texts ids;          /* that users gave in this group, and to whom */
+    atomic_bool is_broken;     /* a lease ended half-way: the group is undone */
     atomic_bool is_failing;    /* the last commit did not work */
     tarry__service_histogram commits, delays;
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
@@ -204,6 +216,9 @@ void tarry__service_create_experiment(tarry__service_call *call);
 void tarry__service_list_experiments(tarry__service_call *call);
 void tarry__service_show_experiment(tarry__service_call *call);
 void tarry__service_decide(tarry__service_call *call);
+/* Makes the choices that decide has left for later. */
+void tarry__service_choose(tarry__service_call *call,
+                           tarry__service_experiment *e);
 void tarry__service_feedback(tarry__service_call *call);
 void tarry__service_cancel(tarry__service_call *call);
 void tarry__service_expire(tarry__service_call *call);

@@ -5,15 +5,25 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/base.h"
 #include "service/inner.h"
+
+static const double QUICK_SECONDS = 0.002; /* a group, to be run at the door */
 
 enum {
     TICK_MS = 500,     /* between two looks at what has expired */
     MOST_GROUP = 4096, /* calls in one commit */
     MOST_SPARE = 1024, /* calls kept to be used again */
+    WORTH_A_CREW = 64, /* choices */
     SMALL_BODY = 65536 /* a larger one is read by a helper */
 };
+
+static uint64_t processors(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint64_t)count : 1;
+}
 
 tarry__service_limits tarry__service_default_limits(void)
 {
@@ -22,7 +32,7 @@ tarry__service_limits tarry__service_default_limits(void)
                                    .most_arms = 100000,
                                    .most_dim = 1000,
                                    .most_choices = 10000,
-                                   .threads = 2};
+                                   .threads = processors()};
 }
 
 /* ---- the table of experiments ---------------------------------------------*/
@@ -127,7 +137,7 @@ static void end_queue(tarry__service_queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-static void put(tarry__service_queue *q, tarry__service_call *c)
+static void append(tarry__service_queue *q, tarry__service_call *c, bool wakes)
 {
     c->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -137,8 +147,14 @@ static void put(tarry__service_queue *q, tarry__service_call *c)
         q->first = c;
     q->last = c;
     q->count++;
-    pthread_cond_signal(&q->more);
+    if (wakes)
+        pthread_cond_signal(&q->more);
     pthread_mutex_unlock(&q->lock);
+}
+
+static void put(tarry__service_queue *q, tarry__service_call *c)
+{
+    append(q, c, true);
 }
 
 static void close_queue(tarry__service_queue *q)
@@ -277,6 +293,14 @@ static void expire_old(tarry__service *s)
             tarry__session_expire_old(e->session, now, NULL);
 }
 
+/* A request must happen as a whole or not at all. */
+static tarry_status undo(tarry__service *s, size_t n, tarry_error *error)
+{
+    for (size_t i = 0; i < n; i++)
+        tarry__session_take_back(s->sessions[i]);
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
 /* Commits what the group has staged, and lets go of it. */
 static tarry_status commit(tarry__service *s, tarry_error *error)
 {
@@ -285,9 +309,12 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
         if (tarry__session_is_staged(s->group[i]->session))
             s->sessions[n++] = s->group[i]->session;
     const double begin = tarry__base_seconds();
-    const tarry_status status =
-        n > 0 ? tarry__session_commit(s->sessions, n, error) : TARRY_OK;
-    if (n > 0) {
+    tarry_status status = TARRY_OK;
+    if (s->is_broken)
+        status = undo(s, n, error);
+    else if (n > 0)
+        status = tarry__session_commit(s->sessions, n, error);
+    if (n > 0 && !s->is_broken) {
         tarry__service_histogram_add(&s->commits, tarry__service_commit_bounds,
                                      tarry__base_seconds() - begin);
         s->is_failing = status != TARRY_OK;
@@ -297,6 +324,7 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
         pthread_mutex_unlock(&s->group[i]->lock);
     }
     s->n_group = 0;
+    s->is_broken = false;
     return status;
 }
 
@@ -329,12 +357,38 @@ static tarry__service_call *put_off(tarry__service *s,
     return others;
 }
 
+/* The choices of experiment i of the group, one after another. */
+static void choose(void *context, size_t i)
+{
+    tarry__service *s = context;
+    tarry__service_experiment *e = s->group[i];
+    for (tarry__service_call *c = e->first_later, *next; c != NULL; c = next) {
+        next = c->next_later;
+        tarry__service_choose(c, e);
+    }
+    e->first_later = e->last_later = NULL;
+    e->n_later = 0;
+}
+
+/* Side by side, if there is enough to do for more than one. */
+static void choose_all(tarry__service *s)
+{
+    size_t choices = 0;
+    for (size_t i = 0; i < s->n_group; i++)
+        choices += s->group[i]->n_later;
+    tarry__crew_run(choices >= WORTH_A_CREW ? s->crew : NULL, s->n_group,
+                    choose, s);
+}
+
 static void run_group(tarry__service *s, tarry__service_call *calls)
 {
     tarry_error error = {""};
+    const double begin = tarry__base_seconds();
     for (tarry__service_call *c = calls; c != NULL; c = c->next)
         c->route->run(c);
+    choose_all(s);
     const tarry_status status = commit(s, &error);
+    s->last_seconds = tarry__base_seconds() - begin;
     if (s->ids.count > 0)
         tarry__texts_clear(&s->ids);
     if (status == TARRY_OK)
@@ -360,14 +414,55 @@ static void *keep(void *context)
         tarry__service_call *calls = take_some(q, MOST_GROUP);
         goes_on = !q->is_closed || calls != NULL;
         pthread_mutex_unlock(&q->lock);
+        pthread_mutex_lock(&s->keeping);
         if (tarry__base_seconds() - last_tick >= TICK_MS / 1000.0) {
             last_tick = tarry__base_seconds();
             tarry__service_look_around(s);
             expire_old(s);
         }
         run_group(s, calls);
+        pthread_mutex_unlock(&s->keeping);
     }
     return NULL;
+}
+
+/* ---- without the keeper ---------------------------------------------------*/
+
+void tarry__service_gather(tarry__service *s)
+{
+    s->is_gathered = true;
+}
+
+/* A call that does not keep its thread long, if the store is quick. */
+static bool is_light(const tarry__service *s, const tarry__service_call *c)
+{
+    return s->last_seconds < QUICK_SECONDS && !json_is_array(c->json) &&
+           json_object_get(c->json, "count") == NULL;
+}
+
+/* The only call that waits, or NULL; others are the keeper's. */
+static tarry__service_call *take_lonely(tarry__service *s, bool may_run)
+{
+    tarry__service_queue *q = &s->keeper_queue;
+    tarry__service_call *c = NULL;
+    pthread_mutex_lock(&q->lock);
+    if (may_run && q->count == 1 && is_light(s, q->first))
+        c = take_some(q, 1);
+    else if (q->count > 0)
+        pthread_cond_signal(&q->more);
+    pthread_mutex_unlock(&q->lock);
+    return c;
+}
+
+bool tarry__service_flush(tarry__service *s)
+{
+    const bool may_run = pthread_mutex_trylock(&s->keeping) == 0;
+    tarry__service_call *c = take_lonely(s, may_run);
+    if (c != NULL)
+        run_group(s, c);
+    if (may_run)
+        pthread_mutex_unlock(&s->keeping);
+    return c != NULL;
 }
 
 /* ---- helpers --------------------------------------------------------------*/
@@ -510,7 +605,7 @@ void tarry__service_take(tarry__service *s,
     } else if (c->route->takes_body && !tarry__service_read_body(c)) {
         finish(c);
     } else {
-        put(&s->keeper_queue, c);
+        append(&s->keeper_queue, c, !s->is_gathered);
     }
 }
 
@@ -595,11 +690,15 @@ tarry_status tarry__service_open(const char *url,
     pthread_rwlock_init(&s->tokens_lock, NULL);
     pthread_mutex_init(&s->creating, NULL);
     pthread_mutex_init(&s->spare_lock, NULL);
+    pthread_mutex_init(&s->keeping, NULL);
     tarry_status status = tarry__store_open(url, true, &s->store, error);
     if (status == TARRY_OK)
         status = open_experiments(s, error);
-    if (status == TARRY_OK)
+    if (status == TARRY_OK) {
+        tarry__store_reserve(s->store);
+        s->crew = tarry__crew_create(limits->threads - (limits->threads > 0));
         status = start_threads(s, error);
+    }
     if (status == TARRY_OK)
         *out = s;
     else
@@ -623,6 +722,7 @@ void tarry__service_close(tarry__service *s)
     if (s == NULL)
         return;
     stop_threads(s);
+    tarry__crew_free(s->crew);
     for (size_t i = 0; i < s->n_experiments; i++) {
         tarry__session_close(s->experiment[i]->session);
         tarry__overview_free(s->experiment[i]->overview);
@@ -644,6 +744,7 @@ void tarry__service_close(tarry__service *s)
     pthread_rwlock_destroy(&s->tokens_lock);
     pthread_mutex_destroy(&s->creating);
     pthread_mutex_destroy(&s->spare_lock);
+    pthread_mutex_destroy(&s->keeping);
     for (tarry__service_call *c = s->spare, *next; c != NULL; c = next) {
         next = c->next;
         tarry__base_free(c);

@@ -92,6 +92,13 @@ void tarry__service_take(tarry__service *service,
                          const tarry__service_request *request,
                          tarry__service_deliver *deliver, void *context);
 
+/* A caller that takes requests from one thread may gather: then it calls flush
+ * when it has taken all there are for now, and before it waits.  A request that
+ * is alone is run right there, without the way to another thread and back;
+ * true: its answer has been delivered. */
+void tarry__service_gather(tarry__service *service);
+bool tarry__service_flush(tarry__service *service);
+
 /* The next part of an answer that has a stream: delivered as another answer,
  * whose stream is NULL when it was the last; `failed`: ends it instead. */
 void tarry__service_next(tarry__service *service, tarry__service_stream *stream,

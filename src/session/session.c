@@ -477,6 +477,12 @@ static void go_back(tarry__session *s)
     tarry__session_load(s, false, NULL);
 }
 
+void tarry__session_take_back(tarry__session *s)
+{
+    if (s->n_staged > 0)
+        go_back(s);
+}
+
 tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
                                    tarry_error *error)
 {

@@ -121,6 +121,9 @@ bool tarry__session_is_staged(const tarry__session *s);
 tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
                                    tarry_error *error);
 
+/* What is staged has not happened, as after a commit that failed. */
+void tarry__session_take_back(tarry__session *s);
+
 /* ---- asking ---------------------------------------------------------------*/
 
 /* How many choices are outstanding; at most `most` of them, oldest first, go to

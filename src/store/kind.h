@@ -66,6 +66,9 @@ typedef struct {
                          void **bytes, size_t *size, tarry_error *error);
 } tarry__store_kind;
 
+/* tarry__store_reserve for that kind. */
+void tarry__store_sqlite_reserve(void *state);
+
 extern const tarry__store_kind tarry__store_memory, tarry__store_sqlite;
 
 #endif

@@ -7,9 +7,11 @@
  * what there is to see of a damage. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
 #include "store/sqlite_store.h"
@@ -355,6 +357,35 @@ static tarry_status append(void *state, const tarry__store_heads *heads,
         tarry__lock_note(&s->lock, events, sum);
     }
     return status;
+}
+
+/* Fills the log up with zeros to the size at which it begins again.  A flush of
+ * a file that does not grow need not wait for the file system's own journal.
+ * Zeros are no frames: recovery stops there. */
+void tarry__store_sqlite_reserve(void *state)
+{
+    enum { FRAME = 4096 + 24, PART = 1 << 20 };
+    tarry__sqlite *s = state;
+    char *path, *zeros = tarry__base_zalloc(PART, 1);
+    struct stat file;
+    if (zeros == NULL || asprintf(&path, "%s-wal", s->path) < 0) {
+        tarry__base_free(zeros);
+        return;
+    }
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const off_t wanted = (off_t)LOG_PAGES * FRAME;
+    bool goes_on = fd >= 0 && fstat(fd, &file) == 0;
+    for (off_t at = goes_on ? file.st_size : 0; goes_on && at < wanted;) {
+        const ssize_t size = pwrite(fd, zeros, PART, at);
+        goes_on = size > 0;
+        at += goes_on ? size : 0;
+    }
+    if (fd >= 0) {
+        (void)!fdatasync(fd);
+        close(fd);
+    }
+    free(path);
+    tarry__base_free(zeros);
 }
 
 static tarry_status probe(void *state, tarry_error *error)

@@ -207,6 +207,14 @@ uint64_t tarry__store_events(tarry__store *s, uint64_t number, uint64_t *sum)
     return events;
 }
 
+void tarry__store_reserve(tarry__store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->kind == &tarry__store_sqlite)
+        tarry__store_sqlite_reserve(s->state);
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* The rest is the kind's own, under the lock. */
 #define LOCKED(call)                                                           \
     do {                                                                       \

@@ -106,6 +106,10 @@ tarry_status tarry__store_append(tarry__store *store,
                                  const tarry__store_batch *batches, size_t n,
                                  tarry_error *error);
 
+/* Many commits are to come: takes room for them on the disk, so that each takes
+ * less time.  What cannot be had is done without. */
+void tarry__store_reserve(tarry__store *store);
+
 /* Whether the store can be written now: an empty commit. */
 tarry_status tarry__store_probe(tarry__store *store, tarry_error *error);
 
