@@ -201,6 +201,7 @@ set(TARRY_PROGRAM
     src/service/experiments.c
     src/service/feedback.c
     src/service/log.c
+    src/service/look.c
     src/service/metrics.c
     src/service/owners.c
     src/service/questions.c
@@ -236,6 +237,11 @@ set(TARRY_PROGRAM
     src/store/store.c
     src/store/texts.c
     src/store/wal.c
+    src/service/overview.c
+    src/service/overview_json.c
+    src/http/client.c
+    src/http/client_read.c
+    src/service/absent.c
     src/paper/audit.c
     src/paper/fit.c
     src/paper/lab.c
@@ -267,6 +273,7 @@ set(TARRY_PROGRAM
     src/report/log_page.c
     src/report/page.c
     src/report/report.c
+    src/cli/ask.c
     src/cli/bound.c
     src/cli/design.c
     src/cli/examine.c
