@@ -217,6 +217,8 @@ set(TARRY_PROGRAM
     src/session/session.c
     src/session/snapshot.c
     src/session/status.c
+    src/log/kept.c
+    src/store/fates.c
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c
