@@ -221,6 +221,8 @@ set(TARRY_PROGRAM
     src/session/snapshot.c
     src/session/status.c
     src/store/copy.c
+    src/log/kept.c
+    src/store/fates.c
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c
