@@ -636,7 +636,7 @@ static tarry_status restore(tarry__archive *a, tarry_policy **out)
     archive_name(a, name);
     if (a->status != TARRY_OK)
         return a->status;
-    const tarry__policy_type *type = tarry__policy_type_find(name);
+    const tarry__policy_type *type = tarry__policy_type_saved(name, a->version);
     if (type == NULL || type->stands_for != NULL)
         return TARRY_BAD_STATE;
     tarry_policy *p = allocate(type);
