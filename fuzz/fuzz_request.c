@@ -4,6 +4,7 @@
  * The first byte says in how large pieces the others come.  Answers must be
  * framed well, and none of them may say that the server itself failed. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,8 @@ static void settle(tarry__http_connection *c)
             tarry__http_answered(done);
         } else if (c->state == TARRY__HTTP_WAITING) {
             struct pollfd wake = {.fd = server.wake, .events = POLLIN};
-            must(poll(&wake, 1, 20000) == 1);
+            const int ready = poll(&wake, 1, 20000);
+            must(ready == 1 || (ready < 0 && errno == EINTR));
             (void)!read(server.wake, &count, sizeof count);
         } else if (c->state == TARRY__HTTP_WRITING) {
             tarry__http_go_on(c, false);

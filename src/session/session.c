@@ -227,9 +227,10 @@ static tarry_status make_session(tarry__store *store, uint64_t experiment,
     s->experiment = experiment;
     s->made = tarry__store_get(store, experiment);
     if (!tarry__age_parse(s->made->expire_after, &s->expire_after)) {
+        tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
+                         s->made->expire_after);
         tarry__base_free(s);
-        return tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
-                                s->made->expire_after);
+        return TARRY_BAD_STATE;
     }
     *out = s;
     return TARRY_OK;
