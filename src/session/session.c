@@ -502,13 +502,20 @@ tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
     return status;
 }
 
+/* Whether anything has happened that a snapshot would save from replay. */
+static bool has_news(const tarry__session *s)
+{
+    const uint64_t known =
+        s->snapshot_seq > 0 ? s->snapshot_seq : s->made->n_arms;
+    return tarry__store_events(s->store, s->experiment, NULL) > known;
+}
+
 void tarry__session_close(tarry__session *s)
 {
     if (s == NULL)
         return;
     if (s->policy != NULL && s->leaves_snapshot && !s->is_doubtful &&
-        s->n_staged == 0 &&
-        tarry__store_events(s->store, s->experiment, NULL) > s->snapshot_seq)
+        s->n_staged == 0 && has_news(s))
         save_snapshot(s);
     drop_staged(s);
     unload(s);
