@@ -362,18 +362,23 @@ static void sum_experiments(sqlite3 *db)
     sqlite3_finalize(q);
 }
 
-/* A state has a digest of its own behind its first 8 bytes, version and size;
- * see fuzz_state.c. */
+/* A snapshot is one archive behind another, each with a digest of its own
+ * behind its first 8 bytes, version and size; see fuzz_state.c. */
 static void mend_state(unsigned char *state, size_t size)
 {
-    if (size < 32)
-        return;
-    const uint64_t version = state[8], length = size - 32;
-    const uint64_t start =
-        tarry__base_digest(TARRY__BASE_DIGEST, &version, sizeof version);
-    const uint64_t numbers[] = {version, length,
-                                tarry__base_digest(start, state + 32, length)};
-    memcpy(state + 8, numbers, sizeof numbers);
+    while (size >= 32) {
+        uint64_t version = state[8], length;
+        memcpy(&length, state + 16, sizeof length);
+        if (length > size - 32)
+            length = size - 32;
+        const uint64_t start =
+            tarry__base_digest(TARRY__BASE_DIGEST, &version, sizeof version);
+        const uint64_t numbers[] = {
+            version, length, tarry__base_digest(start, state + 32, length)};
+        memcpy(state + 8, numbers, sizeof numbers);
+        state += 32 + length;
+        size -= 32 + length;
+    }
 }
 
 static void sum_snapshots(sqlite3 *db)

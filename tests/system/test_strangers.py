@@ -4,6 +4,7 @@ up, never with an error of its own, stays small, and serves others meanwhile.
 
 A thousand requests of 44 kinds; TARRY_CAMPAIGN=1: ten thousand and 5 000
 connections; TARRY_SEED=n for other ones."""
+import concurrent.futures
 import json
 import os
 import random
@@ -331,6 +332,30 @@ class Strangers(LabTest):
                                   dict(EXPERIMENT, name="many-%d" % i)))
                 got = s.recv(65536)
                 self.assertTrue(got.startswith(b"HTTP/1.1 201"), (i, got))
+
+    def test_clients_at_once_do_not_disturb_each_other(self):
+        """All kinds of calls, at the same time, on the same experiments."""
+        rounds = 20 if SANITIZED else 50
+
+        def client(number):
+            for i in range(rounds):
+                name = "c%d-%d" % (number, i)
+                self.assertEqual(self.ask(
+                    decide({"id": name}) +
+                    feedback('{"id":"%s","loss":0.5}' % name) +
+                    feedback('{"id":"%s","loss":0.5}' % name) +
+                    request("GET", "/v1/experiments/e/status") +
+                    request("GET", "/v1/experiments/e/pending?limit=5") +
+                    request("GET", "/metrics") +
+                    request("GET", "/v1/experiments")),
+                    [201, 200, 200, 200, 200, 200, 200])
+                if i % 10 == 0:
+                    self.assertEqual(self.ask(request(
+                        "POST", "/v1/experiments",
+                        dict(EXPERIMENT, name=name))), [201])
+            return number
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            self.assertEqual(list(pool.map(client, range(6))), list(range(6)))
 
     def test_large_bodies_are_refused_before_they_are_read(self):
         with self.connect() as s:
