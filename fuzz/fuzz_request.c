@@ -78,10 +78,10 @@ static void open_server(void)
         server.options.log = TARRY__HTTP_LOG_NOTHING;
         server.options.most_body_bytes = 20000;
         server.epoll = -1;
+        server.thread = pthread_self();
         server.wake = eventfd(0, EFD_NONBLOCK);
         pthread_mutex_init(&server.done_lock, NULL);
     }
-    server.thread = pthread_self();
     if (calls++ % RENEW_EVERY == 0)
         open_service();
 }

@@ -219,7 +219,8 @@ static const char *token_of(const tarry__http_head *h)
     return token + strspn(token, " ");
 }
 
-/* From any thread, once. */
+/* From any thread, once.  With the lock all is done that touches the server: it
+ * may end as soon as it has seen the last answer. */
 static void deliver(void *context, const tarry__service_answer *answer)
 {
     tarry__http_connection *c = context;
@@ -230,9 +231,9 @@ static void deliver(void *context, const tarry__service_answer *answer)
     const bool was_empty = s->done == NULL;
     c->next_done = s->done;
     s->done = c;
-    pthread_mutex_unlock(&s->done_lock);
     if (was_empty && !pthread_equal(s->thread, pthread_self()))
         (void)!write(s->wake, &one, sizeof one);
+    pthread_mutex_unlock(&s->done_lock);
 }
 
 static bool is_id(const char *text)

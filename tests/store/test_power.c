@@ -120,8 +120,8 @@ static content content_of(tarry__store *store)
 static void note_commit(tarry__store *store)
 {
     assert_true(n_committed < MOST_COMMITS);
-    committed[n_committed] = content_of(store);
-    disk_mark(n_committed++);
+    committed[n_committed++] = content_of(store);
+    disk_mark(n_committed);
 }
 
 static tarry__store *open_store(const char *place)
@@ -245,17 +245,18 @@ static const char *look_at_store(size_t acknowledged)
     tarry__store *store;
     tarry_error error = {""};
     /* before anything was acknowledged, there need not be a store */
-    const bool create = acknowledged == 0 && n_committed > 0 &&
-                        access(in(image, "s.db"), F_OK) != 0;
+    const bool create =
+        acknowledged == 0 && access(in(image, "s.db"), F_OK) != 0;
     if (tarry__store_open(in(image, "s.db"), create, &store, &error) !=
         TARRY_OK) {
         snprintf(why, sizeof why, "does not open: %.200s", error.text);
         return why;
     }
     const content c = content_of(store);
-    const char *wrong = was_committed(&c, acknowledged)
-                            ? goes_on(store)
-                            : "what was committed is not there";
+    const char *wrong =
+        was_committed(&c, acknowledged > 0 ? acknowledged - 1 : 0)
+            ? goes_on(store)
+            : "what was committed is not there";
     tarry__store_close(store);
     return wrong;
 }
