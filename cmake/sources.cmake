@@ -71,6 +71,7 @@ set(TARRY_CORE
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
     src/policy/phased/books.c
+    src/policy/phased/cut.c
     src/policy/phased/ellipsoid.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
