@@ -194,6 +194,22 @@ set(TARRY_LAB
 
 # Only in the program: the paper, figures, reports, commands.
 set(TARRY_PROGRAM
+    src/base/sha256.c
+    src/base/writer.c
+    src/service/answers.c
+    src/service/decisions.c
+    src/service/experiments.c
+    src/service/feedback.c
+    src/service/log.c
+    src/service/metrics.c
+    src/service/questions.c
+    src/service/routes.c
+    src/service/service.c
+    src/service/keys.c
+    src/http/connection.c
+    src/http/parse.c
+    src/http/reply.c
+    src/http/server.c
     src/session/age.c
     src/session/events.c
     src/session/lines.c
@@ -257,6 +273,7 @@ set(TARRY_PROGRAM
     src/cli/pipe.c
     src/cli/plot.c
     src/cli/run.c
+    src/cli/serve.c
     src/cli/run_config.c
     src/cli/run_report.c
     src/cli/run_worlds.c

@@ -202,7 +202,10 @@ typedef struct {
     const uint32_t *available; /* increasing; NULL: all arms */
     double confidence; /* with this probability all that was promised holds */
     uint64_t expired;  /* choices given up, whose loss has not come after all */
-    uint64_t cancelled; /* choices called off so far */
+    uint64_t cancelled;      /* choices called off so far */
+    const char *description; /* the policy and the settings it was made with,
+                                name:key=value,...; NULL: restored from a state
+                                that does not tell (before version 4) */
 } tarry_policy_status;
 
 /* What it knows, with everything counted that was reported.  Asking has no

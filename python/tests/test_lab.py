@@ -71,10 +71,28 @@ def test_a_file_of_the_program_runs_here_and_there(tmp_path):
 @pytest.mark.parametrize("name", [n for n in tarry.policies()
                                   if n != "recommended"])
 def test_a_policy_played_by_python_is_the_same_to_the_last_bit(name):
-    # One loss a round: of several, tarry.Policy counts the oldest play first,
-    # the simulator the newest, and sums are rounded in this order.
-    r = tarry.run([name, House(name)], horizon=1500, runs=2, seed=11,
-                  delay="constant:rounds=60")
+    check_twins(name, "exponential:mean=60", 1500)
+
+
+# Losses that come together, also from far (several turns of the wheel).
+@pytest.mark.parametrize("delay", ["exponential:mean=900", "uniform:high=9000",
+                                   "two-point:low=0,high=500,never=0.1",
+                                   "low-late:law=exponential,late=400",
+                                   "hold-all:sigma=300"])
+@pytest.mark.parametrize("name", [
+    "lints", "linucb", "phased-stochastic:constants=tight,guide=lints",
+    "phased-loss-dependent:constants=tight,guide=foresight"])
+def test_losses_that_come_together_are_counted_in_order_of_play(name, delay):
+    check_twins(name, delay, 9000 if delay.startswith("uniform") else 2000)
+
+
+def test_the_recommended_policy_is_the_same_where_losses_make_delays():
+    check_twins("recommended", "low-late:law=exponential,late=400", 2000)
+
+
+def check_twins(name, delay, horizon):
+    r = tarry.run([name, House(name)], horizon=horizon, runs=2, seed=11,
+                  loss="uniform", delay=delay, instance="sphere:scale=0.5")
     assert (r[0].regret == r[1].regret).all()
     assert (r[0].curves == r[1].curves).all()
 

@@ -2,6 +2,7 @@
 #include "base/spec.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/base.h"
 #include "base/number.h"
@@ -106,6 +107,24 @@ void tarry__spec_clear(tarry__spec *spec)
 {
     tarry__base_free(spec->text);
     memset(spec, 0, sizeof *spec);
+}
+
+char *tarry__spec_print(const tarry__spec *spec)
+{
+    size_t size = strlen(spec->name) + 1, used;
+    for (size_t i = 0; i < spec->count; i++)
+        size += strlen(spec->key[i]) + strlen(spec->value[i]) + 4;
+    char *text = tarry__base_alloc(size, 1);
+    if (text == NULL)
+        return NULL;
+    used = (size_t)snprintf(text, size, "%s", spec->name);
+    for (size_t i = 0; i < spec->count; i++) {
+        const char *quote = strchr(spec->value[i], ',') != NULL ? "\"" : "";
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s%s%s",
+                                 i == 0 ? ":" : ",", spec->key[i], quote,
+                                 spec->value[i], quote);
+    }
+    return text;
 }
 
 /* ---- looking up -----------------------------------------------------------*/

@@ -51,6 +51,10 @@ tarry_status tarry__spec_parse(const char *text, tarry__spec *spec,
                                tarry_error *error);
 void tarry__spec_clear(tarry__spec *spec);
 
+/* The description again, as one text; the caller ends it with tarry__base_free.
+ * NULL: out of memory. */
+char *tarry__spec_print(const tarry__spec *spec);
+
 /* Refuses keys that `settings` does not list, and settings that must be given
  * and are not. */
 tarry_status tarry__spec_check(tarry__spec *spec, const tarry_setting *settings,

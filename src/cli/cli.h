@@ -22,7 +22,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,
-    cli_bound, cli_paper, cli_examine, cli_store;
+    cli_bound, cli_paper, cli_examine, cli_store, cli_serve;
 
 /* The first call of the program: descriptors 0 to 2 are open, signals that
  * would end it are errors, JSON takes its memory in src/base. */
@@ -68,6 +68,9 @@ typedef struct {
 /* Reads the arguments after the command's name.  Answers -1 to go on, else the
  * exit code: after --help (0) or an error, which has been printed (2). */
 int cli_parse(const cli_syntax *syntax, int argc, char **argv);
+
+/* Sets an option from a text that lives on; false: the error is printed. */
+bool cli_set(const cli_option *option, const char *value);
 
 /* ---- talking --------------------------------------------------------------*/
 

@@ -6,8 +6,8 @@
 #include "lab/workers.h"
 
 static const cli_command *const commands[] = {
-    &cli_design,  &cli_pipe,  &cli_store, &cli_run, &cli_plot,
-    &cli_examine, &cli_bound, &cli_paper, &cli_list};
+    &cli_design, &cli_pipe,    &cli_serve, &cli_store, &cli_run,
+    &cli_plot,   &cli_examine, &cli_bound, &cli_paper, &cli_list};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_help(void)

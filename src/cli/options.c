@@ -47,7 +47,7 @@ static const cli_option *find(const cli_syntax *s, const char *name,
 }
 
 /* Stores one option's value; false after an error has been printed. */
-static bool store(const cli_option *o, const char *value)
+bool cli_set(const cli_option *o, const char *value)
 {
     switch (o->kind) {
     case CLI_FLAG:
@@ -98,7 +98,7 @@ static bool read_option(const cli_syntax *s, int argc, char **argv, int *at)
         }
         value = argv[++*at];
     }
-    return store(o, value);
+    return cli_set(o, value);
 }
 
 int cli_parse(const cli_syntax *s, int argc, char **argv)

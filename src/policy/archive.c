@@ -14,7 +14,7 @@
 #include "base/file.h"
 
 static const char MAGIC[8] = "tarrysav";
-enum { OLDEST = 2, VERSION = 3 };
+enum { OLDEST = 2, VERSION = 4 };
 
 typedef struct {
     char magic[8];

@@ -35,11 +35,11 @@ void tarry__archive_bytes(tarry__archive *a, void *field, size_t size);
 void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
                           size_t size, size_t most);
 
-/* Whether it is being loaded from this version of the format. */
-static inline bool tarry__archive_is_of(const tarry__archive *a,
-                                        uint64_t version)
+/* Whether it is being loaded from an older format than this version. */
+static inline bool tarry__archive_is_before(const tarry__archive *a,
+                                            uint64_t version)
 {
-    return a->loading && a->version == version;
+    return a->loading && a->version < version;
 }
 
 /* Saving is over: what follows loads what was saved. */

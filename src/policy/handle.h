@@ -21,6 +21,7 @@ typedef struct {
 
 struct tarry_policy {
     const tarry__policy_type *type;
+    char *description; /* as it was made, name:key=value,...; NULL: unknown */
     tarry__policy_problem problem; /* owns the arms */
     uint32_t *available;           /* problem.active, to be written */
     double low, high;

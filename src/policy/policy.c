@@ -115,8 +115,11 @@ static tarry_status create(const tarry__policy_description *description,
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     }
     p->type = description->type;
+    p->description = tarry__spec_print(&description->spec);
     const tarry_status status =
-        tarry__policy_open(description, &p->problem, &p->state, error);
+        p->description != NULL
+            ? tarry__policy_open(description, &p->problem, &p->state, error)
+            : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     if (status == TARRY_OK)
         *out = p;
     else
@@ -156,6 +159,7 @@ void tarry_policy_free(tarry_policy *p)
     tarry__base_free(p->problem.arms);
     tarry__base_free(p->available);
     tarry__base_free(p->shown);
+    tarry__base_free(p->description);
     tarry__base_free(p);
 }
 
@@ -423,6 +427,7 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
         .available = p->problem.active,
         .expired = p->expired,
         .cancelled = p->cancelled,
+        .description = p->description,
     };
     p->type->status(state, status);
     status->best_known = knows_best(status);
@@ -526,9 +531,29 @@ static void archive_live(tarry_policy *p, tarry__archive *a)
     tarry__held_archive(&p->held, p->round, p->problem.n_arms, a);
 }
 
+/* `size` bytes of printable ASCII, the last of them the end. */
+static bool is_plain_text(const char *text, size_t size)
+{
+    for (size_t i = 0; i + 1 < size; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return text[size - 1] == '\0';
+}
+
+/* What version 3 had not. */
+static void archive_description(tarry_policy *p, tarry__archive *a)
+{
+    size_t count = p->description != NULL ? strlen(p->description) + 1 : 0;
+    tarry__archive_array(a, &p->description, &count, 1, 100000);
+    if (a->loading && a->status == TARRY_OK && count > 0)
+        tarry__archive_require(a, is_plain_text(p->description, count));
+}
+
 static void archive_policy(tarry_policy *p, tarry__archive *a)
 {
     archive_problem(p, a);
+    if (!tarry__archive_is_before(a, 4))
+        archive_description(p, a);
     tarry__archive_field(a, p->low);
     tarry__archive_field(a, p->high);
     tarry__archive_field(a, p->maximize);
@@ -539,7 +564,7 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
     tarry__archive_require(a, is_range(p->low, p->high) &&
                                   p->round <= TARRY__POLICY_MAX_ROUND);
     archive_open(p, a);
-    if (!tarry__archive_is_of(a, 2))
+    if (!tarry__archive_is_before(a, 3))
         archive_live(p, a);
     if (a->status == TARRY_OK)
         p->type->archive(p->state, p->type, &p->problem, a);
@@ -611,7 +636,7 @@ static tarry_status restore(tarry__archive *a, tarry_policy **out)
     archive_name(a, name);
     if (a->status != TARRY_OK)
         return a->status;
-    const tarry__policy_type *type = tarry__policy_type_find(name);
+    const tarry__policy_type *type = tarry__policy_type_saved(name, a->version);
     if (type == NULL || type->stands_for != NULL)
         return TARRY_BAD_STATE;
     tarry_policy *p = allocate(type);

@@ -22,6 +22,7 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__linear_explore_commit,
     &tarry__phased_nodelay,
     &tarry__phased_spanner,
+    &tarry__phased_spanner_waiting,
     &tarry__linear_greedy,
     &tarry__plain_uniform,
     &tarry__plain_oracle,
@@ -42,6 +43,14 @@ const tarry__policy_type *tarry__policy_type_find(const char *name)
         if (strcmp(tarry__policy_types[i]->name, name) == 0)
             return tarry__policy_types[i];
     return NULL;
+}
+
+const tarry__policy_type *tarry__policy_type_saved(const char *name,
+                                                   uint64_t version)
+{
+    if (version < 4 && strcmp(name, "spanner") == 0)
+        name = "spanner-waiting";
+    return tarry__policy_type_find(name);
 }
 
 /* Those that need to know the world are not for the public door. */

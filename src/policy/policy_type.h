@@ -149,6 +149,11 @@ uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);
 
+/* The same for a name that a saved state of this version has: what was called
+ * spanner before version 4 is spanner-waiting. */
+const tarry__policy_type *tarry__policy_type_saved(const char *name,
+                                                   uint64_t version);
+
 /* ---- descriptions ---------------------------------------------------------*/
 
 /* A policy as somebody described it, name:key=value,... */

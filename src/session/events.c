@@ -453,6 +453,22 @@ tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
     return status;
 }
 
+tarry_status tarry__session_decided_at(tarry__session *s, const char *id,
+                                       int64_t *at)
+{
+    tarry__store_event e;
+    uint64_t round;
+    bool found;
+    tarry_status status = resolve(s, id, &round, NULL);
+    if (status == TARRY_OK)
+        status = look(s, TARRY__STORE_CHOOSE, round, &e, NULL, &found, NULL);
+    if (status == TARRY_OK && !found)
+        status = TARRY_UNKNOWN_ROUND;
+    if (status == TARRY_OK)
+        *at = e.at;
+    return status;
+}
+
 const char *tarry__session_arm_name(const tarry__session *s, size_t arm)
 {
     return arm < s->names.count ? s->names.name[arm] : NULL;

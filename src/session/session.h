@@ -130,6 +130,10 @@ tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
                                      tarry__session_description *out,
                                      tarry_error *error);
 
+/* When the choice of an id was made; TARRY_UNKNOWN_ROUND. */
+tarry_status tarry__session_decided_at(tarry__session *s, const char *id,
+                                       int64_t *at);
+
 /* The id that is generated for a round. */
 void tarry__session_id(const tarry__session *s, uint64_t round,
                        char id[TARRY__SESSION_ID_ROOM]);

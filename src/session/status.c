@@ -68,6 +68,18 @@ static void add_certificate(const view *v, json_t *json)
                         isnan(gap) ? json_null() : json_real(gap));
 }
 
+/* What the policy was made with. */
+static void add_made_with(const view *v, json_t *json)
+{
+    const tarry_policy_status *p = &v->p;
+    json_object_set_new(json, "description",
+                        p->description != NULL ? json_string(p->description)
+                                               : json_null());
+    json_object_set_new(json, "range", json_pack("[f, f]", p->low, p->high));
+    json_object_set_new(json, "objective",
+                        json_string(p->maximize ? "maximize" : "minimize"));
+}
+
 json_t *tarry__session_status(tarry__session *s, bool by_number)
 {
     view v = {.session = s, .by_number = by_number};
@@ -91,7 +103,9 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
         "estimates", estimates(&v), "confidence", p->confidence, "expired",
         (json_int_t)p->expired, "cancelled", (json_int_t)p->cancelled, "arms",
         available(&v));
-    if (json != NULL)
+    if (json != NULL) {
         add_certificate(&v, json);
+        add_made_with(&v, json);
+    }
     return json;
 }

@@ -214,24 +214,26 @@ static tarry_status see_due(game *g)
     return status;
 }
 
-/* Delays: the loss goes on its way, then what is due is seen.  What would come
- * after the end of the game is not kept. */
+/* Delays: the loss goes on its way, then what is due is seen, that of this very
+ * round last.  What would come after the end of the game is not kept. */
 static tarry_status deliver(game *g, uint64_t round, size_t arm, double u,
                             double x)
 {
     const double loss = tarry__world_loss(g->world, arm, u, x);
     const uint64_t delay = tarry__world_delay(g->world, round, arm, loss, x);
     tarry_status status = TARRY_OK;
-    if (delay == 0)
-        see(g, round, arm, loss);
-    else if (delay == TARRY__DELAY_NEVER)
+    if (delay == TARRY__DELAY_NEVER)
         g->outcome->lost++;
-    else if (delay <= g->trial->horizon - round)
+    else if (delay > 0 && delay <= g->trial->horizon - round)
         status = tarry__wheel_add(
             &g->wheel,
             (tarry__wheel_event){round + delay,
                                  round | (uint64_t)arm << ROUND_BITS, loss});
-    return status == TARRY_OK ? see_due(g) : status;
+    if (status == TARRY_OK)
+        status = see_due(g);
+    if (delay == 0)
+        see(g, round, arm, loss);
+    return status;
 }
 
 /* The loss of a play that an adversary gives free.  Those that were held often

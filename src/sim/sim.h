@@ -3,11 +3,9 @@
  * Policies meet worlds only here.  An outcome is a function of the trial alone
  * (but for `seconds`): not of threads, ranks or earlier trials.
  *
- * Losses that are seen at the end of the same round come in this order: that of
- * the round itself, if it has no delay; then the others, the most recent play
- * first, save that those with delays of 4096 rounds or more may stand anywhere
- * among them (the place follows from the delays alone).  An adversary's come as
- * it names them.  Sums are rounded in this order, and ties may depend on it. */
+ * Losses that are seen at the end of the same round come in order of play, as
+ * tarry_policy counts what is reported between two choices: a policy behind
+ * that door does the same to the last bit. */
 #ifndef TARRY_SIM_SIM_H
 #define TARRY_SIM_SIM_H
 

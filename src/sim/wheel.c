@@ -78,7 +78,8 @@ static uint32_t *far_slot(tarry__wheel *wheel, int level, uint64_t time)
                               TARRY__WHEEL_SLOTS];
 }
 
-/* A new chunk in front of a list. */
+/* A new chunk at the end of a list.  The slot of a list has its last chunk,
+ * whose next is the first. */
 static tarry_status open_chunk(tarry__wheel *wheel, uint32_t *slot)
 {
     tarry__wheel_pool *pool = &wheel->chunks;
@@ -90,8 +91,11 @@ static tarry_status open_chunk(tarry__wheel *wheel, uint32_t *slot)
             return TARRY_NO_MEMORY;
         i = pool->fresh++;
     }
-    chunk_at(wheel, i)->next = *slot;
-    chunk_at(wheel, i)->count = 0;
+    tarry__wheel_chunk *chunk = chunk_at(wheel, i);
+    tarry__wheel_chunk *last = *slot != 0 ? chunk_at(wheel, *slot) : chunk;
+    chunk->next = last == chunk ? i : last->next;
+    last->next = i;
+    chunk->count = 0;
     *slot = i;
     return TARRY_OK;
 }
@@ -111,9 +115,9 @@ tarry_status tarry__wheel_add_far(tarry__wheel *wheel,
                                   const tarry__wheel_event *event)
 {
     int level = 0;
-    while ((event->due >> (TARRY__WHEEL_BITS * (level + 1))) -
-               (wheel->now >> (TARRY__WHEEL_BITS * (level + 1))) >=
-           TARRY__WHEEL_SLOTS)
+    while ((event->due >> (TARRY__WHEEL_BITS * (level + 2))) -
+               (wheel->now >> (TARRY__WHEEL_BITS * (level + 2))) >=
+           2)
         level++;
     return append(wheel, far_slot(wheel, level, event->due), event);
 }
@@ -124,14 +128,15 @@ static tarry_status lower(tarry__wheel *wheel, int level)
 {
     const uint64_t span = 1ull << (TARRY__WHEEL_BITS * (level + 1));
     uint32_t *slot = far_slot(wheel, level, wheel->now + span);
-    uint32_t i = *slot;
+    const uint32_t last = *slot;
+    uint32_t i = last != 0 ? chunk_at(wheel, last)->next : 0;
     *slot = 0;
     while (i != 0) {
         const tarry__wheel_chunk chunk =
             *chunk_at(wheel, i); /* the pool may move */
         chunk_at(wheel, i)->next = wheel->chunks.unused;
         wheel->chunks.unused = i;
-        i = chunk.next;
+        i = i != last ? chunk.next : 0;
         for (size_t byte = 0; byte < sizeof chunk; byte += 64)
             __builtin_prefetch((const char *)chunk_at(wheel, i) + byte);
         for (uint32_t k = 0; k < chunk.count; k++) {

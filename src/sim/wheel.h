@@ -3,14 +3,18 @@
  * Level 0 is a ring of 4096 lists, one per round to come.  Level l > 0 is a
  * ring of lists of which each spans 2048 times the rounds of one a level lower;
  * it is emptied into the lower level when the span that it stands for comes
- * into that level's reach.  So an event is touched once per level whatever the
- * spread of delays, most of them once, and taking what is due is a walk
- * through one list.  (Varghese and Lauck, "Hashed and hierarchical timing
- * wheels", 1987.)
+ * into that level's reach: this span and the next.  So an event is touched once
+ * per level whatever the spread of delays, most of them once, and taking what
+ * is due is a walk through one list.  (Varghese and Lauck, "Hashed and
+ * hierarchical timing wheels", 1987.)
  *
  * Near events are nodes of a pool in which freed ones are used again first: it
  * stays small, and in the cache.  Far ones are packed into chunks, which are
- * written and read in order.  Memory follows what is outstanding. */
+ * written and read in order.  Memory follows what is outstanding.
+ *
+ * What is due together comes in the order in which it was added: a level takes
+ * new events of a span only after it has taken those of the level above, and
+ * every list is read from its oldest event on. */
 #ifndef TARRY_SIM_WHEEL_H
 #define TARRY_SIM_WHEEL_H
 
@@ -90,13 +94,30 @@ static inline tarry_status tarry__wheel_add(tarry__wheel *wheel,
                                             tarry__wheel_event event)
 {
     wheel->count++;
-    return event.due - wheel->now < TARRY__WHEEL_SLOTS
+    return (event.due >> TARRY__WHEEL_BITS) -
+                       (wheel->now >> TARRY__WHEEL_BITS) <
+                   2
                ? tarry__wheel_add_near(wheel, &event)
                : tarry__wheel_add_far(wheel, &event);
 }
 
 /* Brings the lists into reach that begin to be at now, a multiple of 2048. */
 tarry_status tarry__wheel_turn(tarry__wheel *wheel);
+
+/* Turns the list of the round `now` round. */
+static inline void tarry__wheel_reverse(tarry__wheel *wheel)
+{
+    uint32_t *slot = &wheel->near[wheel->now % TARRY__WHEEL_SLOTS];
+    uint32_t turned = 0;
+    for (uint32_t i = *slot; i != 0;) {
+        uint32_t *next = &tarry__wheel_at(wheel, i)->next;
+        const uint32_t rest = *next;
+        *next = turned;
+        turned = i;
+        i = rest;
+    }
+    *slot = turned;
+}
 
 /* Goes on to round now + 1.  *first is the first node of the events due then, 0
  * for none; the others follow by `next`.  Give them all back with the call
@@ -108,6 +129,7 @@ static inline tarry_status tarry__wheel_step(tarry__wheel *wheel,
     wheel->now++;
     if (wheel->now % (1u << TARRY__WHEEL_BITS) == 0)
         status = tarry__wheel_turn(wheel);
+    tarry__wheel_reverse(wheel); /* it was filled from the front */
     *first = wheel->near[wheel->now % TARRY__WHEEL_SLOTS];
     return status;
 }

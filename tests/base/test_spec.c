@@ -87,6 +87,21 @@ static void values_in_quotes_may_have_commas(void **state)
     assert_non_null(strstr(error.text, "quote"));
 }
 
+static void a_description_is_printed_as_it_was_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "lints", "lints:v=0.7", "phased-mab:guide=\"lints:v=1,x=2\",c=3"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        tarry__spec spec;
+        assert_int_equal(tarry__spec_parse(texts[i], &spec, NULL), TARRY_OK);
+        char *again = tarry__spec_print(&spec);
+        assert_string_equal(again, texts[i]);
+        tarry__base_free(again);
+        tarry__spec_clear(&spec);
+    }
+}
+
 static void numbers_out_of_range_are_refused_with_the_value(void **state)
 {
     (void)state;
@@ -144,6 +159,7 @@ int main(void)
         cmocka_unit_test(values_and_defaults_are_found),
         cmocka_unit_test(bad_forms_are_refused_by_name),
         cmocka_unit_test(values_in_quotes_may_have_commas),
+        cmocka_unit_test(a_description_is_printed_as_it_was_read),
         cmocka_unit_test(numbers_out_of_range_are_refused_with_the_value),
         cmocka_unit_test(a_choice_is_one_of_its_words),
         cmocka_unit_test(counts_are_whole),

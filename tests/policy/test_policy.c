@@ -687,6 +687,28 @@ static void every_policy_describes_itself(void **state)
     assert_int_equal(tarry_policy_describe(NULL, &info), TARRY_BAD_ARGUMENT);
 }
 
+static void a_status_tells_what_the_policy_was_made_with(void **state)
+{
+    (void)state;
+    const double arms[] = {1, 0, 0, 1};
+    tarry_policy_params params = tarry_policy_defaults();
+    tarry_policy *p, *again;
+    void *bytes;
+    size_t size;
+    params.arms = arms;
+    params.n_arms = params.dim = 2;
+    params.confidence = 0.9;
+    params.settings = "v=0.5";
+    assert_int_equal(tarry_policy_create("lints", &params, &p, NULL), TARRY_OK);
+    assert_string_equal(status_of(p).description, "lints:v=0.5");
+    assert_int_equal(tarry_policy_pack(p, &bytes, &size), TARRY_OK);
+    assert_int_equal(tarry_policy_unpack(bytes, size, &again, NULL), TARRY_OK);
+    assert_string_equal(status_of(again).description, "lints:v=0.5");
+    tarry_policy_pack_free(bytes);
+    tarry_policy_free(again);
+    tarry_policy_free(p);
+}
+
 /* ---- odd sets of arms -----------------------------------------------------*/
 
 static void one_arm(const char *name)
@@ -1023,6 +1045,7 @@ static void names_are_listed_once_and_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_status_tells_what_the_policy_was_made_with),
         cmocka_unit_test(names_are_listed_once_and_end),
         cmocka_unit_test(a_twin_repeats_every_choice),
         cmocka_unit_test(a_restored_policy_chooses_as_the_saved_one),

@@ -157,7 +157,7 @@ static void states_of_all_versions_choose_on_as_recorded(void **state)
         count++;
     }
     closedir(dir);
-    assert_true(count >= 20);
+    assert_true(count >= 24);
 }
 
 int main(void)

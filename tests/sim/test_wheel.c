@@ -5,7 +5,7 @@
 #include "sim/wheel.h"
 
 typedef struct {
-    uint64_t seen;
+    uint64_t seen, together;  /* those that did not come alone */
     unsigned char *delivered; /* by round */
 } watcher;
 
@@ -13,14 +13,17 @@ typedef struct {
 static void take(tarry__wheel *wheel, watcher *w)
 {
     uint32_t i, last = 0;
-    uint64_t count = 0;
+    uint64_t count = 0, before = 0;
     assert_int_equal(tarry__wheel_step(wheel, &i), TARRY_OK);
     for (; i != 0; count++) {
         const tarry__wheel_event *e = &tarry__wheel_at(wheel, i)->event;
         assert_int_equal(e->due, wheel->now);
         if (w != NULL) {
             assert_int_equal(w->delivered[e->round]++, 0);
+            assert_true(count == 0 || e->round > before);
             CHECK_NEAR(e->loss, (double)e->round * 2.385, 0);
+            before = e->round;
+            w->together += count > 0;
             w->seen++;
         }
         last = i;
@@ -30,8 +33,9 @@ static void take(tarry__wheel *wheel, watcher *w)
         tarry__wheel_done(wheel, last, count);
 }
 
-/* One event per round with delays of all sizes from 1 to about `spread`. */
-static void play(uint64_t rounds, double spread, uint64_t start)
+/* One event per round with delays of all sizes from 1 to about `spread`;
+ * answers how many came together with an earlier one. */
+static uint64_t play(uint64_t rounds, double spread, uint64_t start)
 {
     tarry__wheel wheel;
     uint64_t seed = 1, added = 0;
@@ -57,16 +61,17 @@ static void play(uint64_t rounds, double spread, uint64_t start)
     assert_int_equal(wheel.count, 0);
     free(w.delivered);
     tarry__wheel_clear(&wheel);
+    return w.together;
 }
 
-static void every_event_arrives_once_at_its_time(void **state)
+static void every_event_arrives_once_at_its_time_in_order(void **state)
 {
     (void)state;
-    play(20000, 1.5, 0);
-    play(9000, 4096 * 1.2, 4095);
-    play(20000, 900, 5);
-    play(20000, 5e4, 1023);
-    play(20000, 3e6, (1u << 20) - 7);
+    assert_int_equal(play(20000, 1.5, 0), 0);
+    assert_true(play(9000, 4096 * 1.2, 4095) > 1000);
+    assert_true(play(20000, 900, 5) > 1000);
+    assert_true(play(20000, 5e4, 1023) > 1000);
+    assert_true(play(20000, 3e6, (1u << 20) - 7) > 1000);
     play(500, 2e6, (1ull << 30) - 1000); /* the third digit turns over */
 }
 
@@ -107,7 +112,7 @@ static void out_of_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_event_arrives_once_at_its_time),
+        cmocka_unit_test(every_event_arrives_once_at_its_time_in_order),
         cmocka_unit_test(memory_follows_what_is_outstanding),
         cmocka_unit_test(out_of_memory_is_told),
     };

@@ -83,7 +83,7 @@ static void ask(tarry__plan *plan)
         c.delay = tarry__lab_text(lab, "payoff:D=%g", 120.0);
         c.horizon = (uint64_t)(2 * D);
         add(plan, FEW_ARMS, "first-answer, 12 arms, longer games", D, c);
-        add(plan, SPANNER, "spanner, 40 D rounds", D, long_game(lab, D / 4));
+        add(plan, SPANNER, "spanner, 600000 rounds", D, long_game(lab, D / 4));
     }
     for (double D = 500; D <= 32000; D *= 4)
         add(plan, MAB_D, "payoff-mab on a plain bandit, d* = 0", D,

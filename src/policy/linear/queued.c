@@ -35,7 +35,7 @@ typedef struct {
 
 static const tarry_setting settings[] = {
     TARRY__SPEC_TEXT("base", "linucb",
-                     "any linear policy; / stands for : and , in it"),
+                     "any policy; / stands for : and , in it"),
     TARRY__SPEC_END,
 };
 

@@ -25,6 +25,13 @@ static size_t best_span(const tarry__sampler *s)
     return span;
 }
 
+/* Draws that might have been whose normals are drawn together. */
+static size_t others_span(size_t n)
+{
+    const size_t span = MOST_NORMALS / (2 * (n / 2 + 1));
+    return span > 0 ? span : 1;
+}
+
 static tarry_status open_memory(tarry__sampler *s,
                                 const tarry__policy_problem *problem)
 {
@@ -37,8 +44,10 @@ static tarry_status open_memory(tarry__sampler *s,
     s->z = tarry__base_zalloc(tarry__linear_stride(n), sizeof *s->z);
     s->draw = tarry__base_alloc(n, sizeof *s->draw);
     s->before = tarry__base_zalloc(2 * n + 1, sizeof *s->before);
+    s->others =
+        tarry__base_alloc(others_span(n) * 2 * (n / 2 + 1), sizeof *s->others);
     if (s->tiles == NULL || s->normals == NULL || s->z == NULL ||
-        s->draw == NULL || s->before == NULL)
+        s->draw == NULL || s->before == NULL || s->others == NULL)
         return TARRY_NO_MEMORY;
     tarry__sampler_narrowed(s);
     return TARRY_OK;
@@ -96,6 +105,7 @@ void tarry__sampler_clear(void *state)
     tarry__base_free(s->z);
     tarry__base_free(s->draw);
     tarry__base_free(s->before);
+    tarry__base_free(s->others);
 }
 
 void tarry__sampler_archive(void *state, const tarry__policy_type *type,
@@ -108,7 +118,7 @@ void tarry__sampler_archive(void *state, const tarry__policy_type *type,
     tarry__archive_field(a, s->v);
     if (a->loading && a->status == TARRY_OK)
         a->status = open_memory(s, problem);
-    if (a->status == TARRY_OK && !tarry__archive_is_of(a, 2))
+    if (a->status == TARRY_OK && !tarry__archive_is_before(a, 3))
         tarry__archive_bytes(a, s->before,
                              (problem->dim + 1) * sizeof *s->before);
 }
@@ -161,35 +171,40 @@ static double taken(tarry__sampler *s, const double *a, double *u)
     return 1 / sqrt(fmax(1 - tarry__linalg_dot(a, u, n), DBL_EPSILON));
 }
 
-/* Draw i of those that might have been: like that of the round, if the play
- * that followed is taken out of V again (u and root, else root is 0). */
-static size_t draw_other(tarry__sampler *s, uint64_t i, const double *u,
-                         double root)
+/* A draw that might have been, from normals of its own: like that of the round,
+ * if the play that followed is taken out of V again (u and root, else root is
+ * 0). */
+static size_t draw_other(tarry__sampler *s, const double *normals,
+                         const double *u, double root)
+{
+    const size_t n = s->ridge.n;
+    const double last = normals[2 * (n / 2) + 1];
+    double value;
+    memcpy(s->z, normals, n * sizeof *s->z);
+    s->ridge.kernels->times(s->ridge.S, n, s->z, s->draw);
+    for (size_t j = 0; j < n; j++)
+        s->draw[j] =
+            s->before[j] + s->before[n] * (s->draw[j] + root * last * u[j]);
+    return tarry__policy_choice(
+        s->problem,
+        s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value));
+}
+
+/* Of `count` draws from number `first` on, how many chose this arm. */
+static uint64_t count_others(tarry__sampler *s, uint64_t first, size_t count,
+                             size_t arm, double root)
 {
     const size_t n = s->ridge.n, blocks = n / 2 + 1;
     const tarry_random at = {.seed = s->problem->seed,
                              .run = s->problem->run,
-                             .round = i * blocks,
+                             .round = first * blocks,
                              .stream = TARRY__POLICY_STREAM_OTHERS};
-    double normals[2], value;
-    for (size_t j = 0; j < n; j += 2) {
-        tarry_random place = at;
-        place.round += j / 2;
-        tarry__random_normal_rounds(&place, 1, normals);
-        s->z[j] = normals[0];
-        if (j + 1 < n)
-            s->z[j + 1] = normals[1];
-    }
-    tarry_random last = at;
-    last.round += blocks - 1;
-    tarry__random_normal_rounds(&last, 1, normals);
-    s->ridge.kernels->times(s->ridge.S, n, s->z, s->draw);
-    for (size_t j = 0; j < n; j++)
-        s->draw[j] = s->before[j] +
-                     s->before[n] * (s->draw[j] + root * normals[1] * u[j]);
-    return tarry__policy_choice(
-        s->problem,
-        s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value));
+    uint64_t same = 0;
+    tarry__random_normal_rounds(&at, count * blocks, s->others);
+    for (size_t i = 0; i < count; i++)
+        same += draw_other(s, s->others + i * 2 * blocks, s->before + n + 1,
+                           root) == arm;
+    return same;
 }
 
 double tarry__sampler_share(tarry__sampler *s, uint64_t round, size_t arm,
@@ -202,8 +217,11 @@ double tarry__sampler_share(tarry__sampler *s, uint64_t round, size_t arm,
     if (counted)
         root = taken(s, s->problem->arms + arm * n, u);
     memset(s->z, 0, tarry__linear_stride(n) * sizeof *s->z);
-    for (uint64_t i = 0; i < TARRY_PROBABILITY_DRAWS; i++)
-        same +=
-            draw_other(s, round * TARRY_PROBABILITY_DRAWS + i, u, root) == arm;
+    const size_t span = others_span(n);
+    for (size_t i = 0; i < TARRY_PROBABILITY_DRAWS; i += span) {
+        const size_t left = TARRY_PROBABILITY_DRAWS - i;
+        same += count_others(s, round * TARRY_PROBABILITY_DRAWS + i,
+                             left < span ? left : span, arm, root);
+    }
     return (double)same / (TARRY_PROBABILITY_DRAWS + 1);
 }

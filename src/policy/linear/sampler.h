@@ -17,6 +17,7 @@ typedef struct {
     size_t span;    /* 0: none drawn yet */
     double *before; /* theta and scale of the last draw, which plays may move;
                        and room for a vector */
+    double *others; /* normals of draws that might have been */
 } tarry__sampler;
 
 /* Reads the settings lambda and v. */

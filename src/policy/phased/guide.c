@@ -22,10 +22,6 @@ static tarry_status open_by(tarry__guide *g,
                             const tarry__policy_description *d,
                             tarry_error *error)
 {
-    if (d->type->plain)
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "guide: not a linear policy: '%s'",
-                                d->type->name);
     g->problem = tarry__base_alloc(1, sizeof *g->problem);
     if (g->problem == NULL)
         return TARRY_NO_MEMORY;
@@ -202,7 +198,6 @@ void tarry__guide_archive(tarry__guide *g, const tarry__policy_problem *problem,
     if (a->loading) {
         g->type = tarry__policy_type_find(name);
         tarry__archive_require(a, g->type != NULL && !g->type->needs_means &&
-                                      !g->type->plain &&
                                       g->type->stands_for == NULL &&
                                       a->depth < TARRY__ARCHIVE_MOST_GUIDES);
         if (a->status == TARRY_OK)

@@ -528,7 +528,7 @@ static void derive(tarry__phased *ph, tarry__archive *a)
                                   ph->keeps_books == (ph->books.plays != NULL));
     if (a->status != TARRY_OK)
         return;
-    if (tarry__archive_is_of(a, 2))
+    if (tarry__archive_is_before(a, 3))
         mend_version_2(ph, task.drawn || ph->algorithm->in_turn);
     a->status = open_scratch(ph->rule, ph->problem->dim, &ph->plan);
     if (a->status == TARRY_OK && task.drawn && ph->plan.n_entries > 0)
@@ -576,7 +576,7 @@ static void archive_numbers(tarry__phased *ph, tarry__archive *a)
 static void archive_live(tarry__phased_plan *p, tarry__archive *a)
 {
     size_t n_given_up = p->n_entries;
-    if (tarry__archive_is_of(a, 2)) {
+    if (tarry__archive_is_before(a, 3)) {
         p->given_up = tarry__base_zalloc(n_given_up, sizeof *p->given_up);
         a->status = p->given_up != NULL ? a->status : TARRY_NO_MEMORY;
         return;
@@ -637,7 +637,7 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_require(a, a->status == TARRY_OK && is_sound(ph));
     if (a->status == TARRY_OK)
         archive_books(ph, a);
-    if (!tarry__archive_is_of(a, 2)) {
+    if (!tarry__archive_is_before(a, 3)) {
         tarry__archive_field(a, ph->chance);
         tarry__archive_field(a, ph->choices.confidence);
         tarry__archive_field(a, ph->n_known);

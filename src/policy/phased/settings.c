@@ -13,7 +13,7 @@ const tarry_setting tarry__phased_settings[] = {
         "rank_tolerance", "1e-11", 1e-15, 0.1,
         "singular values of the active arms below this share count as 0"),
     TARRY__SPEC_TEXT("guide", "none",
-                     "a linear policy that chooses active arms between "
+                     "a policy that chooses active arms between "
                      "designated plays; its "
                      "settings follow after /"),
     TARRY__SPEC_REAL("guide_share", "19", 0, 1e9,

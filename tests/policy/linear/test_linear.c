@@ -725,6 +725,22 @@ static void eliminators_keep_the_best_arm(void **state)
     }
 }
 
+/* Without delay the base's loss is there when it is asked again. */
+static void a_queue_without_delay_is_its_base(void **state)
+{
+    (void)state;
+    static const char *const bases[] = {"linucb", "ucb-delayed", "se-delayed",
+                                        "phased-mab"};
+    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
+        char queued[64];
+        snprintf(queued, sizeof queued, "queued:base=%s", bases[i]);
+        const double alone = simulate(bases[i], "none", 5000, 1).regret;
+        assert_true(simulate(queued, "none", 5000, 1).regret == alone);
+        assert_true(simulate(queued, "constant:rounds=50", 5000, 1).regret !=
+                    alone);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -738,6 +754,7 @@ int main(void)
         cmocka_unit_test(of_equal_arms_the_first_is_played),
         cmocka_unit_test(a_loss_after_the_window_counts_or_not),
         cmocka_unit_test(the_oracle_is_refused_outside_simulations),
+        cmocka_unit_test(a_queue_without_delay_is_its_base),
         cmocka_unit_test(every_arm_is_a_short_sum_over_the_spanner),
         cmocka_unit_test(regret_is_in_line_with_others_programs),
         cmocka_unit_test(otf_lints_is_lints_where_nothing_is_outstanding),

@@ -1,0 +1,432 @@
+/* serve.c - `tarry serve`: options, environment, one file; signals; sockets and
+ * readiness as a system manager wants them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "base/writer.h"
+#include "cli/cli.h"
+#include "http/server.h"
+#include "service/service.h"
+#include "service/keys.h"
+#include "session/session.h"
+
+static const char summary[] = "decisions over HTTP, durable before the answer";
+
+typedef struct {
+    const char *listen, *store, *tokens, *config, *log, *new_token;
+    uint64_t connections, body_bytes, experiments, arms, choices, queue;
+    double request_seconds, idle_seconds;
+    uint64_t seed, threads;
+    bool quiet, print_config;
+} arguments;
+
+static arguments defaults(void)
+{
+    const tarry__http_options http = tarry__http_default_options();
+    const tarry__service_limits limits = tarry__service_default_limits();
+    return (arguments){.listen = "127.0.0.1:8377",
+                       .store = "sqlite:tarry.db",
+                       .tokens = "",
+                       .log = "errors",
+                       .connections = http.most_connections,
+                       .body_bytes = http.most_body_bytes,
+                       .request_seconds = http.request_seconds,
+                       .idle_seconds = http.idle_seconds,
+                       .experiments = limits.most_experiments,
+                       .arms = limits.most_arms,
+                       .choices = limits.most_choices,
+                       .queue = limits.most_queued};
+}
+
+/* ---- options, environment, file -------------------------------------------*/
+
+enum { N_SETTINGS = 12, N_OPTIONS = 18 };
+
+/* The first N_SETTINGS can also stand in the file and in the environment. */
+static void fill_options(arguments *a, cli_option options[N_OPTIONS])
+{
+    const cli_option table[N_OPTIONS] = {
+        {"listen", CLI_TEXT, &a->listen, "ADDRESS:PORT",
+         "where to listen (default 127.0.0.1:8377); any address that others\n"
+         "can reach needs --tokens"},
+        {"store", CLI_TEXT, &a->store, "URL",
+         "sqlite:FILE, or memory: to try things out (default\n"
+         "sqlite:tarry.db)"},
+        {"tokens", CLI_TEXT, &a->tokens, "FILE",
+         "requests need a token of this file (see --new-token); it is read\n"
+         "again on SIGHUP"},
+        {"log", CLI_TEXT, &a->log, "WHAT",
+         "lines of JSON on stderr: nothing, errors (the default), requests"},
+        {"max-connections", CLI_COUNT, &a->connections, "N",
+         "more are turned away (default 10000)"},
+        {"max-body", CLI_COUNT, &a->body_bytes, "BYTES",
+         "of a request (default 4194304)"},
+        {"request-timeout", CLI_REAL, &a->request_seconds, "SECONDS",
+         "for a whole request to come in (default 10)"},
+        {"idle-timeout", CLI_REAL, &a->idle_seconds, "SECONDS",
+         "between two requests of a connection (default 75)"},
+        {"max-experiments", CLI_COUNT, &a->experiments, "N",
+         "in the store (default 10000)"},
+        {"max-arms", CLI_COUNT, &a->arms, "N",
+         "of one experiment (default 100000)"},
+        {"max-count", CLI_COUNT, &a->choices, "N",
+         "decisions in one request (default 10000)"},
+        {"max-queue", CLI_COUNT, &a->queue, "N",
+         "requests that wait; more are answered with 503 (default 10000)"},
+        {"config", CLI_TEXT, &a->config, "FILE",
+         "lines NAME = VALUE with the options above; # begins a comment"},
+        {"print-config", CLI_FLAG, &a->print_config, NULL,
+         "print what holds, as such a file, and end"},
+        {"new-token", CLI_TEXT, &a->new_token, "SCOPES",
+         "print a new token for scopes among decide,feedback,read,admin,\n"
+         "and the line for the file of tokens, and end"},
+        {"quiet", CLI_FLAG, &a->quiet, NULL, "the same as --log nothing"},
+        {"seed", CLI_COUNT, &a->seed, "N",
+         "accepted as in every command; experiments have their own"},
+        {"threads", CLI_COUNT, &a->threads, "N",
+         "accepted as in every command"},
+    };
+    memcpy(options, table, sizeof table);
+}
+
+/* TARRY_MAX_BODY is --max-body. */
+static const char *environment_of(const char *name)
+{
+    char variable[60] = "TARRY_";
+    size_t size = strlen(variable);
+    for (const char *c = name; *c != '\0' && size + 1 < sizeof variable; c++)
+        variable[size++] = (char)(*c == '-'                ? '_'
+                                  : *c >= 'a' && *c <= 'z' ? *c - 32
+                                                           : *c);
+    variable[size] = '\0';
+    return getenv(variable);
+}
+
+static bool read_environment(const cli_option *options)
+{
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const char *value = environment_of(options[i].name);
+        if (value != NULL && !cli_set(&options[i], value))
+            return false;
+    }
+    return true;
+}
+
+/* One line of the file; the text of values lives as long as the program. */
+static bool take_line(const cli_option *options, const char *path,
+                      size_t number, char *line)
+{
+    char *rest;
+    line[strcspn(line, "#\r\n")] = '\0';
+    char *name = strtok_r(line, " \t=", &rest);
+    if (name == NULL)
+        return true;
+    char *value = rest + strspn(rest, " \t=");
+    size_t size = strlen(value);
+    while (size > 0 && strchr(" \t", value[size - 1]) != NULL)
+        value[--size] = '\0';
+    for (size_t i = 0; i < N_SETTINGS; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return cli_set(&options[i], strdup(value));
+    cli_error(EXIT_USAGE, "%s:%zu: not a setting: '%s'", path, number, name);
+    return false;
+}
+
+static bool read_file(const cli_option *options, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    bool good = true;
+    while (good && getline(&line, &room, file) >= 0)
+        good = take_line(options, path, ++number, line);
+    free(line);
+    fclose(file);
+    return good;
+}
+
+static int parse_options(const cli_option *options, int argc, char **argv)
+{
+    const cli_syntax syntax = {
+        .command = "serve",
+        .summary = summary,
+        .usage = "[--listen ADDRESS:PORT] [--store URL] [--tokens FILE] "
+                 "[options]",
+        .about =
+            "Answers decisions and takes outcomes over HTTP.  Nothing is\n"
+            "answered with success before it is on the disk.  Many\n"
+            "experiments live in one store; docs/service.md has the calls.\n"
+            "Every option above --config may also be set by the environment\n"
+            "(TARRY_MAX_BODY for --max-body) and in a file; options come\n"
+            "before the environment, and that before the file.\n\n"
+            "SIGTERM and SIGINT: what has been accepted is answered, then it\n"
+            "ends.  SIGHUP: the tokens are read again.",
+        .examples =
+            "  tarry serve\n"
+            "  curl -d '{\"name\":\"button\",\"arms\":[{\"name\":\"red\"},"
+            "{\"name\":\"blue\"}]}' \\\n"
+            "    http://127.0.0.1:8377/v1/experiments\n"
+            "  curl -d '{}' "
+            "http://127.0.0.1:8377/v1/experiments/button/decisions",
+        .options = options,
+        .n_options = N_OPTIONS,
+    };
+    return cli_parse(&syntax, argc, argv);
+}
+
+/* The options are parsed twice: to find the file, and to come after it. */
+static int parse(arguments *a, int argc, char **argv)
+{
+    cli_option options[N_OPTIONS];
+    fill_options(a, options);
+    const int code = parse_options(options, argc, argv);
+    if (code != -1)
+        return code;
+    const char *config = a->config != NULL ? a->config : getenv("TARRY_CONFIG");
+    *a = defaults();
+    if ((config != NULL && !read_file(options, config)) ||
+        !read_environment(options))
+        return EXIT_USAGE;
+    return parse_options(options, argc, argv);
+}
+
+static int print_config(const arguments *a)
+{
+    printf("listen = %s\nstore = %s\n", a->listen, a->store);
+    printf("%stokens = %s\n", a->tokens[0] == '\0' ? "# " : "", a->tokens);
+    printf("log = %s\nmax-connections = %ju\nmax-body = %ju\n", a->log,
+           (uintmax_t)a->connections, (uintmax_t)a->body_bytes);
+    printf("request-timeout = %g\nidle-timeout = %g\n", a->request_seconds,
+           a->idle_seconds);
+    printf("max-experiments = %ju\nmax-arms = %ju\nmax-count = %ju\n"
+           "max-queue = %ju\n",
+           (uintmax_t)a->experiments, (uintmax_t)a->arms, (uintmax_t)a->choices,
+           (uintmax_t)a->queue);
+    return cli_flush();
+}
+
+static int print_token(const char *scopes)
+{
+    char token[TARRY__KEYS_ROOM], digest[TARRY__KEYS_ROOM];
+    tarry_error error;
+    if (tarry__keys_parse_scopes(scopes) == 0)
+        return cli_error(EXIT_USAGE,
+                         "--new-token: not scopes among decide, feedback, "
+                         "read, admin, with commas between: '%s'",
+                         scopes);
+    if (tarry__keys_make(token, digest, &error) != TARRY_OK)
+        return cli_error(EXIT_FAILED, "%s", error.text);
+    printf("token: %s\nline for the file: %s %s\n", token, digest, scopes);
+    return cli_flush();
+}
+
+/* ---- lines on stderr ------------------------------------------------------*/
+
+static void tell(const arguments *a, const char *event, const char *detail)
+{
+    tarry__writer line = {0};
+    if (strcmp(a->log, "nothing") == 0)
+        return;
+    tarry__writer_put(&line, "{\"time\":");
+    tarry__writer_time(&line, tarry__session_now());
+    tarry__writer_put(&line, ",\"level\":\"info\",\"event\":");
+    tarry__writer_quote(&line, event);
+    tarry__writer_put(&line, ",\"detail\":");
+    tarry__writer_quote(&line, detail);
+    tarry__writer_put(&line, "}\n");
+    if (!line.failed)
+        fwrite(line.bytes, 1, line.size, stderr);
+    tarry__writer_clear(&line);
+}
+
+/* ---- the system manager ---------------------------------------------------*/
+
+/* The socket that it has opened for us, or -1. */
+static int given_socket(void)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    const bool is_ours =
+        pid != NULL && count != NULL && strtol(pid, NULL, 10) == getpid();
+    return is_ours && strcmp(count, "1") == 0 ? 3 : -1;
+}
+
+/* A word to the socket it listens at. */
+static void notify(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (path == NULL || strlen(path) >= sizeof to.sun_path)
+        return;
+    strcpy(to.sun_path, path);
+    const socklen_t size =
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    if (to.sun_path[0] == '@')
+        to.sun_path[0] = '\0';
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    (void)!sendto(fd, state, strlen(state), MSG_NOSIGNAL,
+                  (const struct sockaddr *)&to, size);
+    close(fd);
+}
+
+/* ---- running --------------------------------------------------------------*/
+
+typedef struct {
+    const arguments *arguments;
+    tarry__service *service;
+    int signals;
+} running;
+
+static bool on_signal(void *context)
+{
+    running *r = context;
+    struct signalfd_siginfo info;
+    tarry_error error;
+    bool stops = false;
+    while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo != SIGHUP) {
+            stops = true;
+        } else if (r->arguments->tokens[0] == '\0') {
+            continue;
+        } else if (tarry__service_read_tokens(r->service, r->arguments->tokens,
+                                              &error) == TARRY_OK) {
+            tell(r->arguments, "tokens read", r->arguments->tokens);
+        } else {
+            tell(r->arguments, "tokens not read", error.text);
+        }
+    }
+    if (stops) {
+        tell(r->arguments, "stopping", "");
+        notify("STOPPING=1");
+    }
+    return stops;
+}
+
+/* Before any thread is there, so that none of them takes the signals. */
+static int open_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int fail(tarry_status status, const tarry_error *error)
+{
+    return cli_error(status == TARRY_BAD_STATE ? EXIT_USAGE : cli_code(status),
+                     "%s", error->text);
+}
+
+static int listen_at(const arguments *a, int *fd)
+{
+    tarry_error error;
+    *fd = given_socket();
+    if (*fd < 0) {
+        const tarry_status status = tarry__http_listen(a->listen, fd, &error);
+        if (status != TARRY_OK)
+            return cli_error(status == TARRY_BAD_ARGUMENT ? EXIT_USAGE
+                                                          : EXIT_FAILED,
+                             "--listen: %s", error.text);
+    }
+    if (a->tokens[0] != '\0' || tarry__http_is_local(*fd))
+        return EXIT_DONE;
+    close(*fd);
+    return cli_error(EXIT_USAGE,
+                     "--listen: others can reach this address, so --tokens is "
+                     "needed: '%s'",
+                     a->listen);
+}
+
+static int open_service(const arguments *a, tarry__service **service)
+{
+    tarry_error error;
+    tarry__service_limits limits = tarry__service_default_limits();
+    limits.most_queued = a->queue;
+    limits.most_experiments = a->experiments;
+    limits.most_arms = a->arms;
+    limits.most_choices = a->choices;
+    tarry_status status =
+        tarry__service_open(a->store, &limits, service, &error);
+    if (status == TARRY_OK && a->tokens[0] != '\0')
+        status = tarry__service_read_tokens(*service, a->tokens, &error);
+    if (status == TARRY_OK)
+        return EXIT_DONE;
+    tarry__service_close(*service);
+    return fail(status, &error);
+}
+
+static bool parse_log(const char *text, tarry__http_log *log)
+{
+    static const char *const words[] = {"nothing", "errors", "requests"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *log = (tarry__http_log)i;
+            return true;
+        }
+    return false;
+}
+
+static int serve(const arguments *a, tarry__http_options options)
+{
+    running r = {.arguments = a, .signals = open_signals()};
+    tarry_error error;
+    char address[80];
+    int fd;
+    int code = open_service(a, &r.service);
+    if (code != EXIT_DONE)
+        return code;
+    code = listen_at(a, &fd);
+    if (code == EXIT_DONE) {
+        options.signal_fd = r.signals;
+        options.on_signal = on_signal;
+        options.context = &r;
+        tarry__http_address(fd, address);
+        tell(a, "listening", address);
+        notify("READY=1");
+        if (tarry__http_serve(r.service, fd, &options, &error) != TARRY_OK)
+            code = cli_error(EXIT_FAILED, "%s", error.text);
+    }
+    tarry__service_close(r.service);
+    tell(a, "stopped", "");
+    close(r.signals);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    arguments a = defaults();
+    const int code = parse(&a, argc, argv);
+    if (code != -1)
+        return code;
+    if (a.quiet)
+        a.log = "nothing";
+    tarry__http_options options = tarry__http_default_options();
+    options.most_connections = a.connections;
+    options.most_body_bytes = a.body_bytes;
+    options.request_seconds = a.request_seconds;
+    options.idle_seconds = a.idle_seconds;
+    if (!parse_log(a.log, &options.log))
+        return cli_error(EXIT_USAGE,
+                         "--log: not one of nothing, errors, requests: '%s'",
+                         a.log);
+    if (a.new_token != NULL)
+        return print_token(a.new_token);
+    return a.print_config ? print_config(&a) : serve(&a, options);
+}
+
+const cli_command cli_serve = {"serve", summary, run};

@@ -1,0 +1,254 @@
+/* parse.c - see parse.h.  RFC 9112, without what it allows for old times'
+ * sake. */
+#define _POSIX_C_SOURCE 200809L
+#include "http/parse.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const tarry__http_verdict FINE = {0, NULL, NULL};
+
+static tarry__http_verdict bad(const char *detail)
+{
+    return (tarry__http_verdict){400, "bad_request", detail};
+}
+
+/* ---- where it ends --------------------------------------------------------*/
+
+size_t tarry__http_head_size(const char *bytes, size_t size, size_t *searched)
+{
+    size_t i = *searched;
+    while (i < size) {
+        const char *lf = memchr(bytes + i, '\n', size - i);
+        if (lf == NULL) {
+            *searched = size;
+            return 0;
+        }
+        const size_t at = (size_t)(lf - bytes);
+        if (at == 0 || lf[-1] != '\r') /* bare: refused when parsed */
+            return at + 1;
+        if (at >= 3 && lf[-2] == '\n')
+            return at + 1;
+        if (at == 1) /* a blank line first */
+            return 2;
+        i = at + 1;
+    }
+    *searched = i;
+    return 0;
+}
+
+/* ---- characters -----------------------------------------------------------*/
+
+static bool is_token(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789!#$%&'*+-.^_`|~";
+    return *text != '\0' && text[strspn(text, letters)] == '\0';
+}
+
+/* Tab, space to tilde, and beyond ASCII. */
+static bool is_value(const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+        if ((*c < ' ' && *c != '\t') || *c == 127)
+            return false;
+    return true;
+}
+
+static bool is_target(const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+        if (*c <= ' ' || *c >= 127)
+            return false;
+    return *text == '/';
+}
+
+/* ---- the first line -------------------------------------------------------*/
+
+static tarry__http_verdict parse_version(const char *version,
+                                         tarry__http_head *head)
+{
+    head->is_old = strcmp(version, "HTTP/1.0") == 0;
+    head->keeps_alive = !head->is_old;
+    if (head->is_old || strcmp(version, "HTTP/1.1") == 0)
+        return FINE;
+    if (strncmp(version, "HTTP/", 5) == 0 && version[5] >= '0' &&
+        version[5] <= '9')
+        return (tarry__http_verdict){505, "version", "HTTP/1.1 is spoken here"};
+    return bad("not a request line of HTTP/1.1");
+}
+
+static tarry__http_verdict parse_line(char *line, tarry__http_head *head)
+{
+    char *target = strchr(line, ' ');
+    char *version = target != NULL ? strchr(target + 1, ' ') : NULL;
+    if (version == NULL)
+        return bad("not a request line of HTTP/1.1");
+    *target++ = '\0';
+    *version++ = '\0';
+    if (!is_token(line) || strlen(line) > 20)
+        return bad("not a method");
+    if (strlen(target) > TARRY__HTTP_MOST_LINE)
+        return (tarry__http_verdict){414, "uri_too_long",
+                                     "the path is too long"};
+    if (!is_target(target))
+        return bad("the target is not a path of printable ASCII characters");
+    head->method = line;
+    head->path = target;
+    char *mark = strchr(target, '?');
+    head->query = mark != NULL ? mark + 1 : "";
+    if (mark != NULL)
+        *mark = '\0';
+    return parse_version(version, head);
+}
+
+/* ---- fields ---------------------------------------------------------------*/
+
+typedef struct {
+    tarry__http_head *head;
+    unsigned lengths, codings, hosts, tokens;
+} fields;
+
+static tarry__http_verdict parse_length(const char *value,
+                                        tarry__http_head *head)
+{
+    const size_t digits = strspn(value, "0123456789");
+    if (digits == 0 || digits > 15 || value[digits] != '\0')
+        return bad("Content-Length is not a number");
+    head->length = 0;
+    for (const char *c = value; *c != '\0'; c++)
+        head->length = 10 * head->length + (uint64_t)(*c - '0');
+    head->has_length = true;
+    return FINE;
+}
+
+/* "close" and "keep-alive" among words with commas between. */
+static void parse_connection(const char *value, tarry__http_head *head)
+{
+    while (*value != '\0') {
+        value += strspn(value, " \t,");
+        const size_t length = strcspn(value, " \t,");
+        if (length == 5 && strncasecmp(value, "close", 5) == 0)
+            head->keeps_alive = false;
+        if (length == 10 && strncasecmp(value, "keep-alive", 10) == 0 &&
+            head->is_old)
+            head->keeps_alive = true;
+        value += length;
+    }
+}
+
+static tarry__http_verdict take_field(fields *f, const char *name,
+                                      const char *value)
+{
+    tarry__http_head *h = f->head;
+    if (strcasecmp(name, "content-length") == 0) {
+        f->lengths++;
+        return parse_length(value, h);
+    }
+    if (strcasecmp(name, "transfer-encoding") == 0)
+        f->codings++;
+    else if (strcasecmp(name, "host") == 0)
+        f->hosts++, h->host = value;
+    else if (strcasecmp(name, "connection") == 0)
+        parse_connection(value, h);
+    else if (strcasecmp(name, "authorization") == 0)
+        f->tokens++, h->authorization = value;
+    else if (strcasecmp(name, "origin") == 0)
+        h->origin = value;
+    else if (strcasecmp(name, "sec-fetch-site") == 0)
+        h->site = value;
+    else if (strcasecmp(name, "x-request-id") == 0)
+        h->request_id = value;
+    else if (strcasecmp(name, "expect") == 0) {
+        h->expects_continue = strcasecmp(value, "100-continue") == 0;
+        if (!h->expects_continue)
+            return (tarry__http_verdict){417, "expectation",
+                                         "only 100-continue can be expected"};
+    }
+    return FINE;
+}
+
+static tarry__http_verdict parse_field(fields *f, char *line)
+{
+    char *colon = strchr(line, ':');
+    if (*line == ' ' || *line == '\t')
+        return bad("a folded header field");
+    if (colon == NULL)
+        return bad("a header field without a colon");
+    *colon = '\0';
+    char *value = colon + 1;
+    value += strspn(value, " \t");
+    size_t length = strlen(value);
+    while (length > 0 &&
+           (value[length - 1] == ' ' || value[length - 1] == '\t'))
+        value[--length] = '\0';
+    if (!is_token(line))
+        return bad("not a name of a header field");
+    if (!is_value(value))
+        return bad("a control character in a header field");
+    return take_field(f, line, value);
+}
+
+/* What must not be, taken together. */
+static tarry__http_verdict check(const fields *f)
+{
+    if (f->lengths > 1)
+        return bad("more than one Content-Length");
+    if (f->lengths > 0 && f->codings > 0)
+        return bad("both Content-Length and Transfer-Encoding");
+    if (f->codings > 0)
+        return f->head->is_old
+                   ? bad("Transfer-Encoding in HTTP/1.0")
+                   : (tarry__http_verdict){411, "length_required",
+                                           "a Content-Length is needed, "
+                                           "transfer codings are not spoken"};
+    if (f->hosts > 1 || (f->hosts == 0 && !f->head->is_old))
+        return bad("exactly one Host is needed");
+    if (f->tokens > 1)
+        return bad("more than one Authorization");
+    return FINE;
+}
+
+/* ---- all of it ------------------------------------------------------------*/
+
+/* The next line, as a string; NULL: it does not end with CR LF, or has a CR,
+ * LF or zero byte inside. */
+static char *next_line(char **at, const char *end)
+{
+    char *line = *at;
+    char *lf = memchr(line, '\n', (size_t)(end - line));
+    if (lf == NULL || lf == line || lf[-1] != '\r')
+        return NULL;
+    lf[-1] = '\0';
+    *at = lf + 1;
+    return strlen(line) == (size_t)(lf - 1 - line) && strchr(line, '\r') == NULL
+               ? line
+               : NULL;
+}
+
+tarry__http_verdict tarry__http_parse(char *bytes, size_t size,
+                                      tarry__http_head *head)
+{
+    *head = (tarry__http_head){0};
+    fields f = {.head = head};
+    char *at = bytes;
+    char *line = next_line(&at, bytes + size);
+    if (line == NULL)
+        return bad("a line must end with CR LF and have no other control "
+                   "characters");
+    tarry__http_verdict verdict = parse_line(line, head);
+    for (size_t count = 0; verdict.status == 0; count++) {
+        line = next_line(&at, bytes + size);
+        if (line == NULL)
+            return bad("a line must end with CR LF and have no other control "
+                       "characters");
+        if (*line == '\0')
+            break;
+        if (count == TARRY__HTTP_MOST_FIELDS)
+            return (tarry__http_verdict){431, "header_too_large",
+                                         "too many header fields"};
+        verdict = parse_field(&f, line);
+    }
+    return verdict.status == 0 ? check(&f) : verdict;
+}

@@ -1,0 +1,219 @@
+/* answers.c - what can be said to a caller: JSON, and problems as in RFC 9457.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+#include "service/inner.h"
+
+static const char JSON[] = "application/json";
+static const char PROBLEM[] = "application/problem+json";
+
+static const struct {
+    int status;
+    const char *title;
+} titles[] = {{400, "Bad Request"},
+              {401, "Unauthorized"},
+              {403, "Forbidden"},
+              {404, "Not Found"},
+              {405, "Method Not Allowed"},
+              {408, "Request Timeout"},
+              {409, "Conflict"},
+              {411, "Length Required"},
+              {413, "Content Too Large"},
+              {414, "URI Too Long"},
+              {417, "Expectation Failed"},
+              {422, "Unprocessable Content"},
+              {431, "Request Header Fields Too Large"},
+              {500, "Internal Server Error"},
+              {501, "Not Implemented"},
+              {503, "Service Unavailable"},
+              {505, "HTTP Version Not Supported"}};
+
+static const char *title_of(int status)
+{
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (titles[i].status == status)
+            return titles[i].title;
+    return "Error";
+}
+
+void tarry__service_say(tarry__service_call *c, int status)
+{
+    tarry__service_answer *a = &c->answer;
+    if (c->text.failed) {
+        tarry__writer_clear(&c->text);
+        a->status = 503;
+        a->type = "text/plain";
+        a->body = "out of memory\n";
+        a->size = strlen(a->body);
+        a->retry_after = 1;
+        return;
+    }
+    a->status = status;
+    if (a->type == NULL)
+        a->type = JSON;
+    a->owned = c->text.bytes;
+    a->body = c->text.bytes;
+    a->size = c->text.size;
+    c->text = (tarry__writer){0};
+}
+
+void tarry__service_say_json(tarry__service_call *c, int status, json_t *json)
+{
+    tarry__service_answer *a = &c->answer;
+    char *bytes = json != NULL
+                      ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                      : NULL;
+    json_decref(json);
+    if (bytes == NULL) {
+        tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+        return;
+    }
+    a->status = status;
+    a->type = JSON;
+    a->owned = bytes;
+    a->body = bytes;
+    a->size = strlen(bytes);
+}
+
+static void put_problem(tarry__writer *t, int status, const char *code,
+                        const char *detail)
+{
+    tarry__writer_print(t,
+                        "{\"type\":\"urn:tarry:problem:%s\",\"title\":\"%s\","
+                        "\"status\":%d,\"detail\":",
+                        code, title_of(status), status);
+    tarry__writer_quote(t, detail);
+    tarry__writer_print(t, ",\"code\":\"%s\"}", code);
+}
+
+void tarry__service_say_problem(tarry__service_call *c, int status,
+                                const char *code, const char *format, ...)
+{
+    char detail[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    c->text.size = 0;
+    put_problem(&c->text, status, code, detail);
+    c->answer.type = PROBLEM;
+    tarry__service_say(c, status);
+}
+
+static const struct {
+    tarry_status status;
+    int answer;
+    const char *code;
+} refusals[] = {{TARRY_UNKNOWN_ROUND, 404, "unknown_id"},
+                {TARRY_REPORTED_TWICE, 409, "conflict"},
+                {TARRY_EXPIRED, 409, "expired"},
+                {TARRY_HORIZON_REACHED, 409, "horizon_reached"},
+                {TARRY_BAD_LOSS, 422, "invalid"},
+                {TARRY_BAD_ARGUMENT, 422, "invalid"},
+                {TARRY_BAD_INPUT, 422, "invalid"},
+                {TARRY_NOT_FINITE, 422, "invalid"},
+                {TARRY_NO_MEMORY, 503, "out_of_memory"},
+                {TARRY_IO_ERROR, 503, "store_unavailable"},
+                {TARRY_BAD_STATE, 503, "store_damaged"}};
+
+void tarry__service_say_refusal(tarry__service_call *c, tarry_status status,
+                                const tarry_error *error)
+{
+    size_t i = 0;
+    const size_t count = sizeof refusals / sizeof *refusals;
+    while (i < count && refusals[i].status != status)
+        i++;
+    const int answer = i < count ? refusals[i].answer : 422;
+    tarry__service_say_problem(
+        c, answer, i < count ? refusals[i].code : "refused", "%s",
+        error->text[0] != '\0' ? error->text : tarry_status_text(status));
+    if (answer == 503)
+        c->answer.retry_after = 1;
+}
+
+void tarry__service_refuse(tarry__service *s, int status, const char *code,
+                           const char *detail, tarry__service_answer *answer)
+{
+    tarry__writer text = {0};
+    put_problem(&text, status, code, detail);
+    *answer = (tarry__service_answer){.status = status,
+                                      .type = PROBLEM,
+                                      .body = text.bytes,
+                                      .owned = text.bytes,
+                                      .size = text.size,
+                                      .retry_after = status == 503};
+    tarry__service_count(s, tarry__service_n_routes, status);
+}
+
+/* ---- bodies ---------------------------------------------------------------*/
+
+/* Numbers that JSON cannot write, or that no double can hold: the text around
+ * them is what a client's library made of NaN and infinity. */
+static bool is_not_finite(const char *body, size_t size,
+                          const json_error_t *error)
+{
+    if (json_error_code(error) == json_error_numeric_overflow ||
+        strstr(error->text, "'NaN'") != NULL ||
+        strstr(error->text, "'Infinity'") != NULL)
+        return true;
+    static const char word[] = "-Infinity";
+    const size_t at = error->position > 0 ? (size_t)error->position : 0;
+    for (size_t i = at > 10 ? at - 10 : 0; i + strlen(word) <= size && i <= at;
+         i++)
+        if (memcmp(body + i, word, strlen(word)) == 0)
+            return true;
+    return false;
+}
+
+bool tarry__service_read_body(tarry__service_call *c)
+{
+    json_error_t error;
+    const tarry__service_request *r = &c->request;
+    if (r->size == 0) { /* as good as an empty object */
+        c->json = json_object();
+        if (c->json == NULL)
+            tarry__service_say_problem(c, 503, "out_of_memory",
+                                       "out of memory");
+        return c->json != NULL;
+    }
+    c->json = json_loadb(r->body, r->size, JSON_REJECT_DUPLICATES, &error);
+    if (c->json != NULL)
+        return true;
+    if (json_error_code(&error) == json_error_out_of_memory)
+        tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+    else if (is_not_finite(r->body, r->size, &error))
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "a number that is not finite, line %d "
+                                   "column %d",
+                                   error.line, error.column);
+    else
+        tarry__service_say_problem(c, 400, "bad_json", "line %d column %d: %s",
+                                   error.line, error.column, error.text);
+    return false;
+}
+
+bool tarry__service_has_only(tarry__service_call *c, json_t *object,
+                             const char *const *keys)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object)) {
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "the body is not a JSON object");
+        return false;
+    }
+    json_object_foreach(object, key, value)
+    {
+        size_t i = 0;
+        while (keys[i] != NULL && strcmp(keys[i], key) != 0)
+            i++;
+        if (keys[i] == NULL) {
+            tarry__service_say_problem(c, 422, "invalid",
+                                       "not known here: \"%.100s\"", key);
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,343 @@
+/* decisions.c - choices and their ends, run by the keeper. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+#include "service/inner.h"
+
+/* The experiment that a path names, locked until the commit; NULL: a problem
+ * has been said. */
+static tarry__service_experiment *enter_named(tarry__service_call *c)
+{
+    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    if (e == NULL)
+        tarry__service_say_problem(c, 404, "unknown_experiment",
+                                   "no experiment has this name");
+    else if (!tarry__service_enter(c->service, e))
+        tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+    else
+        return e;
+    return NULL;
+}
+
+/* ---- choosing -------------------------------------------------------------*/
+
+static void put_choice(tarry__writer *t, const tarry__session *s,
+                       const char *id, const tarry__session_choice_made *made)
+{
+    const char *arm = tarry__session_arm_name(s, made->arm);
+    tarry__writer_put(t, "{\"id\":");
+    tarry__writer_quote(t, id);
+    tarry__writer_put(t, ",\"arm\":");
+    if (arm != NULL)
+        tarry__writer_quote(t, arm);
+    else
+        tarry__writer_print(t, "%zu", made->arm);
+    tarry__writer_put(t, ",\"probability\":");
+    tarry__writer_real(t, made->probability);
+    tarry__writer_print(
+        t, ",\"round\":%ju,\"decided_at\":", (uintmax_t)made->round);
+    tarry__writer_time(t, made->at);
+    tarry__writer_put(t, "}");
+}
+
+static void choose_one(tarry__service_call *c, tarry__service_experiment *e,
+                       const char *own)
+{
+    tarry__session_choice_made made;
+    tarry_error error = {""};
+    char id[TARRY__SESSION_ID_ROOM];
+    const tarry_status status = tarry__session_choose(
+        e->session, own, tarry__session_now(), &made, &error);
+    if (status != TARRY_OK) {
+        tarry__service_say_refusal(c, status, &error);
+        return;
+    }
+    tarry__session_id(e->session, made.round, id);
+    put_choice(&c->text, e->session, own != NULL ? own : id, &made);
+    e->decisions += !made.repeated;
+    tarry__service_say(c, made.repeated ? 200 : 201);
+}
+
+/* As many as there are before the horizon, if that is nearer. */
+static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
+                        uint64_t count)
+{
+    tarry__session_choice_made made;
+    tarry_error error = {""};
+    char id[TARRY__SESSION_ID_ROOM];
+    const int64_t now = tarry__session_now();
+    tarry_status status = TARRY_OK;
+    uint64_t done = 0;
+    tarry__writer_put(&c->text, "{\"decisions\":[");
+    for (; done < count; done++) {
+        status = tarry__session_choose(e->session, NULL, now, &made, &error);
+        if (status != TARRY_OK)
+            break;
+        tarry__writer_put(&c->text, done > 0 ? "," : "");
+        tarry__session_id(e->session, made.round, id);
+        put_choice(&c->text, e->session, id, &made);
+    }
+    tarry__writer_put(&c->text, "]}");
+    if (done == 0) {
+        tarry__service_say_refusal(c, status, &error);
+        return;
+    }
+    e->decisions += done;
+    tarry__service_say(c, 201);
+}
+
+/* Reads "id" and "count", 0 if it is not given. */
+static bool read_request(tarry__service_call *c, const char **own,
+                         uint64_t *count)
+{
+    static const char *const keys[] = {"id", "count", "arms", NULL};
+    const uint64_t most = c->service->limits.most_choices;
+    if (!tarry__service_has_only(c, c->json, keys))
+        return false;
+    const json_t *id = json_object_get(c->json, "id");
+    const json_t *number = json_object_get(c->json, "count");
+    *own = json_string_value(id);
+    *count = 0;
+    if (json_object_get(c->json, "arms") != NULL) {
+        tarry__service_say_problem(c, 422, "contextual",
+                                   "decisions with arms of their own are not "
+                                   "there yet");
+        return false;
+    }
+    if (id != NULL && !json_is_null(id) && *own == NULL) {
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "\"id\" must be a string");
+        return false;
+    }
+    if (number == NULL || json_is_null(number))
+        return true;
+    const double value = json_number_value(number);
+    if (!json_is_number(number) || !(value >= 1) || value > (double)most ||
+        floor(value) != value) {
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "\"count\" must be a whole number from 1 "
+                                   "to %ju",
+                                   (uintmax_t)most);
+        return false;
+    }
+    *count = (uint64_t)value;
+    return true;
+}
+
+/* The experiment that has given an id of somebody's own, or 0. */
+static tarry_status owner_of(tarry__service *s, const char *id,
+                             uint64_t *experiment, tarry_error *error)
+{
+    uint64_t round;
+    bool found;
+    *experiment = 0;
+    const tarry_status status =
+        tarry__store_look_id(s->store, id, experiment, &round, &found, error);
+    if (!found)
+        *experiment = 0;
+    return status;
+}
+
+/* An id of another experiment's, or one that was given for a single decision
+ * and now comes with a count. */
+static bool is_taken(tarry__service_call *c, const char *own, uint64_t number,
+                     uint64_t count)
+{
+    tarry_error error = {""};
+    uint64_t owner;
+    const tarry_status status = owner_of(c->service, own, &owner, &error);
+    if (status != TARRY_OK)
+        tarry__service_say_refusal(c, status, &error);
+    else if (owner != 0 && (owner != number || count > 0))
+        tarry__service_say_problem(c, 409, "conflict",
+                                   "this id was given for another request");
+    else
+        return false;
+    return true;
+}
+
+void tarry__service_decide(tarry__service_call *c)
+{
+    const char *own;
+    uint64_t count;
+    if (!read_request(c, &own, &count))
+        return;
+    tarry__service_experiment *e = enter_named(c);
+    if (e == NULL || (own != NULL && is_taken(c, own, e->number, count)))
+        return;
+    if (own != NULL && count > 0)
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "\"id\" and \"count\" do not go together");
+    else if (count > 0)
+        choose_many(c, e, count);
+    else
+        choose_one(c, e, own);
+}
+
+/* ---- ends without an outcome ----------------------------------------------*/
+
+tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
+                                                   const char *id,
+                                                   tarry_status *status,
+                                                   tarry_error *error)
+{
+    tarry__service *s = c->service;
+    const char *colon = strrchr(id, ':');
+    const size_t length = colon != NULL ? (size_t)(colon - id) + 1 : 0;
+    const char *digits = id + length;
+    char prefix[TARRY__SESSION_ID_ROOM];
+    uint64_t owner = 0;
+    tarry__service_experiment *e = NULL;
+    *status = TARRY_OK;
+    if (length < sizeof prefix && *digits != '\0' &&
+        digits[strspn(digits, "0123456789")] == '\0') {
+        memcpy(prefix, id, length);
+        prefix[length] = '\0';
+        e = tarry__service_find_prefix(s, prefix);
+    } else if (strlen(id) <= TARRY__SESSION_MOST_ID) {
+        *status = owner_of(s, id, &owner, error);
+        if (*status == TARRY_OK && owner != 0)
+            e = tarry__service_at(s, owner - 1);
+    }
+    if (*status == TARRY_OK && e == NULL)
+        *status = tarry__base_fail(error, TARRY_UNKNOWN_ROUND,
+                                   "no decision has this id");
+    if (e != NULL && !tarry__service_enter(s, e))
+        *status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    return *status == TARRY_OK ? e : NULL;
+}
+
+static void settle(tarry__service_call *c, bool is_cancel)
+{
+    tarry_error error = {""};
+    tarry_status status;
+    const char *id = c->name[0];
+    const int64_t now = tarry__session_now();
+    tarry__service_experiment *e =
+        tarry__service_enter_id(c, id, &status, &error);
+    if (e != NULL)
+        status = is_cancel ? tarry__session_cancel(e->session, id, now, &error)
+                           : tarry__session_expire(e->session, id, now, &error);
+    if (status != TARRY_OK) {
+        tarry__service_say_refusal(c, status, &error);
+        return;
+    }
+    tarry__writer_put(&c->text, "{\"id\":");
+    tarry__writer_quote(&c->text, id);
+    tarry__writer_print(&c->text, ",\"status\":\"%s\"}",
+                        is_cancel ? "cancelled" : "expired");
+    tarry__service_say(c, 200);
+}
+
+void tarry__service_cancel(tarry__service_call *c)
+{
+    settle(c, true);
+}
+
+void tarry__service_expire(tarry__service_call *c)
+{
+    settle(c, false);
+}
+
+/* ---- arms -----------------------------------------------------------------*/
+
+/* Whether an arm of that name may be chosen. */
+static bool has_arm(tarry__session *s, const char *name)
+{
+    tarry_policy_status p;
+    char number[24];
+    tarry_policy_get_status(tarry__session_policy(s), &p);
+    const size_t count = p.available != NULL ? p.n_available : p.n_arms;
+    for (size_t i = 0; i < count; i++) {
+        const size_t arm = p.available != NULL ? p.available[i] : i;
+        const char *own = tarry__session_arm_name(s, arm);
+        snprintf(number, sizeof number, "%zu", arm);
+        if (strcmp(name, own != NULL ? own : number) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void say_arm(tarry__service_call *c, int code, const char *name,
+                    const char *what)
+{
+    tarry__writer_put(&c->text, "{\"arm\":");
+    tarry__writer_quote(&c->text, name);
+    tarry__writer_print(&c->text, ",\"status\":\"%s\"}", what);
+    tarry__service_say(c, code);
+}
+
+static bool read_features(tarry__service_call *c, const json_t *list,
+                          double *features, size_t dim)
+{
+    bool good = json_array_size(list) == dim;
+    for (size_t i = 0; good && i < dim; i++) {
+        good = json_is_number(json_array_get(list, i));
+        features[i] = json_number_value(json_array_get(list, i));
+    }
+    if (!good)
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "\"features\" must be %zu numbers", dim);
+    return good;
+}
+
+static void admit(tarry__service_call *c, tarry__service_experiment *e,
+                  const char *name, const double *features)
+{
+    tarry_error error = {""};
+    const size_t dim = e->made->dim;
+    if (tarry__session_policy(e->session) != NULL &&
+        has_arm(e->session, name)) {
+        tarry__service_say_problem(c, 409, "exists", "an arm has this name");
+        return;
+    }
+    const tarry_status status = tarry__session_admit(
+        e->session, name, features, dim, tarry__session_now(), &error);
+    if (status == TARRY_OK)
+        say_arm(c, 201, name, "admitted");
+    else
+        tarry__service_say_refusal(c, status, &error);
+}
+
+void tarry__service_admit(tarry__service_call *c)
+{
+    static const char *const keys[] = {"name", "features", NULL};
+    if (!tarry__service_has_only(c, c->json, keys))
+        return;
+    const char *name = json_string_value(json_object_get(c->json, "name"));
+    tarry__service_experiment *e = enter_named(c);
+    if (e == NULL)
+        return;
+    double *features = tarry__base_alloc(e->made->dim, sizeof *features);
+    if (features == NULL)
+        tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+    else if (name == NULL)
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "\"name\" must be a string");
+    else if (read_features(c, json_object_get(c->json, "features"), features,
+                           e->made->dim))
+        admit(c, e, name, features);
+    tarry__base_free(features);
+}
+
+void tarry__service_withdraw(tarry__service_call *c)
+{
+    tarry_error error = {""};
+    const char *name = c->name[1];
+    tarry__service_experiment *e = enter_named(c);
+    if (e == NULL)
+        return;
+    if (tarry__session_policy(e->session) != NULL &&
+        !has_arm(e->session, name)) {
+        tarry__service_say_problem(c, 404, "unknown_arm",
+                                   "no arm has this name");
+        return;
+    }
+    const tarry_status status =
+        tarry__session_withdraw(e->session, name, tarry__session_now(), &error);
+    if (status == TARRY_OK)
+        say_arm(c, 200, name, "withdrawn");
+    else
+        tarry__service_say_refusal(c, status, &error);
+}

@@ -1,0 +1,347 @@
+/* experiments.c - making experiments, and showing them. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+#include "service/inner.h"
+
+enum { MOST_NAME = 63, MOST_BASIS = 2000 };
+
+/* ---- the body of a new experiment -----------------------------------------*/
+
+typedef struct {
+    tarry__service_call *call;
+    tarry__store_experiment e;
+    char prefix[MOST_NAME + 2];
+    double *features;
+    const char **names; /* or NULL: arms have none */
+} plan;
+
+static bool refuse(const plan *p, const char *what, const char *rule)
+{
+    tarry__service_say_problem(p->call, 422, "invalid", "%s %s", what, rule);
+    return false;
+}
+
+/* Letters, digits, and in between . _ and -. */
+static bool is_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const size_t length = strlen(name);
+    return length > 0 && length <= MOST_NAME &&
+           strspn(name, letters) == length && strchr("._-", name[0]) == NULL;
+}
+
+static bool read_name(plan *p, const json_t *body)
+{
+    p->e.name = json_string_value(json_object_get(body, "name"));
+    if (p->e.name == NULL || !is_name(p->e.name))
+        return refuse(p, "\"name\"",
+                      "must be 1 to 63 letters, digits, . _ or -, and begin "
+                      "with a letter or digit");
+    snprintf(p->prefix, sizeof p->prefix, "%s:", p->e.name);
+    p->e.prefix = p->prefix;
+    return true;
+}
+
+/* A count that is given, or 0. */
+static bool read_count(plan *p, const json_t *body, const char *key,
+                       uint64_t least, uint64_t *out)
+{
+    const json_t *value = json_object_get(body, key);
+    const double number = json_number_value(value);
+    *out = 0;
+    if (value == NULL || json_is_null(value))
+        return true;
+    if (!json_is_number(value) || !(number >= (double)least) ||
+        number > 9007199254740992.0 || floor(number) != number)
+        return refuse(p, key, "must be a whole number up to 2^53");
+    *out = (uint64_t)number;
+    return true;
+}
+
+static bool read_confidence(plan *p, const json_t *body)
+{
+    const json_t *value = json_object_get(body, "confidence");
+    if (value != NULL && !json_is_null(value) && !json_is_number(value))
+        return refuse(p, "\"confidence\"", "must be a number");
+    p->e.confidence = json_number_value(value);
+    if (p->e.confidence != 0 && p->e.horizon != 0)
+        return refuse(p, "\"horizon\" and \"confidence\"",
+                      "do not go together");
+    if (p->e.confidence == 0 && p->e.horizon == 0)
+        p->e.confidence = 0.99;
+    return true;
+}
+
+static bool read_range(plan *p, const json_t *body)
+{
+    const json_t *range = json_object_get(body, "range");
+    p->e.low = -1;
+    p->e.high = 1;
+    if (range == NULL || json_is_null(range))
+        return true;
+    const json_t *low = json_array_get(range, 0);
+    const json_t *high = json_array_get(range, 1);
+    p->e.low = json_number_value(low);
+    p->e.high = json_number_value(high);
+    return (json_array_size(range) == 2 && json_is_number(low) &&
+            json_is_number(high) && p->e.low < p->e.high) ||
+           refuse(p, "\"range\"", "must be two numbers, [low, high]");
+}
+
+static bool read_objective(plan *p, const json_t *body)
+{
+    const json_t *value = json_object_get(body, "objective");
+    const char *text = json_string_value(value);
+    if (value == NULL || json_is_null(value))
+        return true;
+    p->e.maximize = text != NULL && strcmp(text, "maximize") == 0;
+    return p->e.maximize || (text != NULL && strcmp(text, "minimize") == 0) ||
+           refuse(p, "\"objective\"", "must be \"minimize\" or \"maximize\"");
+}
+
+static bool read_text(plan *p, const json_t *body, const char *key,
+                      const char *otherwise, const char **out)
+{
+    const json_t *value = json_object_get(body, key);
+    *out = otherwise;
+    if (value == NULL || json_is_null(value))
+        return true;
+    *out = json_string_value(value);
+    return *out != NULL || refuse(p, key, "must be a string");
+}
+
+/* A name that is short for another is replaced by it, as its meaning may change
+ * with the version. */
+static bool read_policy(plan *p, const json_t *body)
+{
+    tarry_policy_info info;
+    if (!read_text(p, body, "policy", "recommended", &p->e.policy))
+        return false;
+    if (tarry_policy_describe(p->e.policy, &info) == TARRY_OK &&
+        info.stands_for != NULL)
+        p->e.policy = info.stands_for;
+    return true;
+}
+
+static bool read_flag(plan *p, const json_t *body, const char *key, bool *out)
+{
+    const json_t *value = json_object_get(body, key);
+    *out = json_is_true(value);
+    return value == NULL || json_is_null(value) || json_is_boolean(value) ||
+           refuse(p, key, "must be true or false");
+}
+
+/* ---- its arms -------------------------------------------------------------*/
+
+static bool read_arm(plan *p, const json_t *arm, size_t k)
+{
+    const json_t *features = json_object_get(arm, "features");
+    const json_t *name = json_object_get(arm, "name");
+    char what[60];
+    snprintf(what, sizeof what, "arm %zu", k);
+    if (!json_is_object(arm) ||
+        json_object_size(arm) != (size_t)(features != NULL) + (name != NULL))
+        return refuse(p, what, "must be {\"name\", \"features\"}");
+    if ((name != NULL) != (p->names != NULL) ||
+        (name != NULL && !json_is_string(name)))
+        return refuse(p, what, "must have a name, a string, or no arm has one");
+    if (name != NULL)
+        p->names[k] = json_string_value(name);
+    if (features == NULL && p->e.dim == p->e.n_arms)
+        return true; /* of a basis */
+    if (json_array_size(features) != p->e.dim)
+        return refuse(p, what, "must have as many features as the first");
+    for (size_t i = 0; i < p->e.dim; i++) {
+        const json_t *x = json_array_get(features, i);
+        if (!json_is_number(x))
+            return refuse(p, what, "has a feature that is not a number");
+        p->features[k * p->e.dim + i] = json_number_value(x);
+    }
+    return true;
+}
+
+/* Arms without features have nothing in common: each gets a dimension. */
+static bool make_basis(plan *p, const json_t *arms)
+{
+    for (size_t k = 0; k < p->e.n_arms; k++) {
+        if (json_object_get(json_array_get(arms, k), "features") != NULL)
+            return refuse(p, "arms", "must all have features, or none");
+        p->features[k * p->e.dim + k] = 1;
+    }
+    return true;
+}
+
+static bool check_sizes(plan *p, const json_t *arms, bool has_features)
+{
+    const tarry__service_limits *most = &p->call->service->limits;
+    if (!json_is_array(arms) || json_array_size(arms) == 0)
+        return refuse(p, "\"arms\"",
+                      "must be a list of {\"name\", \"features\"}");
+    if (p->e.n_arms > most->most_arms || p->e.dim > most->most_dim ||
+        (!has_features && p->e.n_arms > MOST_BASIS))
+        return refuse(p, "\"arms\"",
+                      "are more, or have more features, than this service "
+                      "takes");
+    return p->e.dim > 0 || refuse(p, "an arm", "has no features");
+}
+
+static bool read_arms(plan *p, const json_t *body)
+{
+    const json_t *arms = json_object_get(body, "arms");
+    const json_t *first = json_array_get(arms, 0);
+    const json_t *features = json_object_get(first, "features");
+    p->e.n_arms = json_array_size(arms);
+    p->e.dim = features != NULL ? json_array_size(features) : p->e.n_arms;
+    if (!check_sizes(p, arms, features != NULL))
+        return false;
+    p->features = tarry__base_zalloc(p->e.n_arms * p->e.dim, sizeof(double));
+    if (json_object_get(first, "name") != NULL)
+        p->names = tarry__base_zalloc(p->e.n_arms, sizeof *p->names);
+    if (p->features == NULL)
+        return refuse(p, "memory", "is short");
+    if (features == NULL && !make_basis(p, arms))
+        return false;
+    for (size_t k = 0; k < p->e.n_arms; k++)
+        if (!read_arm(p, json_array_get(arms, k), k))
+            return false;
+    return true;
+}
+
+static bool is_contextual(plan *p, const json_t *body)
+{
+    if (json_object_get(body, "dim") == NULL)
+        return false;
+    tarry__service_say_problem(p->call, 422, "contextual",
+                               "contextual experiments (\"dim\") are not there "
+                               "yet: give \"arms\" with features");
+    return true;
+}
+
+static bool read_plan(plan *p, json_t *body)
+{
+    static const char *const keys[] = {
+        "name",         "arms",    "policy",         "range",
+        "objective",    "horizon", "confidence",     "seed",
+        "expire_after", "dim",     "beyond_horizon", NULL};
+    return tarry__service_has_only(p->call, body, keys) && read_name(p, body) &&
+           !is_contextual(p, body) && read_policy(p, body) &&
+           read_range(p, body) && read_objective(p, body) &&
+           read_count(p, body, "horizon", 1, &p->e.horizon) &&
+           read_confidence(p, body) &&
+           read_count(p, body, "seed", 0, &p->e.seed) &&
+           read_flag(p, body, "beyond_horizon", &p->e.beyond_horizon) &&
+           read_text(p, body, "expire_after", "", &p->e.expire_after) &&
+           read_arms(p, body);
+}
+
+/* ---- showing --------------------------------------------------------------*/
+
+static json_t *settings(const tarry__store_experiment *e)
+{
+    tarry__writer at = {0};
+    tarry__writer_time(&at, e->created_at);
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:[f,f], s:I, s:o, s:I, s:o, s:I, s:b}", "name",
+        e->name, "policy", e->policy, "objective",
+        e->maximize ? "maximize" : "minimize", "range", e->low, e->high, "seed",
+        (json_int_t)e->seed, "horizon",
+        e->horizon > 0 ? json_integer((json_int_t)e->horizon) : json_null(),
+        "dim", (json_int_t)e->dim, "expire_after",
+        e->expire_after[0] != '\0' ? json_string(e->expire_after) : json_null(),
+        "arms", (json_int_t)e->n_arms, "beyond_horizon", e->beyond_horizon);
+    if (json != NULL && !at.failed)
+        json_object_set_new(json, "created_at",
+                            json_loads(at.bytes, JSON_DECODE_ANY, NULL));
+    if (json != NULL && e->horizon == 0)
+        json_object_set_new(json, "confidence", json_real(e->confidence));
+    tarry__writer_clear(&at);
+    return json;
+}
+
+/* With what it has come to. */
+static json_t *shown(tarry__service_experiment *e, bool with_status)
+{
+    pthread_mutex_lock(&e->lock);
+    json_t *json = settings(e->made);
+    json_t *status = tarry__session_status(e->session, false);
+    pthread_mutex_unlock(&e->lock);
+    if (json != NULL) {
+        json_object_set(json, "decisions", json_object_get(status, "round"));
+        json_object_set(json, "pending", json_object_get(status, "pending"));
+    }
+    if (json != NULL && with_status)
+        json_object_set(json, "status", status);
+    json_decref(status);
+    return json;
+}
+
+void tarry__service_list_experiments(tarry__service_call *c)
+{
+    tarry__service_experiment *e;
+    json_t *list = json_array();
+    for (size_t i = 0; (e = tarry__service_at(c->service, i)) != NULL; i++)
+        json_array_append_new(list, shown(e, false));
+    tarry__service_say_json(c, 200, json_pack("{s:o}", "experiments", list));
+}
+
+void tarry__service_show_experiment(tarry__service_call *c)
+{
+    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    if (e == NULL)
+        tarry__service_say_problem(c, 404, "unknown_experiment",
+                                   "no experiment has this name");
+    else
+        tarry__service_say_json(c, 200, shown(e, true));
+}
+
+/* ---- making ---------------------------------------------------------------*/
+
+static void create(plan *p)
+{
+    tarry__service *s = p->call->service;
+    tarry__session *session;
+    tarry_error error = {""};
+    tarry_status status = tarry__session_create(s->store, &p->e, p->features,
+                                                p->names, &session, &error);
+    if (status == TARRY_OK &&
+        (status = tarry__service_add(s, session, &error)) != TARRY_OK)
+        tarry__session_close(session);
+    if (status != TARRY_OK) {
+        tarry__service_say_refusal(p->call, status, &error);
+        return;
+    }
+    const size_t room = strlen("/v1/experiments/") + MOST_NAME + 1;
+    char *location = tarry__base_alloc(room, 1);
+    if (location != NULL)
+        snprintf(location, room, "/v1/experiments/%s", p->e.name);
+    p->call->answer.location = location;
+    tarry__service_say_json(p->call, 201,
+                            shown(tarry__service_find(s, p->e.name), false));
+}
+
+static void create_if_free(plan *p)
+{
+    tarry__service *s = p->call->service;
+    pthread_mutex_lock(&s->creating);
+    if (tarry__service_find(s, p->e.name) != NULL)
+        tarry__service_say_problem(p->call, 409, "exists",
+                                   "an experiment has this name");
+    else if (tarry__store_count(s->store) >= s->limits.most_experiments)
+        tarry__service_say_problem(p->call, 409, "too_many_experiments",
+                                   "this service takes no more experiments");
+    else
+        create(p);
+    pthread_mutex_unlock(&s->creating);
+}
+
+void tarry__service_create_experiment(tarry__service_call *c)
+{
+    plan p = {.call = c, .e.created_at = tarry__session_now()};
+    if (read_plan(&p, c->json))
+        create_if_free(&p);
+    tarry__base_free(p.features);
+    tarry__base_free((void *)p.names);
+}

@@ -1,0 +1,205 @@
+/* inner.h - what the files of the service share. */
+#ifndef TARRY_SERVICE_INNER_H
+#define TARRY_SERVICE_INNER_H
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include "base/writer.h"
+#include "service/service.h"
+#include "service/keys.h"
+#include "session/session.h"
+#include "store/texts.h"
+
+/* ---- histograms -----------------------------------------------------------*/
+
+enum { TARRY__SERVICE_MOST_BUCKETS = 20 };
+
+typedef struct {
+    atomic_ullong bucket[TARRY__SERVICE_MOST_BUCKETS + 1]; /* last: above */
+    _Atomic double sum;
+} tarry__service_histogram;
+
+/* ---- experiments ----------------------------------------------------------*/
+
+typedef enum {
+    TARRY__SERVICE_APPLIED,
+    TARRY__SERVICE_LATE,
+    TARRY__SERVICE_DUPLICATE,
+    TARRY__SERVICE_UNKNOWN,
+    TARRY__SERVICE_CONFLICT,
+    TARRY__SERVICE_INVALID,
+    TARRY__SERVICE_N_RESULTS
+} tarry__service_result;
+
+extern const char *const tarry__service_results[TARRY__SERVICE_N_RESULTS];
+
+/* Who has the lock sees committed things only: the keeper keeps it from the
+ * first event that it stages until the commit. */
+typedef struct {
+    pthread_mutex_t lock;
+    tarry__session *session;
+    const tarry__store_experiment *made;
+    uint64_t number;
+    bool in_group; /* the keeper has the lock */
+    atomic_ullong decisions;
+    atomic_ullong feedback[TARRY__SERVICE_N_RESULTS];
+} tarry__service_experiment;
+
+/* ---- calls ----------------------------------------------------------------*/
+
+typedef struct tarry__service_call tarry__service_call;
+
+typedef enum {
+    TARRY__SERVICE_HERE,   /* answered where it is taken */
+    TARRY__SERVICE_KEEPER, /* changes something */
+    TARRY__SERVICE_HELPER  /* reads, or takes long */
+} tarry__service_lane;
+
+typedef struct {
+    const char *method, *pattern;
+    int scope;
+    tarry__service_lane lane;
+    bool takes_body;
+    void (*run)(tarry__service_call *call);
+} tarry__service_route;
+
+enum {
+    TARRY__SERVICE_MOST_SEGMENTS = 6,
+    TARRY__SERVICE_MOST_NAMES = 2,
+    TARRY__SERVICE_NAME_ROOM = 512
+};
+
+struct tarry__service_call {
+    tarry__service_call *next;
+    tarry__service *service;
+    const tarry__service_route *route;
+    size_t route_number; /* for the counters; of none: their count */
+    tarry__service_request request;
+    char name[TARRY__SERVICE_MOST_NAMES][TARRY__SERVICE_NAME_ROOM];
+    json_t *json;       /* the body */
+    tarry__writer text; /* the answer's body */
+    tarry__service_answer answer;
+    tarry__service_stream *stream; /* a part of it is asked for */
+    tarry__service_deliver *deliver;
+    void *context;
+};
+
+/* Ways to answer; the body of the first is call->text. */
+void tarry__service_say(tarry__service_call *call, int status);
+void tarry__service_say_json(tarry__service_call *call, int status,
+                             json_t *json);
+void tarry__service_say_problem(tarry__service_call *call, int status,
+                                const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* What a session or store has refused. */
+void tarry__service_say_refusal(tarry__service_call *call, tarry_status status,
+                                const tarry_error *error);
+
+/* The body as JSON in call->json; false: a problem has been said. */
+bool tarry__service_read_body(tarry__service_call *call);
+
+/* Whether an object has no members but these, NULL-terminated; else a problem
+ * has been said. */
+bool tarry__service_has_only(tarry__service_call *call, json_t *object,
+                             const char *const *keys);
+
+/* ---- the service ----------------------------------------------------------*/
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    tarry__service_call *first, *last;
+    size_t count;
+    bool is_closed;
+} tarry__service_queue;
+
+enum {
+    TARRY__SERVICE_N_HELPERS = 2,
+    TARRY__SERVICE_MOST_ROUTES = 40,
+    TARRY__SERVICE_N_CODES = 24
+};
+
+struct tarry__service {
+    tarry__store *store;
+    tarry__service_limits limits;
+    const tarry__service_file *files;
+    tarry__service_queue keeper_queue, helper_queue;
+    pthread_t keeper, helper[TARRY__SERVICE_N_HELPERS];
+    size_t n_threads; /* that were started */
+    atomic_size_t waiting;
+    pthread_rwlock_t table; /* of experiments */
+    tarry__service_experiment **experiment;
+    size_t n_experiments, room;
+    tarry__texts by_name, by_prefix;
+    pthread_mutex_t creating;
+    pthread_rwlock_t tokens_lock;
+    tarry__keys *tokens;               /* NULL: none are needed */
+    tarry__service_experiment **group; /* locked by the keeper */
+    size_t n_group, group_room;
+    tarry__session **sessions;             /* of the group */
+    atomic_bool is_failing;                /* the last commit did not work */
+    tarry__service_histogram commits, delays;
+    atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
+                          [TARRY__SERVICE_N_CODES];
+    atomic_ullong strays[TARRY__SERVICE_N_RESULTS]; /* outcomes of no one */
+    int64_t started_at;
+};
+
+/* An experiment by its name or by the prefix of an id; NULL: none. */
+tarry__service_experiment *tarry__service_find(tarry__service *service,
+                                               const char *name);
+tarry__service_experiment *tarry__service_find_prefix(tarry__service *service,
+                                                      const char *prefix);
+/* Number i from 0, or NULL. */
+tarry__service_experiment *tarry__service_at(tarry__service *service, size_t i);
+
+/* Adds an experiment whose session has been made. */
+tarry_status tarry__service_add(tarry__service *service,
+                                tarry__session *session, tarry_error *error);
+
+/* The keeper's: locks an experiment until its group is committed; false: out of
+ * memory.  The second finds it by the id of a decision; NULL: *status tells. */
+bool tarry__service_enter(tarry__service *service,
+                          tarry__service_experiment *e);
+tarry__service_experiment *tarry__service_enter_id(tarry__service_call *call,
+                                                   const char *id,
+                                                   tarry_status *status,
+                                                   tarry_error *error);
+
+void tarry__service_histogram_add(tarry__service_histogram *h,
+                                  const double *bounds, double value);
+extern const double tarry__service_commit_bounds[],
+    tarry__service_delay_bounds[];
+
+void tarry__service_count(tarry__service *service, size_t route, int status);
+
+/* The stream of an experiment's log. */
+void tarry__service_log_part(tarry__service_call *call);
+void tarry__service_stream_free(tarry__service_stream *stream);
+
+/* ---- routes ---------------------------------------------------------------*/
+
+extern const tarry__service_route tarry__service_routes[];
+extern const size_t tarry__service_n_routes;
+
+/* Finds route and names of a call; false: a problem has been said. */
+bool tarry__service_find_route(tarry__service_call *call);
+
+void tarry__service_create_experiment(tarry__service_call *call);
+void tarry__service_list_experiments(tarry__service_call *call);
+void tarry__service_show_experiment(tarry__service_call *call);
+void tarry__service_decide(tarry__service_call *call);
+void tarry__service_feedback(tarry__service_call *call);
+void tarry__service_cancel(tarry__service_call *call);
+void tarry__service_expire(tarry__service_call *call);
+void tarry__service_admit(tarry__service_call *call);
+void tarry__service_withdraw(tarry__service_call *call);
+void tarry__service_status(tarry__service_call *call);
+void tarry__service_pending(tarry__service_call *call);
+void tarry__service_log(tarry__service_call *call);
+void tarry__service_health(tarry__service_call *call);
+void tarry__service_ready(tarry__service_call *call);
+void tarry__service_metrics(tarry__service_call *call);
+
+#endif

@@ -1,0 +1,174 @@
+/* keys.c - see keys.h. */
+#define _GNU_SOURCE
+#include "service/keys.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "base/base.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "service/service.h"
+
+typedef struct {
+    unsigned char digest[TARRY__SHA256_SIZE];
+    int scopes;
+} entry;
+
+struct tarry__keys {
+    entry *entry;
+    size_t count, room;
+};
+
+int tarry__keys_parse_scopes(const char *text)
+{
+    static const char *const names[] = {"decide", "feedback", "read", "admin"};
+    int scopes = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        int i = 0;
+        while (i < 4 && (strncmp(at, names[i], length) != 0 ||
+                         strlen(names[i]) != length))
+            i++;
+        if (i == 4)
+            return 0;
+        scopes |= 1 << i;
+        at += length;
+        if (*at == '\0')
+            return scopes;
+    }
+}
+
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+static bool read_digest(const char *hex, unsigned char *digest)
+{
+    if (strlen(hex) != 2 * TARRY__SHA256_SIZE)
+        return false;
+    for (size_t i = 0; i < TARRY__SHA256_SIZE; i++) {
+        const int high = hex_value(hex[2 * i]), low = hex_value(hex[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        digest[i] = (unsigned char)(16 * high + low);
+    }
+    return true;
+}
+
+static tarry_status add(tarry__keys *t, const entry *e, tarry_error *error)
+{
+    if (t->count == t->room) {
+        const size_t room = 2 * t->room + 8;
+        entry *bigger =
+            tarry__base_grow(t->entry, t->count, room, sizeof *t->entry);
+        if (bigger == NULL)
+            return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+        t->entry = bigger;
+        t->room = room;
+    }
+    t->entry[t->count++] = *e;
+    return TARRY_OK;
+}
+
+static tarry_status read_line(tarry__keys *t, char *line, const char *path,
+                              size_t number, tarry_error *error)
+{
+    entry e;
+    char *rest;
+    line[strcspn(line, "#\r\n")] = '\0';
+    const char *hex = strtok_r(line, " \t", &rest);
+    if (hex == NULL)
+        return TARRY_OK;
+    const char *scopes = strtok_r(NULL, " \t", &rest);
+    if (!read_digest(hex, e.digest))
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s:%zu: not a SHA-256 in hex (a token itself "
+                                "does not belong here)",
+                                path, number);
+    e.scopes = scopes != NULL ? tarry__keys_parse_scopes(scopes) : 0;
+    if (e.scopes == 0)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s:%zu: not scopes (decide, feedback, read, "
+                                "admin, with commas between): '%s'",
+                                path, number, scopes != NULL ? scopes : "");
+    return add(t, &e, error);
+}
+
+tarry_status tarry__keys_read(const char *path, tarry__keys **out,
+                              tarry_error *error)
+{
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    *out = NULL;
+    FILE *file = tarry__file_open(path);
+    if (file == NULL)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                                strerror(errno));
+    tarry__keys *t = tarry__base_zalloc(1, sizeof *t);
+    tarry_status status =
+        t != NULL ? TARRY_OK
+                  : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    while (status == TARRY_OK && getline(&line, &room, file) >= 0)
+        status = read_line(t, line, path, ++number, error);
+    if (status == TARRY_OK && ferror(file))
+        status = tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
+                                  strerror(errno));
+    free(line);
+    fclose(file);
+    if (status == TARRY_OK)
+        *out = t;
+    else
+        tarry__keys_free(t);
+    return status;
+}
+
+void tarry__keys_free(tarry__keys *t)
+{
+    if (t != NULL)
+        tarry__base_free(t->entry);
+    tarry__base_free(t);
+}
+
+int tarry__keys_scopes(const tarry__keys *t, const char *token)
+{
+    unsigned char digest[TARRY__SHA256_SIZE];
+    int scopes = -1;
+    tarry__sha256(token, strlen(token), digest);
+    for (size_t i = 0; i < t->count; i++) {
+        unsigned difference = 0;
+        for (size_t j = 0; j < sizeof digest; j++)
+            difference |= (unsigned)(digest[j] ^ t->entry[i].digest[j]);
+        const int mask = (int)((difference - 1) >> 8 & 1); /* 1: the same */
+        scopes = mask * t->entry[i].scopes + (1 - mask) * scopes;
+    }
+    return scopes;
+}
+
+static void write_hex(const unsigned char *bytes, size_t size, char *out)
+{
+    for (size_t i = 0; i < size; i++)
+        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+tarry_status tarry__keys_make(char token[TARRY__KEYS_ROOM],
+                              char digest[TARRY__KEYS_ROOM], tarry_error *error)
+{
+    static const char prefix[] = "tarry_";
+    unsigned char bytes[32], sum[TARRY__SHA256_SIZE];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "random bytes: %s",
+                                strerror(errno));
+    strcpy(token, prefix);
+    write_hex(bytes, sizeof bytes, token + strlen(prefix));
+    tarry__sha256(token, strlen(token), sum);
+    write_hex(sum, sizeof sum, digest);
+    return TARRY_OK;
+}

@@ -1,0 +1,123 @@
+/* questions.c - what is asked about an experiment, answered by helpers. */
+#include <string.h>
+#include "base/base.h"
+#include "base/spec.h"
+#include "service/inner.h"
+
+enum { MOST_LISTED = 10000, LISTED = 1000 };
+
+static tarry__service_experiment *named(tarry__service_call *c)
+{
+    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    if (e == NULL)
+        tarry__service_say_problem(c, 404, "unknown_experiment",
+                                   "no experiment has this name");
+    return e;
+}
+
+static void say_unreadable(tarry__service_call *c)
+{
+    const tarry_error error = {"the store cannot be read now"};
+    tarry__service_say_refusal(c, TARRY_IO_ERROR, &error);
+}
+
+void tarry__service_status(tarry__service_call *c)
+{
+    tarry__service_experiment *e = named(c);
+    if (e == NULL)
+        return;
+    pthread_mutex_lock(&e->lock);
+    json_t *json = tarry__session_status(e->session, false);
+    pthread_mutex_unlock(&e->lock);
+    if (json == NULL)
+        say_unreadable(c);
+    else
+        tarry__service_say_json(c, 200, json);
+}
+
+/* ---- pending --------------------------------------------------------------*/
+
+/* "limit=N" as the only thing in a query; false: something else is there. */
+static bool read_limit(const char *query, uint64_t *limit)
+{
+    static const char key[] = "limit=";
+    *limit = LISTED;
+    if (*query == '\0')
+        return true;
+    return strncmp(query, key, strlen(key)) == 0 &&
+           tarry__base_parse_count(query + strlen(key), limit) &&
+           *limit <= MOST_LISTED;
+}
+
+static json_t *waiting(tarry__session *s, const tarry_pending *w, int64_t now)
+{
+    tarry__session_description d;
+    if (tarry__session_describe(s, w->round, now, &d, NULL) != TARRY_OK)
+        return NULL;
+    return json_pack("{s:s, s:o, s:I, s:f}", "id", d.id, "arm",
+                     tarry__session_arm_json(s, w->arm, false), "rounds",
+                     (json_int_t)d.rounds, "seconds", d.seconds);
+}
+
+/* The oldest, with the session's lock; NULL: it cannot be read. */
+static json_t *list_waiting(tarry__session *s, tarry_pending *room, size_t most)
+{
+    const int64_t now = tarry__session_now();
+    json_t *list = json_array();
+    size_t listed = 0;
+    uint64_t count;
+    if (tarry__session_pending(s, most, room, &listed, &count, NULL) !=
+        TARRY_OK) {
+        json_decref(list);
+        return NULL;
+    }
+    for (size_t i = 0; i < listed; i++)
+        if (json_array_append_new(list, waiting(s, &room[i], now)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return json_pack("{s:o, s:I}", "pending", list, "count", (json_int_t)count);
+}
+
+void tarry__service_pending(tarry__service_call *c)
+{
+    uint64_t most;
+    tarry__service_experiment *e = named(c);
+    if (e == NULL)
+        return;
+    if (!read_limit(c->request.query, &most)) {
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "the query must be limit=N with N up to %d",
+                                   MOST_LISTED);
+        return;
+    }
+    tarry_pending *room = tarry__base_alloc(most, sizeof *room);
+    pthread_mutex_lock(&e->lock);
+    json_t *json = room != NULL ? list_waiting(e->session, room, most) : NULL;
+    pthread_mutex_unlock(&e->lock);
+    tarry__base_free(room);
+    if (json == NULL)
+        say_unreadable(c);
+    else
+        tarry__service_say_json(c, 200, json);
+}
+
+/* ---- health ---------------------------------------------------------------*/
+
+void tarry__service_health(tarry__service_call *c)
+{
+    tarry__writer_put(&c->text, "{\"status\":\"ok\"}");
+    tarry__service_say(c, 200);
+}
+
+void tarry__service_ready(tarry__service_call *c)
+{
+    if (c->service->is_failing) {
+        tarry__service_say_problem(c, 503, "store_unavailable",
+                                   "the store cannot be written now");
+        c->answer.retry_after = 1;
+        return;
+    }
+    tarry__writer_put(&c->text, "{\"status\":\"ready\"}");
+    tarry__service_say(c, 200);
+}
