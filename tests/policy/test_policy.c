@@ -29,7 +29,7 @@ static const char *const practical[] = {
     "phased-loss-dependent:constants=tight,guide=foresight,guide_share=3,"
     "design=regret",
     "phased-stochastic:constants=tight,guide=foresight,guide_share=3,"
-    "cuts=always,width=0.5",
+    "cuts=always",
 };
 enum { N_PRACTICAL = sizeof practical / sizeof *practical };
 
