@@ -51,6 +51,7 @@ set(TARRY_CORE
     src/policy/linear/explore_commit.c
     src/policy/linear/greedy.c
     src/policy/linear/ids.c
+    src/policy/linear/ids_asymptotic.c
     src/policy/linear/linmed.c
     src/policy/linear/lints.c
     src/policy/linear/linucb.c
