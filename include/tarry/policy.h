@@ -82,7 +82,7 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
  * that was known: 1 where chance had no part, the design's weight where the
  * plan draws, and for Thompson sampling the share of the arm among the draw
  * that was played and TARRY_PROBABILITY_DRAWS others, from coins of their own;
- * these take the time of as many choices.
+ * these take the time of as many choices, and may serve until the next loss.
  * TARRY_UNKNOWN_ROUND: nothing has been chosen since the policy was made or
  * its arms have changed; or the horizon is over. */
 enum { TARRY_PROBABILITY_DRAWS = 100 };

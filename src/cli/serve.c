@@ -367,6 +367,7 @@ static int open_service(const arguments *a, tarry__service **service)
     if (status == TARRY_OK)
         return EXIT_DONE;
     tarry__service_close(*service);
+    *service = NULL;
     return fail(status, &error);
 }
 
@@ -387,11 +388,13 @@ static int serve(const arguments *a, tarry__http_options options)
     tarry_error error;
     char address[80];
     int fd;
-    int code = open_service(a, &r.service);
+    int code = listen_at(a, &fd);
     if (code != EXIT_DONE)
         return code;
-    code = listen_at(a, &fd);
-    if (code == EXIT_DONE) {
+    code = open_service(a, &r.service);
+    if (code != EXIT_DONE) {
+        close(fd);
+    } else {
         options.signal_fd = r.signals;
         options.on_signal = on_signal;
         options.context = &r;
@@ -400,9 +403,9 @@ static int serve(const arguments *a, tarry__http_options options)
         notify("READY=1");
         if (tarry__http_serve(r.service, fd, &options, &error) != TARRY_OK)
             code = cli_error(EXIT_FAILED, "%s", error.text);
+        tarry__service_close(r.service);
+        tell(a, "stopped", "");
     }
-    tarry__service_close(r.service);
-    tell(a, "stopped", "");
     close(r.signals);
     return code;
 }

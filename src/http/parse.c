@@ -73,8 +73,9 @@ static tarry__http_verdict parse_version(const char *version,
     head->keeps_alive = !head->is_old;
     if (head->is_old || strcmp(version, "HTTP/1.1") == 0)
         return FINE;
-    if (strncmp(version, "HTTP/", 5) == 0 && version[5] >= '0' &&
-        version[5] <= '9')
+    if (strlen(version) == 8 && strncmp(version, "HTTP/", 5) == 0 &&
+        strspn(version + 5, "0123456789") == 1 && version[6] == '.' &&
+        strspn(version + 7, "0123456789") == 1)
         return (tarry__http_verdict){505, "version", "HTTP/1.1 is spoken here"};
     return bad("not a request line of HTTP/1.1");
 }

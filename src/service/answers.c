@@ -110,6 +110,7 @@ static const struct {
                 {TARRY_REPORTED_TWICE, 409, "conflict"},
                 {TARRY_EXPIRED, 409, "expired"},
                 {TARRY_HORIZON_REACHED, 409, "horizon_reached"},
+                {TARRY_CANCELLED, 409, "paused"},
                 {TARRY_BAD_LOSS, 422, "invalid"},
                 {TARRY_BAD_ARGUMENT, 422, "invalid"},
                 {TARRY_BAD_INPUT, 422, "invalid"},
@@ -178,7 +179,8 @@ bool tarry__service_read_body(tarry__service_call *c)
                                        "out of memory");
         return c->json != NULL;
     }
-    c->json = json_loadb(r->body, r->size, JSON_REJECT_DUPLICATES, &error);
+    c->json = json_loadb(r->body, r->size,
+                         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (c->json != NULL)
         return true;
     if (json_error_code(&error) == json_error_out_of_memory)

@@ -59,32 +59,37 @@ static void choose_one(tarry__service_call *c, tarry__service_experiment *e,
     tarry__service_say(c, made.repeated ? 200 : 201);
 }
 
-/* As many as there are before the horizon, if that is nearer. */
+/* As many as there are before the horizon, if that is nearer.  With an id of
+ * the user's own, decision i has that id, a dot and i. */
 static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
-                        uint64_t count)
+                        const char *own, uint64_t count)
 {
-    tarry__session_choice_made made;
+    tarry__session_choice_made made = {0};
     tarry_error error = {""};
     char id[TARRY__SESSION_ID_ROOM];
     const int64_t now = tarry__session_now();
     tarry_status status = TARRY_OK;
-    uint64_t done = 0;
+    uint64_t done = 0, repeated = 0;
     tarry__writer_put(&c->text, "{\"decisions\":[");
     for (; done < count; done++) {
-        status = tarry__session_choose(e->session, NULL, now, &made, &error);
+        if (own != NULL)
+            snprintf(id, sizeof id, "%s.%ju", own, (uintmax_t)done);
+        status = tarry__session_choose(e->session, own != NULL ? id : NULL, now,
+                                       &made, &error);
         if (status != TARRY_OK)
             break;
         tarry__writer_put(&c->text, done > 0 ? "," : "");
-        tarry__session_id(e->session, made.round, id);
+        if (own == NULL)
+            tarry__session_id(e->session, made.round, id);
         put_choice(&c->text, e->session, id, &made);
+        repeated += made.repeated;
     }
     tarry__writer_put(&c->text, "]}");
-    if (done == 0) {
+    e->decisions += done - repeated;
+    if (done == 0 || (status != TARRY_OK && status != TARRY_HORIZON_REACHED))
         tarry__service_say_refusal(c, status, &error);
-        return;
-    }
-    e->decisions += done;
-    tarry__service_say(c, 201);
+    else
+        tarry__service_say(c, repeated > 0 ? 200 : 201);
 }
 
 /* Reads "id" and "count", 0 if it is not given. */
@@ -139,22 +144,66 @@ static tarry_status owner_of(tarry__service *s, const char *id,
     return status;
 }
 
-/* An id of another experiment's, or one that was given for a single decision
- * and now comes with a count. */
+/* Whether an id, with `end` behind it, was given; `owner` gets to whom. */
+static tarry_status look_up(tarry__service_call *c, const char *own,
+                            const char *end, uint64_t *owner,
+                            tarry_error *error)
+{
+    char id[TARRY__SESSION_ID_ROOM];
+    snprintf(id, sizeof id, "%s%s", own, end);
+    return owner_of(c->service, id, owner, error);
+}
+
+/* An id names a request: the same experiment and the same count.  Of a lease
+ * its first, its last and the one behind are looked at. */
+static tarry_status compare(tarry__service_call *c, const char *own,
+                            uint64_t number, uint64_t count, bool *same,
+                            tarry_error *error)
+{
+    char last[24], behind[24];
+    uint64_t one = 0, first = 0, end = 0, more = 0;
+    snprintf(last, sizeof last, ".%ju", (uintmax_t)(count - (count > 0)));
+    snprintf(behind, sizeof behind, ".%ju", (uintmax_t)count);
+    tarry_status status = look_up(c, own, "", &one, error);
+    if (status == TARRY_OK)
+        status = look_up(c, own, ".0", &first, error);
+    if (status == TARRY_OK && count > 0)
+        status = look_up(c, own, last, &end, error);
+    if (status == TARRY_OK && count > 0)
+        status = look_up(c, own, behind, &more, error);
+    *same = count == 0 ? first == 0 && (one == 0 || one == number)
+                       : one == 0 && more == 0 && first == end &&
+                             (first == 0 || first == number);
+    return status;
+}
+
+/* What an id names in this group is not in the store yet: the request waits for
+ * the next one. */
+static bool is_in_group(tarry__service_call *c, const char *own)
+{
+    uint64_t other;
+    tarry__texts *ids = &c->service->ids;
+    c->is_put_off = tarry__texts_find(ids, own, &other);
+    if (c->is_put_off)
+        return true;
+    if (tarry__texts_add(ids, own, 0, NULL) == TARRY_OK)
+        return false;
+    tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+    return true;
+}
+
 static bool is_taken(tarry__service_call *c, const char *own, uint64_t number,
                      uint64_t count)
 {
     tarry_error error = {""};
-    uint64_t owner;
-    const tarry_status status = owner_of(c->service, own, &owner, &error);
+    bool same = false;
+    const tarry_status status = compare(c, own, number, count, &same, &error);
     if (status != TARRY_OK)
         tarry__service_say_refusal(c, status, &error);
-    else if (owner != 0 && (owner != number || count > 0))
+    else if (!same)
         tarry__service_say_problem(c, 409, "conflict",
                                    "this id was given for another request");
-    else
-        return false;
-    return true;
+    return status != TARRY_OK || !same;
 }
 
 void tarry__service_decide(tarry__service_call *c)
@@ -164,13 +213,11 @@ void tarry__service_decide(tarry__service_call *c)
     if (!read_request(c, &own, &count))
         return;
     tarry__service_experiment *e = enter_named(c);
-    if (e == NULL || (own != NULL && is_taken(c, own, e->number, count)))
+    if (e == NULL || (own != NULL && (is_in_group(c, own) ||
+                                      is_taken(c, own, e->number, count))))
         return;
-    if (own != NULL && count > 0)
-        tarry__service_say_problem(c, 422, "invalid",
-                                   "\"id\" and \"count\" do not go together");
-    else if (count > 0)
-        choose_many(c, e, count);
+    if (count > 0)
+        choose_many(c, e, own, count);
     else
         choose_one(c, e, own);
 }
@@ -208,6 +255,21 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
     return *status == TARRY_OK ? e : NULL;
 }
 
+/* Whether the same end was told before: then it is told again. */
+static bool is_settled(tarry__service_call *c, tarry__service_experiment *e,
+                       const char *id, bool is_cancel)
+{
+    tarry__store_event event;
+    uint64_t round;
+    bool found = false;
+    return tarry__session_round(e->session, id, &round) == TARRY_OK &&
+           tarry__store_look(c->service->store, e->number,
+                             is_cancel ? TARRY__STORE_CANCEL
+                                       : TARRY__STORE_EXPIRE,
+                             round, &event, NULL, &found, NULL) == TARRY_OK &&
+           found;
+}
+
 static void settle(tarry__service_call *c, bool is_cancel)
 {
     tarry_error error = {""};
@@ -219,6 +281,9 @@ static void settle(tarry__service_call *c, bool is_cancel)
     if (e != NULL)
         status = is_cancel ? tarry__session_cancel(e->session, id, now, &error)
                            : tarry__session_expire(e->session, id, now, &error);
+    if ((status == TARRY_REPORTED_TWICE || status == TARRY_EXPIRED) &&
+        is_settled(c, e, id, is_cancel))
+        status = TARRY_OK;
     if (status != TARRY_OK) {
         tarry__service_say_refusal(c, status, &error);
         return;
@@ -340,4 +405,34 @@ void tarry__service_withdraw(tarry__service_call *c)
         say_arm(c, 200, name, "withdrawn");
     else
         tarry__service_say_refusal(c, status, &error);
+}
+
+/* ---- pauses ---------------------------------------------------------------*/
+
+static void pause_or_resume(tarry__service_call *c, bool pauses)
+{
+    tarry_error error = {""};
+    tarry__service_experiment *e = enter_named(c);
+    if (e == NULL)
+        return;
+    const tarry_status status =
+        tarry__session_pause(e->session, pauses, tarry__session_now(), &error);
+    if (status != TARRY_OK) {
+        tarry__service_say_refusal(c, status, &error);
+        return;
+    }
+    tarry__writer_put(&c->text, "{\"experiment\":");
+    tarry__writer_quote(&c->text, e->made->name);
+    tarry__writer_print(&c->text, ",\"paused\":%s}", pauses ? "true" : "false");
+    tarry__service_say(c, 200);
+}
+
+void tarry__service_pause(tarry__service_call *c)
+{
+    pause_or_resume(c, true);
+}
+
+void tarry__service_resume(tarry__service_call *c)
+{
+    pause_or_resume(c, false);
 }

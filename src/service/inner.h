@@ -81,6 +81,7 @@ struct tarry__service_call {
     tarry__writer text; /* the answer's body */
     tarry__service_answer answer;
     tarry__service_stream *stream; /* a part of it is asked for */
+    bool is_put_off;               /* to the next group */
     tarry__service_deliver *deliver;
     void *context;
 };
@@ -137,8 +138,9 @@ struct tarry__service {
     tarry__keys *tokens;               /* NULL: none are needed */
     tarry__service_experiment **group; /* locked by the keeper */
     size_t n_group, group_room;
-    tarry__session **sessions;             /* of the group */
-    atomic_bool is_failing;                /* the last commit did not work */
+    tarry__session **sessions; /* of the group */
+    tarry__texts ids;          /* that users gave in this group, and to whom */
+    atomic_bool is_failing;    /* the last commit did not work */
     tarry__service_histogram commits, delays;
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
                           [TARRY__SERVICE_N_CODES];
@@ -195,6 +197,8 @@ void tarry__service_cancel(tarry__service_call *call);
 void tarry__service_expire(tarry__service_call *call);
 void tarry__service_admit(tarry__service_call *call);
 void tarry__service_withdraw(tarry__service_call *call);
+void tarry__service_pause(tarry__service_call *call);
+void tarry__service_resume(tarry__service_call *call);
 void tarry__service_status(tarry__service_call *call);
 void tarry__service_pending(tarry__service_call *call);
 void tarry__service_log(tarry__service_call *call);

@@ -289,9 +289,16 @@ static void run_group(tarry__service *s, tarry__service_call *calls)
     for (tarry__service_call *c = calls; c != NULL; c = c->next)
         c->route->run(c);
     const tarry_status status = commit(s, &error);
+    if (s->ids.count > 0)
+        tarry__texts_clear(&s->ids);
     while (calls != NULL) {
         tarry__service_call *c = calls;
         calls = c->next;
+        if (c->is_put_off && status == TARRY_OK) {
+            c->is_put_off = false;
+            put(&s->keeper_queue, c);
+            continue;
+        }
         if (status != TARRY_OK)
             take_back(c, status, &error);
         finish(c);
@@ -581,6 +588,7 @@ void tarry__service_close(tarry__service *s)
     tarry__base_free(s->sessions);
     tarry__texts_clear(&s->by_name);
     tarry__texts_clear(&s->by_prefix);
+    tarry__texts_clear(&s->ids);
     tarry__keys_free(s->tokens);
     end_queue(&s->keeper_queue);
     end_queue(&s->helper_queue);

@@ -192,6 +192,9 @@ tarry_status tarry__session_choose(tarry__session *s, const char *id,
         return status;
     if (round != 0)
         return repeat(s, round, out, error);
+    if (s->is_paused)
+        return tarry__base_fail(error, TARRY_CANCELLED,
+                                "the experiment is paused");
     status = tarry__session_expire_old(s, now, error);
     if (status == TARRY_OK)
         status = tarry__session_ready(s, error); /* room again */
@@ -422,6 +425,30 @@ tarry_status tarry__session_withdraw(tarry__session *s, const char *name,
     return TARRY_OK;
 }
 
+/* ---- pauses ---------------------------------------------------------------*/
+
+tarry_status tarry__session_pause(tarry__session *s, bool pause, int64_t now,
+                                  tarry_error *error)
+{
+    const tarry_status status = tarry__session_ready(s, error);
+    if (status != TARRY_OK || s->is_paused == pause)
+        return status;
+    s->is_paused = pause;
+    s->pauses += pause;
+    tarry__session_stage(s,
+                         (tarry__store_event){.kind = pause
+                                                          ? TARRY__STORE_PAUSE
+                                                          : TARRY__STORE_RESUME,
+                                              .arm = s->pauses},
+                         now);
+    return TARRY_OK;
+}
+
+bool tarry__session_is_paused(const tarry__session *s)
+{
+    return s->is_paused;
+}
+
 /* ---- asking ---------------------------------------------------------------*/
 
 tarry_status tarry__session_pending(tarry__session *s, size_t most,
@@ -451,6 +478,12 @@ tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
     out->rounds = tarry__policy_round(s->policy) - round;
     out->seconds = found && now > e.at ? (double)(now - e.at) / 1000 : 0;
     return status;
+}
+
+tarry_status tarry__session_round(tarry__session *s, const char *id,
+                                  uint64_t *round)
+{
+    return resolve(s, id, round, NULL);
 }
 
 tarry_status tarry__session_decided_at(tarry__session *s, const char *id,

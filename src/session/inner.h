@@ -16,6 +16,8 @@ struct tarry__session {
     size_t n_staged, room;
     bool is_silent;   /* about the probability of choices */
     bool is_doubtful; /* a commit failed: probe the store before going on */
+    bool is_paused;   /* no choices are made now */
+    uint64_t pauses;  /* so far */
     int64_t last_at;  /* the session's clock */
     tarry__age expire_after;
     uint64_t expired_to;       /* rounds up to this one have been looked at */

@@ -134,6 +134,8 @@ static tarry_status replay_other(const replaying *r,
         status = tarry_policy_withdraw(p, e->arm);
         break;
     case TARRY__STORE_CHOOSE:
+    case TARRY__STORE_PAUSE: /* no affair of the policy's */
+    case TARRY__STORE_RESUME:
         break;
     }
     if (status == TARRY_NO_MEMORY)
@@ -165,6 +167,25 @@ static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
     return status;
 }
 
+/* Pauses are numbered; the last may have ended. */
+static tarry_status load_pauses(tarry__session *s, tarry_error *error)
+{
+    tarry__store_event e;
+    tarry_status status;
+    bool found = true, ended = true;
+    s->pauses = 0;
+    while ((status = tarry__store_look(s->store, s->experiment,
+                                       TARRY__STORE_PAUSE, s->pauses + 1, &e,
+                                       NULL, &found, error)) == TARRY_OK &&
+           found)
+        s->pauses++;
+    if (status == TARRY_OK && s->pauses > 0)
+        status = tarry__store_look(s->store, s->experiment, TARRY__STORE_RESUME,
+                                   s->pauses, &e, NULL, &ended, error);
+    s->is_paused = !ended;
+    return status;
+}
+
 static void unload(tarry__session *s)
 {
     tarry_policy_free(s->policy);
@@ -182,6 +203,8 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
     tarry_status status = from_start ? TARRY_OK : load_snapshot(s, error);
     if (status == TARRY_OK)
         status = load_arms(s, s->policy == NULL, error);
+    if (status == TARRY_OK)
+        status = load_pauses(s, error);
     const uint64_t seq =
         s->snapshot_seq > 0 ? s->snapshot_seq : s->made->n_arms;
     if (status == TARRY_OK)

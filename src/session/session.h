@@ -65,7 +65,7 @@ typedef struct {
 } tarry__session_choice_made;
 
 /* `id`: the user's own, or NULL.  TARRY_BAD_ARGUMENT, TARRY_HORIZON_REACHED,
- * TARRY_NO_MEMORY. */
+ * TARRY_CANCELLED (paused), TARRY_NO_MEMORY. */
 tarry_status tarry__session_choose(tarry__session *s, const char *id,
                                    int64_t now, tarry__session_choice_made *out,
                                    tarry_error *error);
@@ -96,6 +96,12 @@ tarry_status tarry__session_admit(tarry__session *s, const char *name,
                                   int64_t now, tarry_error *error);
 tarry_status tarry__session_withdraw(tarry__session *s, const char *name,
                                      int64_t now, tarry_error *error);
+
+/* From now on choices are refused with TARRY_CANCELLED, but for repeated ones;
+ * or no more.  What is so already is no event. */
+tarry_status tarry__session_pause(tarry__session *s, bool pause, int64_t now,
+                                  tarry_error *error);
+bool tarry__session_is_paused(const tarry__session *s);
 
 /* Expires what is older than the experiment's age. */
 tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
@@ -130,7 +136,9 @@ tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
                                      tarry__session_description *out,
                                      tarry_error *error);
 
-/* When the choice of an id was made; TARRY_UNKNOWN_ROUND. */
+/* The round of an id, and when its choice was made; TARRY_UNKNOWN_ROUND. */
+tarry_status tarry__session_round(tarry__session *s, const char *id,
+                                  uint64_t *round);
 tarry_status tarry__session_decided_at(tarry__session *s, const char *id,
                                        int64_t *at);
 

@@ -106,6 +106,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
     if (json != NULL) {
         add_certificate(&v, json);
         add_made_with(&v, json);
+        json_object_set_new(json, "paused", json_boolean(s->is_paused));
     }
     return json;
 }

@@ -5,8 +5,8 @@
 
 /* ---- kinds of events ------------------------------------------------------*/
 
-static const char *const kinds[] = {"choose", "observe", "cancel",
-                                    "expire", "admit",   "withdraw"};
+static const char *const kinds[] = {"choose", "observe",  "cancel", "expire",
+                                    "admit",  "withdraw", "pause",  "resume"};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 const char *tarry__store_event_name(tarry__store_event_kind kind)

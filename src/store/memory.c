@@ -293,6 +293,17 @@ static void copy_id(const log_of *l, size_t place, char *id)
         strncat(id, l->extra[low].text, TARRY__STORE_ID_ROOM - 1);
 }
 
+/* A pause or its end, by its number; there are few. */
+static size_t find_pause(const log_of *l, tarry__store_event_kind kind,
+                         uint64_t number)
+{
+    size_t place = l->count;
+    while (place > 0 && (l->record[place - 1].kind != kind ||
+                         l->record[place - 1].arm != number))
+        place--;
+    return place;
+}
+
 static tarry_status look(void *state, uint64_t experiment,
                          tarry__store_event_kind kind, uint64_t round,
                          tarry__store_event *event, char *id, bool *found,
@@ -301,6 +312,13 @@ static tarry_status look(void *state, uint64_t experiment,
     const log_of *l = &((memory *)state)->log[experiment - 1];
     (void)error;
     *found = false;
+    if (kind >= TARRY__STORE_PAUSE) {
+        const size_t place = find_pause(l, kind, round);
+        *found = place != 0;
+        if (*found)
+            *event = event_at(l, place);
+        return TARRY_OK;
+    }
     if (l->first == 0 || round < l->first || round - l->first >= l->n_rounds)
         return TARRY_OK;
     size_t place = kind == TARRY__STORE_CHOOSE ? l->choice[round - l->first]

@@ -16,12 +16,14 @@
 #include "tarry/status.h"
 
 typedef enum {
-    TARRY__STORE_CHOOSE,  /* an arm was chosen for a round */
-    TARRY__STORE_OBSERVE, /* its loss was reported */
-    TARRY__STORE_CANCEL,  /* it was never shown */
-    TARRY__STORE_EXPIRE,  /* its loss is taken as never coming */
-    TARRY__STORE_ADMIT,   /* an arm is there from now on */
-    TARRY__STORE_WITHDRAW /* and no more */
+    TARRY__STORE_CHOOSE,   /* an arm was chosen for a round */
+    TARRY__STORE_OBSERVE,  /* its loss was reported */
+    TARRY__STORE_CANCEL,   /* it was never shown */
+    TARRY__STORE_EXPIRE,   /* its loss is taken as never coming */
+    TARRY__STORE_ADMIT,    /* an arm is there from now on */
+    TARRY__STORE_WITHDRAW, /* and no more */
+    TARRY__STORE_PAUSE,    /* no choices from now on; `arm` counts the pauses */
+    TARRY__STORE_RESUME    /* and again; `arm` is the pause that ends */
 } tarry__store_event_kind;
 
 /* "choose", "observe", ...; false: no kind has that name. */
@@ -121,7 +123,8 @@ tarry_status tarry__store_scan_arms(
     tarry_status (*take)(void *context, const tarry__store_event *event),
     void *context, tarry_error *error);
 
-/* Finds the choice of a round, or an event of another kind that belongs to it,
+/* Finds the choice of a round, or an event of another kind that belongs to it
+ * (a pause by its number, given as the round),
  * without its text; `id`, if not NULL, has room for TARRY__STORE_ID_ROOM and
  * gets the user's own id of a choice, or "".  *found tells; TARRY_OK whether or
  * not. */

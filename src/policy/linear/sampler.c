@@ -44,10 +44,10 @@ static tarry_status open_memory(tarry__sampler *s,
     s->z = tarry__base_zalloc(tarry__linear_stride(n), sizeof *s->z);
     s->draw = tarry__base_alloc(n, sizeof *s->draw);
     s->before = tarry__base_zalloc(2 * n + 1, sizeof *s->before);
-    s->others =
-        tarry__base_alloc(others_span(n) * 2 * (n / 2 + 1), sizeof *s->others);
+    s->normals_others = tarry__base_alloc(others_span(n) * 2 * (n / 2 + 1),
+                                          sizeof *s->normals_others);
     if (s->tiles == NULL || s->normals == NULL || s->z == NULL ||
-        s->draw == NULL || s->before == NULL || s->others == NULL)
+        s->draw == NULL || s->before == NULL || s->normals_others == NULL)
         return TARRY_NO_MEMORY;
     tarry__sampler_narrowed(s);
     return TARRY_OK;
@@ -78,6 +78,7 @@ void tarry__sampler_narrowed(void *state)
     tarry__sampler *s = state;
     const size_t count = tarry__policy_n_choices(s->problem);
     s->n_tiles = tarry__linear_n_tiles(count);
+    s->has_others = false;
     tarry__linear_tiles_fill(s->tiles, s->problem->arms, s->problem->dim,
                              s->problem->active, 0, count);
 }
@@ -105,7 +106,7 @@ void tarry__sampler_clear(void *state)
     tarry__base_free(s->z);
     tarry__base_free(s->draw);
     tarry__base_free(s->before);
-    tarry__base_free(s->others);
+    tarry__base_free(s->normals_others);
 }
 
 void tarry__sampler_archive(void *state, const tarry__policy_type *type,
@@ -190,38 +191,44 @@ static size_t draw_other(tarry__sampler *s, const double *normals,
         s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value));
 }
 
-/* Of `count` draws from number `first` on, how many chose this arm. */
-static uint64_t count_others(tarry__sampler *s, uint64_t first, size_t count,
-                             size_t arm, double root)
+/* The arms that the draws from number `first` on choose. */
+static void draw_others(tarry__sampler *s, uint64_t first, double root)
 {
-    const size_t n = s->ridge.n, blocks = n / 2 + 1;
-    const tarry_random at = {.seed = s->problem->seed,
-                             .run = s->problem->run,
-                             .round = first * blocks,
-                             .stream = TARRY__POLICY_STREAM_OTHERS};
-    uint64_t same = 0;
-    tarry__random_normal_rounds(&at, count * blocks, s->others);
-    for (size_t i = 0; i < count; i++)
-        same += draw_other(s, s->others + i * 2 * blocks, s->before + n + 1,
-                           root) == arm;
-    return same;
+    const size_t n = s->ridge.n, blocks = n / 2 + 1, span = others_span(n);
+    for (size_t i = 0; i < TARRY_PROBABILITY_DRAWS; i++) {
+        const size_t left = TARRY_PROBABILITY_DRAWS - i;
+        const tarry_random at = {.seed = s->problem->seed,
+                                 .run = s->problem->run,
+                                 .round = (first + i) * blocks,
+                                 .stream = TARRY__POLICY_STREAM_OTHERS};
+        if (i % span == 0)
+            tarry__random_normal_rounds(
+                &at, (left < span ? left : span) * blocks, s->normals_others);
+        s->others[i] =
+            (uint32_t)draw_other(s, s->normals_others + i % span * 2 * blocks,
+                                 s->before + n + 1, root);
+    }
 }
 
+/* Where plays do not change V, the chances stay until the next loss; then the
+ * draws are numbered by the losses, so that they are the same ones after a
+ * restart. */
 double tarry__sampler_share(tarry__sampler *s, uint64_t round, size_t arm,
                             bool counted)
 {
-    const size_t n = s->ridge.n;
-    double *u = s->before + n + 1, root = 0;
-    uint64_t same = 1;
-    memset(s->z, 0, tarry__linear_stride(n) * sizeof *s->z);
+    const size_t stride = tarry__linear_stride(s->ridge.n);
+    uint64_t number = counted ? round : s->ridge.added, same = 1;
+    double root = 0;
+    memset(s->z, 0, stride * sizeof *s->z);
     if (counted)
-        root = taken(s, s->problem->arms + arm * n, u);
-    memset(s->z, 0, tarry__linear_stride(n) * sizeof *s->z);
-    const size_t span = others_span(n);
-    for (size_t i = 0; i < TARRY_PROBABILITY_DRAWS; i += span) {
-        const size_t left = TARRY_PROBABILITY_DRAWS - i;
-        same += count_others(s, round * TARRY_PROBABILITY_DRAWS + i,
-                             left < span ? left : span, arm, root);
-    }
+        root = taken(s, s->problem->arms + arm * s->ridge.n,
+                     s->before + s->ridge.n + 1);
+    memset(s->z, 0, stride * sizeof *s->z);
+    if (counted || !s->has_others || s->others_after != number)
+        draw_others(s, number * TARRY_PROBABILITY_DRAWS, root);
+    s->has_others = !counted;
+    s->others_after = number;
+    for (size_t i = 0; i < TARRY_PROBABILITY_DRAWS; i++)
+        same += s->others[i] == arm;
     return (double)same / (TARRY_PROBABILITY_DRAWS + 1);
 }

@@ -17,7 +17,12 @@ typedef struct {
     size_t span;    /* 0: none drawn yet */
     double *before; /* theta and scale of the last draw, which plays may move;
                        and room for a vector */
-    double *others; /* normals of draws that might have been */
+    /* Draws that might have been: normals, the arms chosen, and after how many
+     * losses these were drawn. */
+    double *normals_others;
+    uint32_t others[TARRY_PROBABILITY_DRAWS];
+    uint64_t others_after;
+    bool has_others;
 } tarry__sampler;
 
 /* Reads the settings lambda and v. */

@@ -1,0 +1,952 @@
+"""`tarry serve`: the contract, spoken byte by byte; limits, tokens, restarts,
+and a full disk."""
+import concurrent.futures
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from lab import LabTest, tarry
+from wire import ARMS, SANITIZED, Closed, Server, Talk
+
+PROBLEM = "application/problem+json"
+
+
+class ServeTest(LabTest):
+    options = ()
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.open(*self.options)
+
+    def open(self, *options, **more):
+        server = Server(self.folder, *options, **more)
+        self.addCleanup(self.finish, server)
+        return server
+
+    def finish(self, server):
+        code, error = server.stop()
+        if code != -signal.SIGKILL:
+            self.assertEqual(code, 0, error)
+        self.assertNotIn("Sanitizer", error)
+
+    def call(self, *arguments, **named):
+        return self.server.call(*arguments, **named)
+
+    def is_problem(self, answer, status, code=None):
+        self.assertEqual(answer.status, status, answer)
+        self.assertEqual(answer.headers["content-type"], PROBLEM)
+        body = answer.json
+        self.assertLessEqual({"type", "title", "status", "detail", "code"},
+                             set(body))
+        self.assertEqual(body["status"], status)
+        if code is not None:
+            self.assertEqual(body["code"], code, answer)
+        return body
+
+    def decide(self, body=None, name="colours"):
+        return self.call("POST", "/v1/experiments/%s/decisions" % name,
+                         {} if body is None else body)
+
+    def feedback(self, body):
+        return self.call("POST", "/v1/feedback", body)
+
+    def ok(self, answer, status=200):
+        self.assertEqual(answer.status, status, answer)
+        return answer.json
+
+
+class Contract(ServeTest):
+
+    def setUp(self):
+        super().setUp()
+        self.ok(self.server.create(), 201)
+
+    def test_an_experiment_is_made_and_shown(self):
+        made = self.server.create("other", horizon=1000, seed=7,
+                                  range=[0, 10], objective="maximize",
+                                  expire_after="3d")
+        self.assertEqual(made.headers["location"], "/v1/experiments/other")
+        shown = self.ok(self.call("GET", "/v1/experiments/other"))
+        for key, value in {"name": "other", "policy": "lints", "seed": 7,
+                           "range": [0, 10], "objective": "maximize",
+                           "horizon": 1000, "expire_after": "3d", "arms": 3,
+                           "dim": 2, "decisions": 0, "pending": 0}.items():
+            self.assertEqual(shown[key], value, key)
+        self.assertEqual(shown["status"]["round"], 0)
+        listed = self.ok(self.call("GET", "/v1/experiments"))["experiments"]
+        self.assertEqual([e["name"] for e in listed], ["colours", "other"])
+
+    def test_experiments_are_refused_with_a_reason(self):
+        create = self.server.create
+        self.is_problem(create(), 409, "exists")
+        for more in ({"name": ""}, {"name": "a/b"}, {"name": "-a"},
+                     {"name": "x" * 64}, {"name": "é"}, {"name": 3},
+                     {"arms": []}, {"arms": {}}, {"arms": [3]},
+                     {"arms": [{"name": "a", "features": []}]},
+                     {"arms": [{"name": "a", "features": [1]},
+                               {"name": "a", "features": [2]}]},
+                     {"arms": [{"name": "a", "features": [1]},
+                               {"name": "b", "features": [1, 2]}]},
+                     {"arms": [{"name": "a", "features": ["1"]}]},
+                     {"arms": [{"name": "a", "features": [1], "x": 1}]},
+                     {"policy": "nonsense"}, {"policy": "lints:x=1"},
+                     {"policy": 3}, {"range": [1, 0]}, {"range": [1]},
+                     {"range": "0,1"}, {"objective": "best"},
+                     {"horizon": -1}, {"horizon": 1.5}, {"horizon": 0},
+                     {"horizon": 10, "confidence": 0.9},
+                     {"confidence": 2}, {"confidence": "high"},
+                     {"seed": -1}, {"expire_after": "soon"},
+                     {"expire_after": 3}, {"dim": 3}, {"colour": "red"}):
+            with self.subTest(more):
+                self.is_problem(create(**{"name": "new", **more}), 422)
+        self.assertEqual(len(self.ok(self.call(
+            "GET", "/v1/experiments"))["experiments"]), 1)
+
+    def test_arms_may_do_without_features_or_names(self):
+        self.ok(self.call("POST", "/v1/experiments", {
+            "name": "plain", "policy": "lints",
+            "arms": [{"name": "a"}, {"name": "b"}]}), 201)
+        self.assertIn(self.ok(self.decide(name="plain"), 201)["arm"],
+                      ("a", "b"))
+        self.ok(self.call("POST", "/v1/experiments", {
+            "name": "numbers", "policy": "lints",
+            "arms": [{"features": [1, 0]}, {"features": [0, 1]}]}), 201)
+        self.assertIn(self.ok(self.decide(name="numbers"), 201)["arm"], (0, 1))
+
+    def test_a_decision_and_its_outcome(self):
+        first = self.ok(self.decide(), 201)
+        self.assertEqual(set(first), {"id", "arm", "probability", "round",
+                                      "decided_at"})
+        self.assertEqual(first["round"], 1)
+        self.assertIn(first["arm"], [arm["name"] for arm in ARMS])
+        self.assertTrue(0 < first["probability"] <= 1)
+        self.assertRegex(first["decided_at"],
+                         r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        told = {"id": first["id"], "loss": 0.25}
+        self.assertEqual(self.ok(self.feedback(told)),
+                         {"id": first["id"], "status": "applied"})
+        self.assertEqual(self.ok(self.feedback(told))["status"], "duplicate")
+        self.is_problem(self.feedback({**told, "loss": 0.5}), 409, "conflict")
+        status = self.ok(self.call("GET",
+                                   "/v1/experiments/colours/status"))
+        self.assertEqual((status["round"], status["pending"], status["used"]),
+                         (1, 0, 1))
+
+    def test_an_id_of_ones_own_is_the_same_decision(self):
+        first = self.decide({"id": "mine"})
+        self.assertEqual(first.status, 201)
+        self.assertEqual(first.json["id"], "mine")
+        again = self.decide({"id": "mine"})
+        self.assertEqual((again.status, again.json), (200, first.json))
+        self.is_problem(self.decide({"id": "mine", "count": 2}), 409,
+                        "conflict")
+        self.ok(self.server.create("other"), 201)
+        self.is_problem(self.decide({"id": "mine"}, "other"), 409, "conflict")
+        self.assertEqual(self.ok(self.call(
+            "GET", "/v1/experiments/colours/status"))["round"], 1)
+        self.assertEqual(self.ok(self.feedback(
+            {"id": "mine", "loss": 1}))["status"], "applied")
+        for bad in ("", "a b", "x" * 65, "é", "17", "colours:1", 5):
+            with self.subTest(bad):
+                self.is_problem(self.decide({"id": bad}), 422)
+
+    def test_a_lease(self):
+        many = self.ok(self.decide({"count": 1000}), 201)["decisions"]
+        self.assertEqual([d["round"] for d in many], list(range(1, 1001)))
+        self.assertEqual(len({d["id"] for d in many}), 1000)
+        for bad in (0, -1, 1.5, 10001, "3", True):
+            with self.subTest(bad):
+                self.is_problem(self.decide({"count": bad}), 422)
+        first = self.decide({"id": "lease", "count": 3})
+        self.assertEqual(first.status, 201)
+        self.assertEqual([d["id"] for d in first.json["decisions"]],
+                         ["lease.0", "lease.1", "lease.2"])
+        again = self.decide({"id": "lease", "count": 3})
+        self.assertEqual((again.status, again.json), (200, first.json))
+        for other in ({"count": 2}, {"count": 4}, {}):
+            self.is_problem(self.decide({"id": "lease", **other}), 409)
+
+    def test_outcomes_in_a_list(self):
+        many = self.ok(self.decide({"count": 4}), 201)["decisions"]
+        ids = [d["id"] for d in many]
+        found = self.ok(self.feedback([
+            {"id": ids[0], "loss": 0.5}, {"id": ids[0], "loss": 0.5},
+            {"id": ids[0], "loss": 0.25}, {"id": "nobody", "loss": 0},
+            {"id": ids[1], "loss": 1.5}, {"id": ids[1], "reward": 1},
+            {"id": ids[1]}, {"loss": 1}, 17, None,
+            {"id": ids[1], "loss": "0"}, {"id": ids[1], "loss": -1}]))
+        self.assertEqual([r["status"] for r in found["results"]],
+                         ["applied", "duplicate", "conflict", "unknown",
+                          "invalid", "invalid", "invalid", "invalid",
+                          "invalid", "invalid", "invalid", "applied"])
+        self.assertEqual([r["id"] for r in found["results"][:4]],
+                         [ids[0], ids[0], ids[0], "nobody"])
+        self.assertEqual(self.ok(self.feedback([])), {"results": []})
+        item = {"id": "nobody", "loss": 0}
+        self.assertEqual(len(self.ok(self.feedback([item] * 1000))
+                             ["results"]), 1000)
+        self.is_problem(self.feedback([item] * 1001), 422, "too_many")
+
+    def test_outcomes_are_refused_with_a_reason(self):
+        id = self.ok(self.decide(), 201)["id"]
+        self.is_problem(self.feedback({"id": "nobody", "loss": 0}), 404,
+                        "unknown_id")
+        self.is_problem(self.feedback({"id": "colours:99", "loss": 0}), 404)
+        self.is_problem(self.feedback({"id": "99", "loss": 0}), 404)
+        for body in ({"loss": 1}, {"id": id}, {"id": id, "loss": 2},
+                     {"id": id, "loss": "1"}, {"id": id, "loss": None},
+                     {"id": id, "reward": 1}, {"id": id, "loss": 1, "x": 1},
+                     {"id": id, "loss": 1, "reward": 1}, {"id": 7, "loss": 1},
+                     {"id": id, "loss": True}, "text", 17):
+            with self.subTest(body):
+                self.is_problem(self.feedback(body), 422)
+        for number in (b"NaN", b"Infinity", b"-Infinity", b"1e999"):
+            with self.subTest(number):
+                self.is_problem(self.feedback(
+                    b'{"id":"%s","loss":%s}' % (id.encode(), number)), 422)
+        for text in (b"{", b"", b"[1,]", b'{"id":"a","id":"b"}', b"{}x",
+                     b'{"id":"\xff"}', b"\xef\xbb\xbf{}", b"nul", b"'a'",
+                     b"[" * 5000, b"01", b'{"a":"\x00"}'):
+            if text:
+                with self.subTest(text[:20]):
+                    self.is_problem(self.feedback(text), 400, "bad_json")
+        self.assertEqual(self.ok(self.call(
+            "GET", "/v1/experiments/colours/status"))["pending"], 1)
+
+    def test_rewards_where_they_belong(self):
+        self.ok(self.server.create("up", objective="maximize", range=[0, 5]),
+                201)
+        id = self.ok(self.decide(name="up"), 201)["id"]
+        self.is_problem(self.feedback({"id": id, "loss": 1}), 422)
+        self.is_problem(self.feedback({"id": id, "reward": 6}), 422)
+        self.ok(self.feedback({"id": id, "reward": 5}))
+        lines = self.log("up")
+        self.assertEqual(lines[-1]["reward"], 5)
+
+    def log(self, name):
+        answer = self.call("GET", "/v1/experiments/%s/log" % name)
+        self.assertEqual(answer.status, 200)
+        self.assertIn("ndjson", answer.headers["content-type"])
+        return [json.loads(line) for line in answer.body.splitlines()]
+
+    def test_ends_without_an_outcome(self):
+        ids = [d["id"] for d in
+               self.ok(self.decide({"count": 3}), 201)["decisions"]]
+        path = "/v1/decisions/%s/%s"
+        for _ in range(2):  # a repeated one is harmless
+            self.assertEqual(self.ok(self.call(
+                "POST", path % (ids[0], "cancel")))["status"], "cancelled")
+            self.assertEqual(self.ok(self.call(
+                "POST", path % (ids[1], "expire"), {}))["status"], "expired")
+        self.is_problem(self.feedback({"id": ids[0], "loss": 0}), 409)
+        self.assertEqual(self.ok(self.feedback(
+            {"id": ids[1], "loss": 0}))["status"], "late")
+        self.is_problem(self.call("POST", path % (ids[1], "cancel")), 409)
+        self.is_problem(self.call("POST", path % ("nobody", "cancel")), 404)
+        odd = self.ok(self.decide({"id": "a/b%c?d"}), 201)["id"]
+        self.ok(self.call("POST", path % ("a%2Fb%25c%3Fd", "cancel")))
+        self.assertEqual(odd, "a/b%c?d")
+
+    def test_arms_come_and_go(self):
+        arms = "/v1/experiments/colours/arms"
+        new = {"name": "white", "features": [0.5, 0.5]}
+        self.ok(self.call("POST", arms, new), 201)
+        self.is_problem(self.call("POST", arms, new), 409, "exists")
+        for bad in ({**new, "name": "x", "features": [1]}, {"name": "x"},
+                    {"features": [1, 1]}, {**new, "name": ""},
+                    {**new, "name": "x", "features": ["a", 1]}):
+            self.is_problem(self.call("POST", arms, bad), 422)
+        self.ok(self.call("DELETE", arms + "/light%20green"))
+        self.is_problem(self.call("DELETE", arms + "/light%20green"), 404)
+        self.is_problem(self.call("DELETE", arms + "/none"), 404)
+        status = self.ok(self.call("GET", "/v1/experiments/colours/status"))
+        self.assertEqual(status["arms"], ["red", "blue", "white"])
+
+    def test_a_pause_is_kept(self):
+        path = "/v1/experiments/colours/"
+        self.ok(self.decide({"id": "before"}), 201)
+        for _ in range(2):
+            self.assertTrue(self.ok(self.call("POST", path + "pause"))
+                            ["paused"])
+        self.is_problem(self.decide(), 409, "paused")
+        self.server.stop()
+        self.server.start()
+        self.is_problem(self.decide(), 409, "paused")
+        self.is_problem(self.decide({"count": 3}), 409, "paused")
+        self.ok(self.decide({"id": "before"}), 200)
+        self.ok(self.feedback({"id": "before", "loss": 0}))
+        self.assertTrue(self.ok(self.call("GET", path + "status"))["paused"])
+        self.ok(self.call("POST", path + "resume", {}))
+        self.ok(self.decide(), 201)
+        self.ok(self.call("POST", path + "pause"))
+        self.server.kill()
+        self.server.start()
+        self.is_problem(self.decide(), 409, "paused")
+        self.ok(self.call("POST", path + "resume", {}))
+        self.ok(self.decide(), 201)
+        self.is_problem(self.call("POST", "/v1/experiments/no/pause"), 404)
+
+    def test_pending_and_log(self):
+        self.ok(self.decide({"id": "mine"}), 201)
+        self.ok(self.decide({"count": 4}), 201)
+        self.ok(self.feedback({"id": "mine", "loss": 0.125}))
+        path = "/v1/experiments/colours/"
+        found = self.ok(self.call("GET", path + "pending?limit=2"))
+        self.assertEqual(found["count"], 4)
+        self.assertEqual([p["id"] for p in found["pending"]],
+                         ["colours:2", "colours:3"])
+        self.assertEqual(set(found["pending"][0]),
+                         {"id", "arm", "rounds", "seconds"})
+        self.assertEqual(len(self.ok(self.call(
+            "GET", path + "pending"))["pending"]), 4)
+        for bad in ("limit=x", "limit=-1", "limit=1e9", "limits=2", "limit"):
+            self.is_problem(self.call("GET", path + "pending?" + bad), 422)
+        lines = self.log("colours")
+        self.assertEqual([line["seq"] for line in lines],
+                         list(range(1, len(lines) + 1)))
+        self.assertEqual([line["event"] for line in lines],
+                         ["admit"] * 3 + ["choose"] * 5 + ["observe"])
+        self.assertEqual((lines[-1]["id"], lines[-1]["loss"]), ("mine", 0.125))
+        self.assertEqual(lines[3]["id"], "mine")
+
+    def test_a_long_log_comes_in_parts(self):
+        self.ok(self.decide({"count": 5000}), 201)
+        lines = self.log("colours")
+        self.assertEqual(len(lines), 5003)
+        self.assertEqual([line["seq"] for line in lines],
+                         list(range(1, 5004)))
+        with self.server.talk() as talk:
+            talk.send(b"GET /v1/experiments/colours/log HTTP/1.0\r\n\r\n")
+            talk.until(b"\r\n\r\n")
+            body = talk.rest
+            talk.rest = b""
+            while True:
+                try:
+                    talk.more()
+                except Closed:
+                    break
+            self.assertEqual((body + talk.rest).count(b"\n"), 5003)
+
+    def test_what_is_not_there(self):
+        for method, path in (("GET", "/nothing"), ("GET", "/v1"),
+                             ("GET", "/v1/experiments/"),
+                             ("GET", "/v1/experiments/none"),
+                             ("GET", "/v1/experiments/none/status"),
+                             ("GET", "/v1/experiments/none/pending"),
+                             ("GET", "/v1/experiments/none/log"),
+                             ("GET", "/../etc/passwd"),
+                             ("GET", "/v1/experiments/%zz"),
+                             ("GET", "/v1/experiments/%00"),
+                             ("DELETE", "/v1/experiments/none/arms/a"),
+                             ("POST", "/v1/decisions//cancel")):
+            with self.subTest(path):
+                self.is_problem(self.call(method, path), 404)
+        self.is_problem(self.decide(name="none"), 404, "unknown_experiment")
+
+    def test_methods(self):
+        for method, path, allow in (
+                ("GET", "/v1/feedback", "POST"),
+                ("PUT", "/v1/experiments", "GET, HEAD, POST"),
+                ("DELETE", "/v1/experiments/colours", "GET, HEAD"),
+                ("POST", "/healthz", "GET, HEAD"),
+                ("BREW", "/metrics", "GET, HEAD"),
+                ("OPTIONS", "/v1/feedback", "POST")):
+            with self.subTest(method + path):
+                answer = self.call(method, path, {})
+                self.is_problem(answer, 405)
+                self.assertIn(answer.headers["allow"], (
+                    allow, "POST, GET, HEAD"))
+        head = self.call("HEAD", "/healthz")
+        self.assertEqual((head.status, head.body), (200, b""))
+        self.assertGreater(int(head.headers["content-length"]), 0)
+        with self.server.talk() as talk:
+            talk.call("HEAD", "/v1/experiments/colours/log")
+            self.assertEqual(talk.call("GET", "/healthz").status, 200)
+
+    def test_health_and_metrics(self):
+        self.assertEqual(self.ok(self.call("GET", "/healthz")),
+                         {"status": "ok"})
+        self.ok(self.call("GET", "/readyz"))
+        ids = [d["id"] for d in
+               self.ok(self.decide({"count": 3}), 201)["decisions"]]
+        self.ok(self.feedback([{"id": ids[0], "loss": 0},
+                               {"id": ids[0], "loss": 0},
+                               {"id": "x", "loss": 0}]))
+        answer = self.call("GET", "/metrics")
+        self.assertIn("text/plain", answer.headers["content-type"])
+        text = answer.body.decode()
+        for line in ('tarry_decisions_total{experiment="colours"} 3',
+                     'tarry_feedback_total{experiment="colours",'
+                     'status="applied"} 1',
+                     'tarry_feedback_total{experiment="colours",'
+                     'status="duplicate"} 1',
+                     'tarry_feedback_total{experiment="",status="unknown"} 1',
+                     'tarry_pending{experiment="colours"} 2',
+                     "tarry_feedback_delay_seconds_count 1",
+                     'tarry_feedback_delay_seconds_bucket{le="+Inf"} 1',
+                     'tarry_http_requests_total{route="POST /v1/feedback",'
+                     'code="200"} 1'):
+            self.assertIn(line + "\n", text)
+        for name in ("tarry_pending_oldest_seconds",
+                     "tarry_store_commit_seconds_bucket", "tarry_build_info"):
+            self.assertIn(name + "{", text)
+        seen = set()
+        for line in text.splitlines():  # a metric's lines stand together
+            if line.startswith("# HELP"):
+                self.assertNotIn(line.split()[2], seen)
+                seen.add(line.split()[2])
+
+    def test_what_is_too_old_expires_by_itself(self):
+        self.ok(self.server.create("brief", expire_after="300ms"), 201)
+        self.ok(self.decide(name="brief"), 201)
+        for _ in range(100):
+            time.sleep(0.1)
+            status = self.log("brief")[-1]["event"]
+            if status == "expire":
+                break
+        self.assertEqual(status, "expire")
+
+    def test_the_horizon(self):
+        self.ok(self.server.create("short", horizon=2), 201)
+        self.assertEqual(len(self.ok(self.decide({"count": 5}, "short"), 201)
+                             ["decisions"]), 2)
+        self.is_problem(self.decide(name="short"), 409, "horizon_reached")
+        self.is_problem(self.decide({"count": 5}, "short"), 409,
+                        "horizon_reached")
+
+    def test_what_is_to_come_is_refused(self):
+        self.is_problem(self.decide({"arms": ARMS}), 422, "contextual")
+        self.is_problem(self.call("POST", "/v1/experiments",
+                                  {"name": "c", "dim": 3}), 422, "contextual")
+
+    def test_a_request_has_a_name(self):
+        own = self.call("GET", "/healthz", headers=["X-Request-Id: abc-1"])
+        self.assertEqual(own.headers["x-request-id"], "abc-1")
+        made = self.call("GET", "/healthz", headers=['X-Request-Id: a"b'])
+        self.assertRegex(made.headers["x-request-id"], "^[0-9a-f]{16}$")
+
+    def test_pages_of_others_may_not_change_anything(self):
+        path = "/v1/experiments/colours/decisions"
+        for header in ("Origin: http://evil.example",
+                       "Sec-Fetch-Site: cross-site", "Origin: null"):
+            self.is_problem(self.call("POST", path, {}, headers=[header]),
+                            403, "foreign_origin")
+        self.ok(self.call("POST", path, {},
+                          headers=["Origin: http://localhost"]), 201)
+
+    def test_restarts_go_on_where_it_was(self):
+        with self.server.talk() as talk:
+            path = "/v1/experiments/colours/decisions"
+            before = [talk.call("POST", path, {}).json for _ in range(20)]
+            for d in before[:10]:
+                talk.call("POST", "/v1/feedback", {"id": d["id"], "loss": 0.1})
+        self.assertEqual(self.server.stop()[0], 0)
+        copy = os.path.join(self.folder, "copy.db")
+        with open(self.server.store, "rb") as a, open(copy, "wb") as b:
+            b.write(a.read())
+        twin = self.open(store=copy)
+        self.server.start()
+        for server in (self.server, twin):
+            status = server.call("GET", "/v1/experiments/colours/status").json
+            self.assertEqual((status["round"], status["pending"]), (20, 10))
+        for i in range(5):  # and both choose the same
+            one, two = (s.call("POST", path, {}).json
+                        for s in (self.server, twin))
+            for key in ("id", "arm", "probability", "round"):
+                self.assertEqual(one[key], two[key])
+            self.server.kill()
+            self.server.start()
+
+    def test_the_store_is_for_one(self):
+        self.refused("serve", "--store", self.server.store, "--listen",
+                     "127.0.0.1:0", says=["process"], code=1)
+        self.server.stop()
+        found = tarry("store", "check", self.server.store)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.server.start()
+
+
+class Wire(ServeTest):
+    """Framing, limits and slow clients."""
+    options = ("--request-timeout", "2", "--max-body", "10000",
+               "--max-connections", "300")
+
+    def setUp(self):
+        super().setUp()
+        self.ok(self.server.create(), 201)
+
+    def send(self, data):
+        with self.server.talk() as talk:
+            talk.send(data)
+            answer = talk.read()
+            if answer.status in (400, 411, 413, 414, 417, 431, 505):
+                self.assertTrue(talk.ends(), data[:60])
+                self.assertEqual(answer.headers["connection"], "close")
+            return answer
+
+    def test_what_can_be_read_in_two_ways_is_refused(self):
+        post = b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+        host = b"Host: x\r\n"
+        bad = {
+            "bare LF": b"GET /healthz HTTP/1.1\nHost: x\n\n",
+            "bare LF in the first line": b"GET /healthz HTTP/1.1\n" + host +
+            b"\r\n",
+            "bare LF after a field": b"GET /healthz HTTP/1.1\r\nHost: x\n\r\n",
+            "bare LF at the end": b"GET /healthz HTTP/1.1\r\nHost: x\r\n\n",
+            "bare CR": b"GET /healthz HTTP/1.1\r\nHost: x\rA: b\r\n\r\n",
+            "bare CR at the end of a line":
+                b"GET /healthz HTTP/1.1\rHost: x\r\n\r\n",
+            "a blank line first": b"\r\nGET /healthz HTTP/1.1\r\n" + host +
+            b"\r\n",
+            "two lengths": post + host + b"Content-Length: 2\r\n"
+            b"Content-Length: 2\r\n\r\n{}",
+            "two different lengths": post + host + b"Content-Length: 2\r\n"
+            b"Content-Length: 3\r\n\r\n{}",
+            "a list of lengths": post + host +
+            b"Content-Length: 2, 2\r\n\r\n{}",
+            "length and coding": post + host + b"Content-Length: 2\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n{}",
+            "coding and length": post + host + b"Transfer-Encoding: chunked"
+            b"\r\nContent-Length: 2\r\n\r\n{}",
+            "a sign": post + host + b"Content-Length: +2\r\n\r\n{}",
+            "a negative length": post + host + b"Content-Length: -2\r\n\r\n",
+            "a letter": post + host + b"Content-Length: 2x\r\n\r\n{}",
+            "hex": post + host + b"Content-Length: 0x2\r\n\r\n{}",
+            "no length": post + host + b"Content-Length:\r\n\r\n{}",
+            "a fraction": post + host + b"Content-Length: 2.0\r\n\r\n{}",
+            "a huge length": post + host + b"Content-Length: " + b"9" * 30 +
+            b"\r\n\r\n",
+            "a blank before the colon": post + host +
+            b"Content-Length : 2\r\n\r\n{}",
+            "a tab before the colon": post + host +
+            b"Content-Length\t: 2\r\n\r\n{}",
+            "a folded line": post + b"Host: x\r\n y\r\nContent-Length: 2\r\n"
+            b"\r\n{}",
+            "a line folded by a tab": post + b"Host: x\r\n\ty\r\n\r\n",
+            "a blank before the first field": post + b" Host: x\r\n\r\n",
+            "no host": b"GET /healthz HTTP/1.1\r\n\r\n",
+            "two hosts": b"GET /healthz HTTP/1.1\r\n" + host + host + b"\r\n",
+            "no colon": b"GET /healthz HTTP/1.1\r\nHost\r\n\r\n",
+            "no name": b"GET /healthz HTTP/1.1\r\n" + host + b": x\r\n\r\n",
+            "a name with a quote": b"GET /healthz HTTP/1.1\r\n" + host +
+            b"A\"b: x\r\n\r\n",
+            "a zero byte in a value": b"GET /healthz HTTP/1.1\r\n" + host +
+            b"A: x\0y\r\n\r\n",
+            "a zero byte in the path": b"GET /heal\0thz HTTP/1.1\r\n" + host +
+            b"\r\n",
+            "an escape in a value": b"GET /healthz HTTP/1.1\r\n" + host +
+            b"A: \x1b[2J\r\n\r\n",
+            "two blanks": b"GET  /healthz HTTP/1.1\r\n" + host + b"\r\n",
+            "a blank at the end": b"GET /healthz HTTP/1.1 \r\n" + host +
+            b"\r\n",
+            "a tab for a blank": b"GET\t/healthz HTTP/1.1\r\n" + host +
+            b"\r\n",
+            "no version": b"GET /healthz\r\n" + host + b"\r\n",
+            "a small version": b"GET /healthz http/1.1\r\n" + host + b"\r\n",
+            "an odd version": b"GET /healthz HTTP/x\r\n" + host + b"\r\n",
+            "no method": b" /healthz HTTP/1.1\r\n" + host + b"\r\n",
+            "an odd method": b"G(T /healthz HTTP/1.1\r\n" + host + b"\r\n",
+            "a long method": b"G" * 30 + b" /healthz HTTP/1.1\r\n" + host +
+            b"\r\n",
+            "an asterisk": b"OPTIONS * HTTP/1.1\r\n" + host + b"\r\n",
+            "an absolute target": b"GET http://x/healthz HTTP/1.1\r\n" + host +
+            b"\r\n",
+            "an authority": b"CONNECT x:80 HTTP/1.1\r\n" + host + b"\r\n",
+            "bytes beyond ASCII": b"GET /\xff HTTP/1.1\r\n" + host + b"\r\n",
+            "another protocol": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\n",
+            "chunks in HTTP/1.0": b"POST /v1/feedback HTTP/1.0\r\n" + host +
+            b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "two tokens": b"GET /healthz HTTP/1.1\r\n" + host +
+            b"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n",
+        }
+        self.assertGreaterEqual(len(bad), 40)
+        for what, data in bad.items():
+            with self.subTest(what):
+                self.is_problem(self.send(data), 400, "bad_request")
+        self.assertEqual(self.call(
+            "GET", "/v1/experiments/colours/status").json["round"], 0)
+
+    def test_other_refusals_at_the_door(self):
+        host = b"Host: x\r\n"
+        post = b"POST /v1/feedback HTTP/1.1\r\n" + host
+        for data, status in (
+                (post + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+                (post + b"Transfer-Encoding: gzip\r\n\r\n", 411),
+                (post + b"Content-Length: 10001\r\n\r\n", 413),
+                (post + b"Content-Length: 999999999999\r\n\r\n", 413),
+                (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n" + host + b"\r\n",
+                 414),
+                (post + b"Content-Length: 2\r\nExpect: wonders\r\n\r\n", 417),
+                (b"GET / HTTP/1.1\r\n" + host + b"A: " + b"a" * 17000 +
+                 b"\r\n\r\n", 431),
+                (b"GET / HTTP/1.1\r\n" + host + b"A: b\r\n" * 101 + b"\r\n",
+                 431),
+                (b"GET / HTTP/2.0\r\n" + host + b"\r\n", 505)):
+            with self.subTest(status=status):
+                self.is_problem(self.send(data), status)
+        with self.server.talk() as talk:
+            talk.send(post + b"\r\n")
+            self.is_problem(talk.read(), 411)
+            self.assertEqual(talk.call("GET", "/healthz").status, 200)
+
+    def test_a_large_body_hears_why(self):
+        with self.server.talk() as talk:
+            talk.send(b"POST /v1/feedback HTTP/1.1\r\nHost: x\r\n"
+                      b"Content-Length: 3000000\r\n\r\n")
+            try:
+                for _ in range(30):
+                    talk.send(b" " * 100000)
+            except OSError:
+                pass
+            self.assertEqual(talk.read().status, 413)
+
+    def test_what_is_unusual_but_right(self):
+        post = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+                b"HOST:x\r\ncontent-LENGTH:   2  \r\n")
+        with self.server.talk() as talk:
+            talk.send(post + b"\r\n{}")
+            self.assertEqual(talk.read().status, 201)
+            talk.send(post + b"Connection: foo , CLOSE\r\n\r\n{}")
+            answer = talk.read()
+            self.assertEqual((answer.status, answer.headers["connection"]),
+                             (201, "close"))
+            self.assertTrue(talk.ends())
+        with self.server.talk() as talk:  # byte by byte
+            for i in range(len(post + b"\r\n{}")):
+                talk.send((post + b"\r\n{}")[i:i + 1])
+            self.assertEqual(talk.read().status, 201)
+        with self.server.talk() as talk:
+            talk.send(post + b"Expect: 100-continue\r\n\r\n")
+            self.assertEqual(talk.until(b"\r\n\r\n"), b"HTTP/1.1 100 Continue")
+            talk.send(b"{}")
+            self.assertEqual(talk.read().status, 201)
+        with self.server.talk() as talk:
+            talk.send(b"GET /healthz HTTP/1.0\r\n\r\n")
+            self.assertEqual(talk.read().headers["connection"], "close")
+            self.assertTrue(talk.ends())
+        with self.server.talk() as talk:  # half closed, and still answered
+            talk.send(post + b"\r\n{}")
+            talk.socket.shutdown(socket.SHUT_WR)
+            self.assertEqual(talk.read().status, 201)
+            self.assertTrue(talk.ends())
+
+    def test_requests_behind_one_another(self):
+        one = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+               b"Host: x\r\nContent-Length: 2\r\n\r\n{}")
+        with self.server.talk() as talk:
+            talk.send(one * 50)
+            rounds = [talk.read().json["round"] for _ in range(50)]
+            self.assertEqual(rounds, list(range(1, 51)))
+            talk.send(one + b"NONSENSE\r\n\r\n" + one)
+            self.assertEqual(talk.read().status, 201)
+            self.assertEqual(talk.read().status, 400)
+            self.assertTrue(talk.ends())
+
+    def test_slow_clients_are_cut_off(self):
+        begins = time.monotonic()
+        head = b"POST /v1/feedback HTTP/1.1\r\nHost: x\r\n"
+        slow = [(self.server.talk(), text) for text in
+                [head * 20, head + b"Content-Length: 500\r\n\r\n" + b" " * 99,
+                 b""] for _ in range(20)]
+        ended = [None] * len(slow)
+        for i in range(200):
+            for k, (talk, text) in enumerate(slow):
+                try:
+                    talk.send(text[i:i + 1])
+                except OSError:
+                    ended[k] = ended[k] or time.monotonic() - begins
+            time.sleep(0.05)
+            if i % 20 == 0:
+                self.assertEqual(self.call("GET", "/healthz").status, 200)
+            if time.monotonic() - begins > 5:
+                break
+        for talk, text in slow:
+            if text:
+                self.assertEqual(talk.read().status, 408)
+            self.assertTrue(talk.ends())
+            talk.socket.close()
+
+    def test_a_client_that_does_not_read_is_cut_off(self):
+        for _ in range(4):
+            self.call("POST", "/v1/experiments/colours/decisions",
+                      {"count": 10000})
+        files = "/proc/%d/fd" % self.server.process.pid
+        time.sleep(0.2)  # until those before are gone
+        before = len(os.listdir(files))
+        with self.server.talk() as talk:
+            talk.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            talk.send(b"GET /v1/experiments/colours/log HTTP/1.1\r\n"
+                      b"Host: x\r\n\r\n" * 3)
+            talk.more()
+            self.assertEqual(len(os.listdir(files)), before + 1)
+            for _ in range(100):
+                time.sleep(0.1)
+                if len(os.listdir(files)) == before:
+                    return
+            self.fail("it is still served")
+
+    def test_connections_too_many_are_turned_away(self):
+        held = [self.server.talk() for _ in range(300)]
+        for talk in held:
+            self.assertEqual(talk.call("GET", "/healthz").status, 200)
+        with self.server.talk() as talk:
+            answer = talk.read()
+            self.assertEqual(answer.status, 503)
+            self.assertIn("retry-after", answer.headers)
+        for talk in held:
+            talk.socket.close()
+        for _ in range(50):
+            try:
+                self.assertEqual(self.call("GET", "/healthz").status, 200)
+                break
+            except (Closed, AssertionError):
+                time.sleep(0.1)
+        else:
+            self.fail("it does not recover")
+
+    def test_clients_that_go_away(self):
+        post = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+                b"Host: x\r\nContent-Length: 2\r\n\r\n{}")
+        for i in range(200):
+            with self.server.talk() as talk:
+                talk.send(post[:len(post) * i // 200 + 1])
+                if i % 2:
+                    talk.socket.setsockopt(
+                        socket.SOL_SOCKET, socket.SO_LINGER,
+                        b"\1\0\0\0\0\0\0\0")
+        self.assertEqual(self.call("GET", "/healthz").status, 200)
+
+
+class Tokens(ServeTest):
+
+    def setUp(self):
+        LabTest.setUp(self)
+        self.token = {}
+        lines = ["# tokens"]
+        for scope in ("decide", "feedback", "read", "admin",
+                      "decide,feedback,read,admin"):
+            made = tarry("serve", "--new-token", scope).stdout.splitlines()
+            self.token[scope.split(",")[-1] if "," not in scope else "all"] = \
+                made[0].split()[-1]
+            lines.append(made[1].split(": ")[1])
+        self.file = self.write("tokens", "\n".join(lines) + "\n")
+        self.server = self.open("--tokens", self.file)
+
+    def try_all(self, method, path, scope, body=None):
+        self.is_problem(self.call(method, path, body), 401)
+        answer = self.call(method, path, body, token="tarry_wrong")
+        self.is_problem(answer, 401, "no_token")
+        self.assertEqual(answer.headers["www-authenticate"], "Bearer")
+        for other in ("decide", "feedback", "read", "admin"):
+            answer = self.call(method, path, body, token=self.token[other])
+            if other == scope:
+                self.assertNotIn(answer.status, (401, 403), answer)
+            else:
+                self.is_problem(answer, 403, "wrong_scope")
+        self.assertNotIn(self.call(method, path, body,
+                                   token=self.token["all"]).status, (401, 403))
+
+    def test_scopes(self):
+        one = "/v1/experiments/colours"
+        self.try_all("POST", "/v1/experiments", "admin",
+                     {"name": "colours", "arms": ARMS, "policy": "lints"})
+        for method, path, scope, body in (
+                ("GET", "/v1/experiments", "read", None),
+                ("GET", one, "read", None),
+                ("POST", one + "/decisions", "decide", {}),
+                ("POST", "/v1/feedback", "feedback", []),
+                ("POST", "/v1/decisions/colours:1/cancel", "decide", None),
+                ("POST", "/v1/decisions/colours:2/expire", "feedback", None),
+                ("POST", one + "/arms", "admin",
+                 {"name": "n", "features": [1, 1]}),
+                ("DELETE", one + "/arms/n", "admin", None),
+                ("POST", one + "/pause", "admin", None),
+                ("POST", one + "/resume", "admin", None),
+                ("GET", one + "/status", "read", None),
+                ("GET", one + "/pending", "read", None),
+                ("GET", one + "/log", "read", None),
+                ("GET", "/metrics", "read", None)):
+            with self.subTest(path):
+                self.try_all(method, path, scope, body)
+        for path in ("/healthz", "/readyz"):
+            self.ok(self.call("GET", path))
+
+    def test_the_file_is_read_again(self):
+        self.ok(self.call("GET", "/v1/experiments", token=self.token["read"]))
+        with open(self.file) as file:
+            lines = file.read().splitlines()
+        self.write("tokens", "\n".join(l for l in lines if " read" not in l))
+        self.server.process.send_signal(signal.SIGHUP)
+        self.until(lambda: self.call(
+            "GET", "/v1/experiments", token=self.token["read"]).status == 401)
+        self.write("tokens", "nonsense\n")  # then those before stay
+        self.server.process.send_signal(signal.SIGHUP)
+        self.until(lambda: "not read" in self.server.said())
+        self.ok(self.call("GET", "/v1/experiments", token=self.token["all"]))
+
+    def until(self, condition):
+        for _ in range(100):
+            if condition():
+                return
+            time.sleep(0.05)
+        self.fail("it does not come")
+
+    def test_no_token_is_ever_told(self):
+        self.call("GET", "/v1/experiments", token=self.token["all"])
+        self.server.stop()
+        with open(self.server.store, "rb") as file:
+            found = file.read() + self.server.said().encode()
+        for token in self.token.values():
+            self.assertNotIn(token.encode(), found)
+
+    def test_bad_files_are_refused(self):
+        digest = "0" * 64
+        for text, says in (("secret read\n", ":1"),
+                           ("\n%s reed\n" % digest, ":2"),
+                           ("%s\n" % digest, ":1")):
+            file = self.write("bad", text)
+            self.refused("serve", "--tokens", file, "--listen", "127.0.0.1:0",
+                         "--store", "memory:", says=["bad" + says])
+        self.refused("serve", "--tokens", self.path("none"), "--store",
+                     "memory:", "--listen", "127.0.0.1:0", says=["none"])
+        self.refused("serve", "--new-token", "all", says=["'all'"])
+
+    def test_others_need_a_token(self):
+        self.refused("serve", "--listen", "0.0.0.0:0", "--store", "memory:",
+                     says=["--tokens", "0.0.0.0:0"])
+
+
+class Settings(LabTest):
+
+    def show(self, *options, **environment):
+        done = tarry("serve", *options, "--print-config",
+                     env={**os.environ, **environment})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return dict(line.split(" = ", 1) for line in done.stdout.splitlines()
+                    if not line.startswith("#"))
+
+    def test_options_before_environment_before_file(self):
+        file = self.write("config", "# a comment\nlisten = 127.0.0.1:1\n"
+                          "max-body = 1e5 # too\n\nmax-arms=7\n")
+        found = self.show("--config", file, "--max-arms", "9",
+                          TARRY_MAX_BODY="77")
+        self.assertEqual((found["listen"], found["max-body"],
+                          found["max-arms"]), ("127.0.0.1:1", "77", "9"))
+        again = self.write("again", "\n".join(
+            "%s = %s" % pair for pair in found.items()))
+        self.assertEqual(self.show(TARRY_CONFIG=again), found)
+
+    def test_what_is_wrong_is_named(self):
+        bad = self.write("bad", "listen = 127.0.0.1:1\ncolour = red\n")
+        self.refused("serve", "--config", bad, says=["bad:2", "colour"])
+        self.refused("serve", "--config", self.path("none"), says=["none"])
+        self.refused("serve", "--listen", "here", says=["here"])
+        self.refused("serve", "--log", "loud", says=["loud"])
+        self.refused("serve", "--max-body", "much", says=["much"])
+
+    def test_a_socket_that_is_given(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notes.bind(self.path("notify"))
+        notes.settimeout(60)
+        command = ("export LISTEN_FDS=1 LISTEN_PID=$$; exec 3<&%d; exec '%s' "
+                   "serve --store memory:" % (listener.fileno(),
+                                              os.environ["TARRY"]))
+        server = subprocess.Popen(
+            ["bash", "-c", command], pass_fds=[listener.fileno()],
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "NOTIFY_SOCKET": self.path("notify")})
+        self.assertEqual(notes.recv(100), b"READY=1")
+        with Talk(port) as talk:
+            self.assertEqual(talk.call("GET", "/healthz").status, 200)
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(notes.recv(100), b"STOPPING=1")
+        self.assertEqual(server.wait(), 0)
+        listener.close()
+        notes.close()
+
+
+class Storms(ServeTest):
+    """Ends under load, and a disk without room."""
+
+    def setUp(self):
+        super().setUp()
+        self.ok(self.server.create(), 201)
+
+    def client(self, stop, found):
+        try:
+            with self.server.talk() as talk:
+                while not stop.is_set():
+                    answer = talk.call(
+                        "POST", "/v1/experiments/colours/decisions", {})
+                    found.append(answer.json["round"])
+                    if answer.headers.get("connection") == "close":
+                        return "closed"
+        except (Closed, ConnectionError):
+            return "dropped"
+        return "stopped"
+
+    def test_a_stop_drops_nothing(self):
+        for _ in range(3 if SANITIZED else 5):
+            stop, found = threading.Event(), []
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                ends = [pool.submit(self.client, stop, found)
+                        for _ in range(8)]
+                time.sleep(0.5)
+                code, error = self.server.stop()
+                self.assertEqual(code, 0, error)
+                stop.set()
+                self.assertEqual({e.result() for e in ends}, {"closed"})
+            self.server.start()
+            rounds = self.call("GET", "/v1/experiments/colours/status"
+                               ).json["round"]
+            self.last = getattr(self, "last", 0)
+            self.assertEqual(sorted(found),
+                             list(range(self.last + 1, rounds + 1)))
+            self.last = rounds
+
+    def room(self, size):
+        resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE,
+                         (size, resource.RLIM_INFINITY))
+
+    def test_no_room_is_told_and_passes(self):
+        path = "/v1/experiments/colours/decisions"
+        acknowledged = []
+        with self.server.talk() as talk:
+            for _ in range(3):
+                acknowledged.append(talk.call("POST", path, {}).json["id"])
+            for _ in range(4):
+                self.room(os.path.getsize(self.server.store + "-wal"))
+                refused = [talk.call("POST", path, {}) for _ in range(20)]
+                for answer in refused:
+                    self.is_problem(answer, 503, "store_unavailable")
+                    self.assertIn("retry-after", answer.headers)
+                self.is_problem(talk.call("GET", "/readyz"), 503)
+                self.assertEqual(talk.call("GET", "/metrics").status, 200)
+                status = talk.call("GET", "/v1/experiments/colours/status")
+                self.assertEqual(status.json["round"], len(acknowledged))
+                self.is_problem(self.server.create("new"), 503)
+                self.is_problem(talk.call("POST", "/v1/feedback", {
+                    "id": acknowledged[0], "loss": 0.5}), 503)
+                self.room(resource.RLIM_INFINITY)
+                for _ in range(3):
+                    answer = talk.call("POST", path, {})
+                    self.assertEqual(answer.status, 201, answer)
+                    acknowledged.append(answer.json["id"])
+                self.assertEqual(talk.call("GET", "/readyz").status, 200)
+        self.assertEqual(len(set(acknowledged)), len(acknowledged))
+        self.server.kill()
+        self.server.start()
+        self.assertEqual(self.call("GET", "/v1/experiments/colours/status"
+                                   ).json["round"], len(acknowledged))
+
+
+if __name__ == "__main__":
+    unittest.main()
