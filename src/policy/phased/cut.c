@@ -11,13 +11,15 @@
  * tenth of the arms goes, and before the phase has lasted as long as its plan
  * may take.  Otherwise such arms stay until it ends.
  *
- * Looks are at rounds m 2^k, m = 8 .. 15. */
+ * Looks are at rounds m 2^k, m = 8 .. 15, from round K on: a look costs as much
+ * as some rounds' choices among K arms. */
 #include "policy/phased/phased.h"
 
-static bool is_time_to_look(uint64_t round)
+static bool is_time_to_look(const tarry__phased *ph, uint64_t round)
 {
     const int octave = 63 - __builtin_clzll(round);
-    return octave >= 5 && (round & ((UINT64_C(1) << (octave - 3)) - 1)) == 0;
+    return octave >= 5 && round >= ph->problem->n_arms &&
+           (round & ((UINT64_C(1) << (octave - 3)) - 1)) == 0;
 }
 
 static bool may_be_best(const tarry__phased *ph, size_t i)
@@ -79,7 +81,7 @@ tarry_status tarry__phased_cut(tarry__phased *ph, uint64_t round)
     size_t arm, planned;
     double gap;
     if (!ph->choices.cuts || ph->plan.n_active == 1 || ph->pace.prelude ||
-        !is_time_to_look(round))
+        !is_time_to_look(ph, round))
         return TARRY_OK;
     tarry_status status = tarry__phased_books_bound(ph, &arm, &gap);
     if (status != TARRY_OK)
