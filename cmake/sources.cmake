@@ -217,6 +217,7 @@ set(TARRY_PROGRAM
     src/session/moves.c
     src/session/names.c
     src/session/session.c
+    src/session/snapshot.c
     src/session/status.c
     src/store/heads.c
     src/store/lock.c

@@ -236,7 +236,7 @@ static int restore(const arguments *a, service *v)
     const bool has_names =
         arms != NULL && arms->n_arms == p.n_arms && arms->names != NULL;
     if (code == EXIT_DONE)
-        status = tarry__session_adopt(v->store, policy, a->name,
+        status = tarry__session_adopt(v->store, policy, a->restore, a->name,
                                       has_names ? arms->names : NULL,
                                       &v->session, &error);
     else

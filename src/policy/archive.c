@@ -2,8 +2,9 @@
  *
  * The file: 8 bytes "tarrysav", then little-endian 64-bit numbers: the format
  * version, the size of what follows, its checksum; then the bytes themselves,
- * fields in their memory form.  A state is for machines of the same byte order
- * and type sizes, which the version number, read as a number, gives away. */
+ * fields in their memory form.  Another such piece may follow.  A state is for
+ * machines of the same byte order and type sizes, which the version number,
+ * read as a number, gives away. */
 #define _POSIX_C_SOURCE 200809L
 #include "policy/archive.h"
 
@@ -137,7 +138,7 @@ static tarry_status check_header(const header *h, uint64_t size,
         return tarry__base_fail(error, TARRY_BAD_STATE,
                                 "%s: version %ju of the format, not %d to %d",
                                 path, (uintmax_t)h->version, OLDEST, VERSION);
-    if (size != h->size)
+    if (size < h->size)
         return tarry__base_fail(
             error, TARRY_BAD_STATE,
             "%s: cut short or too long: %ju bytes announced", path,
@@ -152,6 +153,26 @@ static tarry_status check_sum(const header *h, const tarry__archive *a,
                ? TARRY_OK
                : tarry__base_fail(error, TARRY_BAD_STATE,
                                   "%s: the checksum is wrong", path);
+}
+
+/* What follows a piece: nothing, or one other, whole. */
+static tarry_status check_rest(const unsigned char *bytes, size_t size,
+                               const char *path, tarry_error *error)
+{
+    header h = {0};
+    memcpy(&h, bytes, size < sizeof h ? size : sizeof h);
+    const bool whole = size >= sizeof h && size - sizeof h == h.size;
+    if (size > 0 && !whole)
+        return tarry__base_fail(error, TARRY_BAD_STATE,
+                                "%s: cut short or too long", path);
+    const tarry__archive rest = {.bytes = (unsigned char *)bytes + sizeof h,
+                                 .size = h.size};
+    tarry_status status = TARRY_OK;
+    if (size > 0)
+        status = check_header(&h, h.size, path, error);
+    if (size > 0 && status == TARRY_OK)
+        status = check_sum(&h, &rest, path, error);
+    return status;
 }
 
 /* How many bytes are left in a file. */
@@ -172,19 +193,23 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
     if (fread(&h, sizeof h, 1, file) != 1)
         return tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a saved state",
                                 path);
-    const tarry_status status = check_header(&h, rest_of(file), path, error);
+    const uint64_t size = rest_of(file);
+    tarry_status status = check_header(&h, size, path, error);
     if (status != TARRY_OK)
         return status;
-    a->bytes = tarry__base_alloc(h.size, 1);
+    a->bytes = tarry__base_alloc(size, 1);
     if (a->bytes == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
                                 path);
     a->size = h.size;
     a->version = h.version;
-    if (fread(a->bytes, 1, a->size, file) != a->size)
+    if (fread(a->bytes, 1, size, file) != size)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot be read",
                                 path);
-    return check_sum(&h, a, path, error);
+    status = check_sum(&h, a, path, error);
+    return status == TARRY_OK
+               ? check_rest(a->bytes + h.size, size - h.size, path, error)
+               : status;
 }
 
 tarry_status tarry__archive_read(tarry__archive *a, const char *path,
@@ -226,12 +251,22 @@ tarry_status tarry__archive_unpack(tarry__archive *a, const void *bytes,
     header h = {0};
     const size_t head = size < sizeof h ? size : sizeof h;
     memcpy(&h, bytes, head);
-    const tarry_status status = check_header(&h, size - head, label, error);
+    tarry_status status = check_header(&h, size - head, label, error);
     if (status != TARRY_OK)
         return status;
     *a = (tarry__archive){.loading = true,
                           .version = h.version,
                           .bytes = (unsigned char *)bytes + sizeof h,
                           .size = h.size};
-    return check_sum(&h, a, label, error);
+    status = check_sum(&h, a, label, error);
+    return status == TARRY_OK ? check_rest(a->bytes + h.size,
+                                           size - head - h.size, label, error)
+                              : status;
+}
+
+size_t tarry__archive_first_size(const void *bytes, size_t size)
+{
+    header h = {0};
+    memcpy(&h, bytes, size < sizeof h ? size : sizeof h);
+    return h.size < size - sizeof h ? sizeof h + h.size : size;
 }

@@ -64,4 +64,8 @@ tarry_status tarry__archive_pack(const tarry__archive *a, void **bytes,
 tarry_status tarry__archive_unpack(tarry__archive *a, const void *bytes,
                                    size_t size, tarry_error *error);
 
+/* What was read or unpacked may be followed by another whole archive, which is
+ * somebody else's: behind so many bytes; `size` if nothing follows. */
+size_t tarry__archive_first_size(const void *bytes, size_t size);
+
 #endif

@@ -115,6 +115,14 @@ bool tarry__open_is_sound(const tarry__open_rounds *open)
     return true;
 }
 
+size_t tarry__open_count(const tarry__open_rounds *open, uint64_t last)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < open->room; i++)
+        count += open->slot[i] != 0 && round_of(open->slot[i]) <= last;
+    return count;
+}
+
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round)
 {
     size_t hole = locate(open, round);

@@ -41,6 +41,9 @@ bool tarry__open_is_sound(const tarry__open_rounds *open);
 size_t tarry__open_oldest(const tarry__open_rounds *open, uint32_t skip,
                           tarry_pending *out, size_t most);
 
+/* How many rounds up to `last` are in it. */
+size_t tarry__open_count(const tarry__open_rounds *open, uint64_t last);
+
 /* Removes a round that is in the table. */
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round);
 

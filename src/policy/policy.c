@@ -285,6 +285,20 @@ size_t tarry_policy_pending(const tarry_policy *p, tarry_pending *out,
     return tarry__open_oldest(&p->open, TARRY__POLICY_EXPIRED, out, most);
 }
 
+bool tarry__policy_open_arm(const tarry_policy *p, uint64_t round, size_t *arm)
+{
+    uint32_t value;
+    if (!tarry__open_find(&p->open, round, &value))
+        return false;
+    *arm = value & ~TARRY__POLICY_EXPIRED;
+    return true;
+}
+
+uint64_t tarry__policy_n_open(const tarry_policy *p, uint64_t last)
+{
+    return tarry__open_count(&p->open, last);
+}
+
 bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round)
 {
     uint32_t value;

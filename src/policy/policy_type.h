@@ -84,6 +84,7 @@ typedef struct tarry__policy_type {
     const char *source;  /* "Algorithm 1", or the baseline's reference */
     const char *summary; /* one line: the delay model it is for */
     bool plain;          /* a plain MAB: the arms' features are ignored */
+    bool any_delays;     /* it allows for losses that set their own delays */
     const tarry_setting *settings;
     /* The description that this name stands for; NULL: it is a policy itself,
      * and what follows is filled. */
@@ -139,6 +140,14 @@ typedef struct tarry__policy_type {
 /* All of them; NULL ends the list. */
 extern const tarry__policy_type *const tarry__policy_types[];
 extern const tarry__policy_type tarry__policy_recommended;
+
+/* Whether a round is outstanding, given up or not, and its arm. */
+bool tarry__policy_open_arm(const tarry_policy *policy, uint64_t round,
+                            size_t *arm);
+
+/* How many rounds up to this one are outstanding, given up or not; looks at
+ * all. */
+uint64_t tarry__policy_n_open(const tarry_policy *policy, uint64_t last);
 
 /* Whether a round is outstanding and not given up; the last round, and how many
  * are outstanding: at no cost. */

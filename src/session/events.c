@@ -227,6 +227,17 @@ static tarry_status compare(tarry__session *s, uint64_t round, double loss,
                                   : tarry_status_text(TARRY_REPORTED_TWICE));
 }
 
+tarry_status tarry__session_tell(tarry__session *s, uint64_t round, double loss)
+{
+    size_t arm = 0;
+    tarry__policy_open_arm(s->policy, round, &arm);
+    const tarry_status status = tarry_policy_observe(s->policy, round, loss);
+    if (status == TARRY_OK || tarry__moves_is_late(status))
+        tarry__watch_observe(s->watch, arm, round,
+                             tarry__policy_round(s->policy), loss);
+    return status;
+}
+
 tarry_status tarry__session_observe(tarry__session *s, const char *id,
                                     double loss, int64_t now,
                                     tarry__session_result *result,
@@ -239,7 +250,7 @@ tarry_status tarry__session_observe(tarry__session *s, const char *id,
     if (status != TARRY_OK)
         return status;
     loss += 0.0; /* no negative zero, which a database does not keep */
-    status = tarry_policy_observe(s->policy, round, loss);
+    status = tarry__session_tell(s, round, loss);
     if (status == TARRY_REPORTED_TWICE)
         return compare(s, round, loss, result, error);
     if (status != TARRY_OK && !tarry__moves_is_late(status))

@@ -2,6 +2,7 @@
 #ifndef TARRY_SESSION_INNER_H
 #define TARRY_SESSION_INNER_H
 
+#include "log/watch.h"
 #include "session/age.h"
 #include "session/names.h"
 #include "session/session.h"
@@ -11,6 +12,7 @@ struct tarry__session {
     uint64_t experiment; /* its number in the store */
     const tarry__store_experiment *made;
     tarry_policy *policy; /* NULL: it could not be loaded again */
+    tarry__watch *watch;  /* of its outcomes; NULL with the policy */
     tarry__names names;
     tarry__store_event *staged; /* their texts and features are owned */
     size_t n_staged, room;
@@ -29,6 +31,22 @@ struct tarry__session {
 
 /* Fills policy and names from the store. */
 tarry_status tarry__session_load(tarry__session *s, bool from_start,
+                                 tarry_error *error);
+
+/* A loss is observed, by the policy and the watch.  Answers as
+ * tarry_policy_observe. */
+tarry_status tarry__session_tell(tarry__session *s, uint64_t round,
+                                 double loss);
+
+/* Policy and watch as one piece of bytes, for snapshots: ended with
+ * tarry__base_free.  Loading fills both, from a policy's own bytes too; then
+ * the watch has seen nothing. */
+tarry_status tarry__session_pack(tarry__session *s, void **bytes, size_t *size);
+tarry_status tarry__session_unpack(tarry__session *s, const void *bytes,
+                                   size_t size, tarry_error *error);
+
+/* The bytes of a file, ended with tarry__base_free. */
+tarry_status tarry__session_read(const char *path, void **bytes, size_t *size,
                                  tarry_error *error);
 
 /* Before an event is staged: the policy is there, the store can be written,

@@ -489,10 +489,9 @@ static void status(tarry__session_lines *l)
 static void save(tarry__session_lines *l, const char *path)
 {
     tarry_error error;
-    tarry_policy *policy = tarry__session_policy(l->session);
-    if (policy == NULL)
+    if (tarry__session_policy(l->session) == NULL)
         refuse(l, "store: it cannot be read");
-    else if (tarry_policy_save(policy, path, &error) != TARRY_OK)
+    else if (tarry__session_save(l->session, path, &error) != TARRY_OK)
         refuse(l, "%s", error.text);
     else
         say_done(l, "file", path, "ok");

@@ -117,7 +117,7 @@ static tarry_status replay_other(const replaying *r,
     tarry_status status = TARRY_OK;
     switch (e->kind) {
     case TARRY__STORE_OBSERVE:
-        status = tarry_policy_observe(p, e->round, e->value);
+        status = tarry__session_tell(r->session, e->round, e->value);
         break;
     case TARRY__STORE_CANCEL:
         status = tarry_policy_cancel(p, e->round);
@@ -161,8 +161,7 @@ static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
         tarry__store_load(s->store, s->experiment, &s->snapshot_seq, &bytes,
                           &s->snapshot_size, error);
     if (status == TARRY_OK && bytes != NULL)
-        status =
-            tarry_policy_unpack(bytes, s->snapshot_size, &s->policy, error);
+        status = tarry__session_unpack(s, bytes, s->snapshot_size, error);
     tarry__base_free(bytes);
     return status;
 }
@@ -190,6 +189,8 @@ static void unload(tarry__session *s)
 {
     tarry_policy_free(s->policy);
     s->policy = NULL;
+    tarry__watch_free(s->watch);
+    s->watch = NULL;
     tarry__names_clear(&s->names);
 }
 
@@ -200,7 +201,11 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
     unload(s);
     s->snapshot_seq = s->snapshot_size = 0;
     s->expired_to = 0;
-    tarry_status status = from_start ? TARRY_OK : load_snapshot(s, error);
+    tarry_status status = tarry__watch_create(s->made->seed, &s->watch);
+    if (status != TARRY_OK)
+        return tarry__base_fail(error, status, "out of memory");
+    if (!from_start)
+        status = load_snapshot(s, error);
     if (status == TARRY_OK)
         status = load_arms(s, s->policy == NULL, error);
     if (status == TARRY_OK)
@@ -359,7 +364,8 @@ static tarry__store_experiment experiment_of(const tarry_policy_status *p,
 }
 
 tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
-                                  const char *name, const char *const *names,
+                                  const char *path, const char *name,
+                                  const char *const *names,
                                   tarry__session **out, tarry_error *error)
 {
     tarry_policy_status p;
@@ -373,12 +379,11 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
         names != NULL ? check_names(names, p.n_arms, error) : TARRY_OK;
     if (status == TARRY_OK)
         status = add(store, &e, p.arms, names, &number, error);
-    if (status == TARRY_OK &&
-        tarry_policy_pack(policy, &bytes, &size) != TARRY_OK)
-        status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    if (status == TARRY_OK)
+        status = tarry__session_read(path, &bytes, &size, error);
     if (status == TARRY_OK)
         status = tarry__store_save(store, number, p.n_arms, bytes, size, error);
-    tarry_policy_pack_free(bytes);
+    tarry__base_free(bytes);
     tarry_policy_free(policy);
     return status == TARRY_OK
                ? tarry__session_open(store, number, false, out, error)
@@ -448,11 +453,10 @@ static void save_snapshot(tarry__session *s)
     void *bytes;
     size_t size;
     const uint64_t seq = tarry__store_events(s->store, s->experiment, NULL);
-    if (s->policy == NULL ||
-        tarry_policy_pack(s->policy, &bytes, &size) != TARRY_OK)
+    if (s->policy == NULL || tarry__session_pack(s, &bytes, &size) != TARRY_OK)
         return;
     tarry__store_save(s->store, s->experiment, seq, bytes, size, NULL);
-    tarry_policy_pack_free(bytes);
+    tarry__base_free(bytes);
     s->snapshot_seq = seq;
     s->snapshot_size = size;
 }

@@ -39,10 +39,17 @@ tarry_status tarry__session_open(tarry__store *store, uint64_t experiment,
                                  bool from_start, tarry__session **out,
                                  tarry_error *error);
 
-/* Takes over a policy, which ends with the session (also on failure), as an
- * experiment of a store; of what happened before, the store knows nothing. */
+/* Saves a session's policy, as tarry_policy_save does, with what status tells
+ * of its outcomes. */
+tarry_status tarry__session_save(tarry__session *s, const char *path,
+                                 tarry_error *error);
+
+/* Takes over a policy that was restored from a file, as an experiment of a
+ * store; of what happened before, the store knows nothing.  The policy ends
+ * here, also on failure. */
 tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
-                                  const char *name, const char *const *names,
+                                  const char *path, const char *name,
+                                  const char *const *names,
                                   tarry__session **out, tarry_error *error);
 
 /* Whether choices tell their probability (the default); for Thompson sampling

@@ -1,5 +1,6 @@
 /* status.c - what a policy knows, as JSON. */
 #include <math.h>
+#include "policy/policy_type.h"
 #include "session/inner.h"
 
 typedef struct {
@@ -80,6 +81,34 @@ static void add_made_with(const view *v, json_t *json)
                         json_string(p->maximize ? "maximize" : "minimize"));
 }
 
+/* Whether late outcomes differ from early ones, and what that means for this
+ * policy. */
+static json_t *dependence(const view *v)
+{
+    const tarry__session *s = v->session;
+    const tarry_policy_status *p = &v->p;
+    const uint64_t patience = tarry__watch_patience(s->watch);
+    const uint64_t overdue =
+        p->round > patience
+            ? tarry__policy_n_open(s->policy, p->round - patience - 1)
+            : 0;
+    const tarry__watch_found f =
+        tarry__watch_look(s->watch, p->round - p->cancelled, overdue);
+    json_t *json = json_pack("{s:s, s:f, s:f, s:I, s:I, s:s}", "verdict",
+                             tarry__watch_text(f.verdict), "p_value", f.p_value,
+                             "correlation", f.correlation, "outcomes",
+                             (json_int_t)f.outcomes, "tested",
+                             (json_int_t)f.tested, "why", f.why);
+    if (json != NULL && f.verdict == TARRY__WATCH_DEPENDENT &&
+        !tarry__policy_type_find(p->name)->any_delays)
+        json_object_set_new(
+            json, "warning",
+            json_sprintf("%s is for delays that do not depend on outcomes; "
+                         "use recommended or phased-loss-dependent",
+                         p->name));
+    return json;
+}
+
 json_t *tarry__session_status(tarry__session *s, bool by_number)
 {
     view v = {.session = s, .by_number = by_number};
@@ -107,6 +136,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
         add_certificate(&v, json);
         add_made_with(&v, json);
         json_object_set_new(json, "paused", json_boolean(s->is_paused));
+        json_object_set_new(json, "dependence", dependence(&v));
     }
     return json;
 }

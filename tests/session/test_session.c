@@ -240,6 +240,77 @@ static void a_failed_commit_has_not_happened(void **state)
     tarry__store_close(store);
 }
 
+/* A loss by round, and whether it comes at once or 40 rounds later. */
+static double loss_of(uint64_t round)
+{
+    return (round * 2654435761u >> 7) % 2 == 0 ? -0.5 : 0.5;
+}
+
+static void report(tarry__session *s, uint64_t round)
+{
+    char id[24];
+    tarry__session_result result;
+    snprintf(id, sizeof id, "%ju", (uintmax_t)round);
+    assert_int_equal(tarry__session_observe(s, id, loss_of(round),
+                                            (int64_t)round, &result, NULL),
+                     TARRY_OK);
+}
+
+/* Rounds of a session whose low losses are late. */
+static void play_late(tarry__session *s, uint64_t from, uint64_t to)
+{
+    for (uint64_t t = from; t <= to; t++) {
+        tarry__session_choice_made c;
+        assert_int_equal(tarry__session_choose(s, NULL, (int64_t)t, &c, NULL),
+                         TARRY_OK);
+        if (loss_of(t) > 0)
+            report(s, t);
+        if (t > 40 && loss_of(t - 40) < 0)
+            report(s, t - 40);
+    }
+    assert_int_equal(tarry__session_commit(&s, 1, NULL), TARRY_OK);
+}
+
+static const char *text_of(const json_t *status, const char *key)
+{
+    return json_string_value(
+        json_object_get(json_object_get(status, "dependence"), key));
+}
+
+/* Also of outcomes that came before a snapshot, and without one. */
+static void status_warns_of_delays_that_depend_on_losses(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"linucb", "phased-loss-dependent"};
+    for (int i = 0; i < 2; i++) {
+        tarry__store *store = open_store();
+        tarry__session *s = make(store, "one", policies[i], "");
+        play_late(s, 1, 60);
+        json_t *early = tarry__session_status(s, false);
+        assert_string_equal(text_of(early, "verdict"), "cannot tell");
+        assert_null(text_of(early, "warning"));
+        play_late(s, 61, 900);
+        json_t *before = tarry__session_status(s, false);
+        assert_string_equal(text_of(before, "verdict"), "dependent");
+        assert_string_equal(
+            text_of(before, "why"),
+            "low outcomes come later than high ones of the same arm");
+        assert_true((text_of(before, "warning") != NULL) == (i == 0));
+        tarry__session_close(s);
+        for (int from_start = 0; from_start < 2; from_start++) {
+            assert_int_equal(
+                tarry__session_open(store, 1, from_start, &s, NULL), TARRY_OK);
+            json_t *after = tarry__session_status(s, false);
+            assert_true(json_equal(before, after));
+            json_decref(after);
+            tarry__session_close(s);
+        }
+        json_decref(early);
+        json_decref(before);
+        tarry__store_close(store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +320,7 @@ int main(void)
         cmocka_unit_test(old_choices_expire_by_clock_and_by_rounds),
         cmocka_unit_test(many_sessions_share_a_commit),
         cmocka_unit_test(a_failed_commit_has_not_happened),
+        cmocka_unit_test(status_warns_of_delays_that_depend_on_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

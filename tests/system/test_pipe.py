@@ -318,8 +318,9 @@ class Options(PipeTest):
             np.testing.assert_allclose(
                 [e["lower"] for e in other.pop("estimates")],
                 [middle + half * e["lower"] for e in status["estimates"]])
+            self.assertEqual(other.pop("range"), [low, high])
             self.assertEqual(other, {k: v for k, v in status.items()
-                                     if k != "estimates"})
+                                     if k not in ("estimates", "range")})
 
     def test_rewards_are_losses_with_the_sign_changed(self):
         for policy in POLICIES:

@@ -210,6 +210,7 @@ static void clear(void *state)
 const tarry__policy_type tarry__foresight = {
     .name = "foresight",
     .source = "this project",
+    .any_delays = true,
     .summary = "information-directed, learning from what has not arrived too",
     .settings = settings,
     .state_size = sizeof(foresight),

@@ -51,6 +51,7 @@ static const tarry__phased_algorithm algorithm = {
 const tarry__policy_type tarry__phased_loss_dependent = {
     .name = "phased-loss-dependent",
     .source = "Algorithm 3",
+    .any_delays = true,
     .summary = "delays that may depend on the loss, delay as payoff included",
     .settings = tarry__phased_settings,
     .rule = &algorithm,

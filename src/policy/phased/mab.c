@@ -39,6 +39,7 @@ static const tarry__phased_algorithm algorithm = {
 const tarry__policy_type tarry__phased_mab = {
     .name = "phased-mab",
     .source = "Algorithm 4",
+    .any_delays = true,
     .summary = "as phased-loss-dependent, for arms whose features mean nothing",
     .plain = true,
     .settings = tarry__phased_settings,

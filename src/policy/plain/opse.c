@@ -38,6 +38,7 @@ static const tarry__plain_elimination_rule rule = {bracket};
 const tarry__policy_type tarry__plain_opse = {
     .name = "opse",
     .source = "Lancewicki et al. 2021",
+    .any_delays = true,
     .summary = "successive elimination with missing losses completed by -1 "
                "and +1; any delays",
     .plain = true,

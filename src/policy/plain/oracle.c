@@ -65,6 +65,7 @@ static void clear(void *state)
 const tarry__policy_type tarry__plain_oracle = {
     .name = "oracle",
     .source = "all knowledge",
+    .any_delays = true,
     .summary = "the best arm always; only in simulations",
     .settings = settings,
     .needs_means = true,

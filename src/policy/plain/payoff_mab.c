@@ -300,6 +300,7 @@ static void clear(void *state)
 const tarry__policy_type tarry__plain_payoff_mab = {
     .name = "payoff-mab",
     .source = "Schlisselberg et al. 2025",
+    .any_delays = true,
     .summary = "the delay is the loss: arms that are long in answering wait",
     .plain = true,
     .settings = settings,

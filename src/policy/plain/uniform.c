@@ -88,6 +88,7 @@ static void narrowed(void *state)
 const tarry__policy_type tarry__plain_uniform = {
     .name = "uniform",
     .source = "no learning",
+    .any_delays = true,
     .summary = "any arm, at random",
     .settings = settings,
     .state_size = sizeof(uniform),

@@ -1,0 +1,113 @@
+/* snapshot.c - a session's state as bytes: those of the policy, as it saves
+ * them itself, and behind them those of the watch. */
+#include <stdio.h>
+#include <string.h>
+#include "base/base.h"
+#include "base/file.h"
+#include "session/inner.h"
+
+static tarry_status pack_watch(tarry__session *s, void **bytes, size_t *size)
+{
+    tarry__archive a = {0};
+    tarry__watch_archive(s->watch, &a);
+    const tarry_status status =
+        a.status == TARRY_OK ? tarry__archive_pack(&a, bytes, size) : a.status;
+    tarry__archive_clear(&a);
+    return status;
+}
+
+tarry_status tarry__session_pack(tarry__session *s, void **bytes, size_t *size)
+{
+    void *policy = NULL, *watch = NULL;
+    size_t policy_size, watch_size;
+    *bytes = NULL;
+    tarry_status status = tarry_policy_pack(s->policy, &policy, &policy_size);
+    if (status == TARRY_OK)
+        status = pack_watch(s, &watch, &watch_size);
+    if (status == TARRY_OK) {
+        *size = policy_size + watch_size;
+        *bytes = tarry__base_grow(policy, policy_size, *size, 1);
+        status = *bytes != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+    }
+    if (status == TARRY_OK)
+        memcpy((char *)*bytes + policy_size, watch, watch_size);
+    else
+        tarry_policy_pack_free(policy);
+    tarry__base_free(watch);
+    return status;
+}
+
+static tarry_status unpack_watch(tarry__session *s, const void *bytes,
+                                 size_t size, tarry_error *error)
+{
+    tarry__archive a;
+    const tarry_status status = tarry__archive_unpack(&a, bytes, size, error);
+    if (status != TARRY_OK)
+        return status;
+    tarry__watch_archive(s->watch, &a);
+    return a.status == TARRY_OK
+               ? TARRY_OK
+               : tarry__base_fail(error, a.status, "a packed watch: %s",
+                                  tarry_status_text(a.status));
+}
+
+tarry_status tarry__session_unpack(tarry__session *s, const void *bytes,
+                                   size_t size, tarry_error *error)
+{
+    tarry_status status = tarry_policy_unpack(bytes, size, &s->policy, error);
+    if (status != TARRY_OK)
+        return status;
+    const size_t first = tarry__archive_first_size(bytes, size);
+    if (first < size)
+        status =
+            unpack_watch(s, (const char *)bytes + first, size - first, error);
+    return status;
+}
+
+/* ---- files ----------------------------------------------------------------*/
+
+static tarry_status read_all(FILE *file, void **bytes, size_t *size)
+{
+    size_t room = 0, got;
+    *bytes = NULL;
+    *size = 0;
+    do {
+        if (*size == room) {
+            room = 2 * room + 65536;
+            void *bigger = tarry__base_grow(*bytes, *size, room, 1);
+            if (bigger == NULL)
+                return TARRY_NO_MEMORY;
+            *bytes = bigger;
+        }
+        got = fread((char *)*bytes + *size, 1, room - *size, file);
+        *size += got;
+    } while (got > 0);
+    return ferror(file) ? TARRY_IO_ERROR : TARRY_OK;
+}
+
+tarry_status tarry__session_read(const char *path, void **bytes, size_t *size,
+                                 tarry_error *error)
+{
+    FILE *file = tarry__file_open(path);
+    *bytes = NULL;
+    const tarry_status status =
+        file != NULL ? read_all(file, bytes, size) : TARRY_IO_ERROR;
+    if (file != NULL)
+        fclose(file);
+    return status == TARRY_OK
+               ? status
+               : tarry__base_fail(error, status, "%s: cannot be read", path);
+}
+
+tarry_status tarry__session_save(tarry__session *s, const char *path,
+                                 tarry_error *error)
+{
+    void *bytes;
+    size_t size;
+    tarry_status status = tarry__session_pack(s, &bytes, &size);
+    if (status != TARRY_OK)
+        return tarry__base_fail(error, status, "out of memory");
+    status = tarry__file_save(path, bytes, size, error);
+    tarry__base_free(bytes);
+    return status;
+}
