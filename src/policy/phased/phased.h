@@ -26,8 +26,7 @@
 
 extern const tarry__policy_type tarry__phased_stochastic,
     tarry__phased_adversarial, tarry__phased_loss_dependent, tarry__phased_mab,
-    tarry__phased_nodelay, tarry__phased_spanner,
-    tarry__phased_spanner_waiting;
+    tarry__phased_nodelay, tarry__phased_spanner, tarry__phased_spanner_waiting;
 
 typedef struct tarry__phased tarry__phased;
 
