@@ -83,7 +83,8 @@ campaign:
 	@tools/setup build demo test
 	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
 	@cmake --build --preset release
-	@TARRY_CAMPAIGN=1 ctest --preset release -R 'system.(faults|kills|serve_kills)|policy.random|store.power'
+	@TARRY_CAMPAIGN=1 ctest --preset release \
+		-R 'system.(faults|kills|serve_kills)|policy.random|store.power|sim.coverage'
 
 check:
 	@tools/setup build check
