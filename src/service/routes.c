@@ -115,8 +115,7 @@ static const char *allowed(unsigned methods)
                                         "DELETE",
                                         "GET, HEAD, DELETE",
                                         "POST, DELETE",
-                                        "GET, HEAD, POST, "
-                                        "DELETE"};
+                                        "GET, HEAD, POST, DELETE"};
     return texts[methods];
 }
 
