@@ -51,6 +51,7 @@ set(TARRY_CORE
     src/policy/linear/explore_commit.c
     src/policy/linear/greedy.c
     src/policy/linear/ids.c
+    src/policy/linear/ids_asymptotic.c
     src/policy/linear/linmed.c
     src/policy/linear/lints.c
     src/policy/linear/linucb.c
@@ -71,6 +72,7 @@ set(TARRY_CORE
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
     src/policy/phased/books.c
+    src/policy/phased/cut.c
     src/policy/phased/ellipsoid.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
