@@ -262,8 +262,8 @@ class Owners(PostgresTest):
 
     def test_a_server_that_restarts_is_waited_for(self):
         pipe = self.start()
-        told, stop = {}, threading.Event()
-        errors = []
+        told = dict([pipe.one("choose").split()])  # it is there by now
+        stop, errors = threading.Event(), []
 
         def talk():
             while not stop.is_set():
