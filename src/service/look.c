@@ -96,6 +96,14 @@ void tarry__service_overview(tarry__service_call *c)
                                    "no experiment has this name");
         return;
     }
+    tarry_error error = {""};
+    pthread_mutex_lock(&e->lock);
+    const tarry_status status = tarry__service_hold(c, e, &error);
+    pthread_mutex_unlock(&e->lock);
+    if (status != TARRY_OK) {
+        tarry__service_say_refusal(c, status, &error);
+        return;
+    }
     pthread_mutex_lock(&e->overview_lock);
     answer(c, e);
     pthread_mutex_unlock(&e->overview_lock);

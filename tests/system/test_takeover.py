@@ -155,6 +155,8 @@ class Owners(TakeoverTest):
                 ("DELETE", "/v1/experiments/e/arms/north", None),
                 ("GET", "/v1/experiments/e", None),
                 ("GET", "/v1/experiments/e/status", None),
+                ("GET", "/v1/experiments/e/overview", None),
+                ("POST", "/v1/experiments/e/pause", None),
                 ("GET", "/v1/experiments/e/log", None),
                 ("GET", "/v1/experiments/e/pending?limit=3", None)]:
             with self.subTest(path):
