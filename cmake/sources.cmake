@@ -203,6 +203,7 @@ set(TARRY_PROGRAM
     src/service/log.c
     src/service/look.c
     src/service/metrics.c
+    src/service/owners.c
     src/service/questions.c
     src/service/routes.c
     src/service/service.c
@@ -219,9 +220,16 @@ set(TARRY_PROGRAM
     src/session/session.c
     src/session/snapshot.c
     src/session/status.c
+    src/store/copy.c
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c
+    src/store/postgres.c
+    src/store/postgres_link.c
+    src/store/postgres_none.c
+    src/store/postgres_owner.c
+    src/store/postgres_rows.c
+    src/store/postgres_schema.c
     src/store/sqlite.c
     src/store/sqlite_scan.c
     src/store/sqlite_schema.c

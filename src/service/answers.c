@@ -12,7 +12,8 @@ static const char PROBLEM[] = "application/problem+json";
 static const struct {
     int status;
     const char *title;
-} titles[] = {{400, "Bad Request"},
+} titles[] = {{307, "Temporary Redirect"},
+              {400, "Bad Request"},
               {401, "Unauthorized"},
               {403, "Forbidden"},
               {404, "Not Found"},
@@ -124,6 +125,10 @@ void tarry__service_say_refusal(tarry__service_call *c, tarry_status status,
 {
     size_t i = 0;
     const size_t count = sizeof refusals / sizeof *refusals;
+    if (status == TARRY_CANCELLED && c->owner[0] != '\0') {
+        tarry__service_say_elsewhere(c);
+        return;
+    }
     while (i < count && refusals[i].status != status)
         i++;
     const int answer = i < count ? refusals[i].answer : 422;

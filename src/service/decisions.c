@@ -9,12 +9,16 @@
  * has been said. */
 static tarry__service_experiment *enter_named(tarry__service_call *c)
 {
+    tarry_error error = {""};
+    tarry_status status;
     tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
     if (e == NULL)
         tarry__service_say_problem(c, 404, "unknown_experiment",
                                    "no experiment has this name");
     else if (!tarry__service_enter(c->service, e))
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+    else if ((status = tarry__service_hold(c, e, &error)) != TARRY_OK)
+        tarry__service_say_refusal(c, status, &error);
     else
         return e;
     return NULL;
@@ -274,6 +278,8 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
     } else if (strlen(id) <= TARRY__SESSION_MOST_ID) {
         *status = owner_of(s, id, &owner, error);
         if (*status == TARRY_OK && owner != 0)
+            *status = tarry__service_meet(s, error);
+        if (*status == TARRY_OK && owner != 0)
             e = tarry__service_at(s, owner - 1);
     }
     if (*status == TARRY_OK && e == NULL)
@@ -281,6 +287,8 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
                                    "no decision has this id");
     if (e != NULL && !tarry__service_enter(s, e))
         *status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    if (*status == TARRY_OK)
+        *status = tarry__service_hold(c, e, error);
     return *status == TARRY_OK ? e : NULL;
 }
 

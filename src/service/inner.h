@@ -33,6 +33,7 @@ typedef enum {
     TARRY__SERVICE_UNKNOWN,
     TARRY__SERVICE_CONFLICT,
     TARRY__SERVICE_INVALID,
+    TARRY__SERVICE_ELSEWHERE, /* another process owns the experiment */
     TARRY__SERVICE_N_RESULTS
 } tarry__service_result;
 
@@ -42,7 +43,7 @@ extern const char *const tarry__service_results[TARRY__SERVICE_N_RESULTS];
  * first event that it stages until the commit. */
 typedef struct {
     pthread_mutex_t lock;
-    tarry__session *session;
+    tarry__session *session; /* NULL: another process's so far */
     const tarry__store_experiment *made;
     uint64_t number;
     bool in_group; /* the keeper has the lock */
@@ -85,8 +86,9 @@ struct tarry__service_call {
     size_t route_number; /* for the counters; of none: their count */
     tarry__service_request request;
     char name[TARRY__SERVICE_MOST_NAMES][TARRY__SERVICE_NAME_ROOM];
-    json_t *json;       /* the body */
-    tarry__writer text; /* the answer's body */
+    char owner[TARRY__STORE_OWNER_ROOM]; /* of what is elsewhere, or "" */
+    json_t *json;                        /* the body */
+    tarry__writer text;                  /* the answer's body */
     tarry__service_answer answer;
     tarry__service_stream *stream; /* a part of it is asked for */
     tarry__service_call *next_later;
@@ -139,7 +141,13 @@ struct tarry__service {
     const tarry__service_file *files;
     tarry__service_queue keeper_queue, helper_queue;
     pthread_t keeper, helper[TARRY__SERVICE_N_HELPERS];
-    size_t n_threads; /* that were started */
+    size_t n_threads;    /* that were started */
+    const char *address; /* what others are told of this process */
+    pthread_t watcher;
+    pthread_mutex_t watching;
+    pthread_cond_t closing;
+    bool is_watching;
+    atomic_bool is_closing;
     atomic_size_t waiting;
     bool is_gathered;        /* somebody calls flush */
     pthread_mutex_t keeping; /* of who runs a group */
@@ -177,9 +185,29 @@ tarry__service_experiment *tarry__service_find_prefix(tarry__service *service,
 /* Number i from 0, or NULL. */
 tarry__service_experiment *tarry__service_at(tarry__service *service, size_t i);
 
-/* Adds an experiment whose session has been made. */
+/* Adds what the store has more than the table, without sessions. */
+tarry_status tarry__service_meet(tarry__service *service, tarry_error *error);
+
+/* Gives an experiment of the store its session. */
 tarry_status tarry__service_add(tarry__service *service,
                                 tarry__session *session, tarry_error *error);
+
+/* ---- owners ---------------------------------------------------------------*/
+
+/* With the experiment's lock: makes sure that this process owns it and has its
+ * session.  TARRY_CANCELLED: another does, and call->owner says which;
+ * TARRY_IO_ERROR, TARRY_NO_MEMORY. */
+tarry_status tarry__service_hold(tarry__service_call *call,
+                                 tarry__service_experiment *e,
+                                 tarry_error *error);
+void tarry__service_say_elsewhere(tarry__service_call *call);
+
+/* Finds experiments that others have added. */
+void tarry__service_look_for_new(tarry__service *service);
+
+/* A thread that does, if there are others; 0, or the system's error. */
+int tarry__service_start_watching(tarry__service *service);
+void tarry__service_stop_watching(tarry__service *service);
 
 /* The keeper's: locks an experiment until its group is committed; false: out of
  * memory.  The second finds it by the id of a decision; NULL: *status tells. */

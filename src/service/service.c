@@ -32,7 +32,8 @@ tarry__service_limits tarry__service_default_limits(void)
                                    .most_arms = 100000,
                                    .most_dim = 1000,
                                    .most_choices = 10000,
-                                   .threads = processors()};
+                                   .threads = processors(),
+                                   .address = ""};
 }
 
 /* ---- the table of experiments ---------------------------------------------*/
@@ -51,13 +52,23 @@ find_in(tarry__service *s, const tarry__texts *texts, const char *text)
 tarry__service_experiment *tarry__service_find(tarry__service *s,
                                                const char *name)
 {
-    return find_in(s, &s->by_name, name);
+    tarry__service_experiment *e = find_in(s, &s->by_name, name);
+    if (e == NULL && tarry__store_is_shared(s->store)) {
+        tarry__service_look_for_new(s);
+        e = find_in(s, &s->by_name, name);
+    }
+    return e;
 }
 
 tarry__service_experiment *tarry__service_find_prefix(tarry__service *s,
                                                       const char *prefix)
 {
-    return find_in(s, &s->by_prefix, prefix);
+    tarry__service_experiment *e = find_in(s, &s->by_prefix, prefix);
+    if (e == NULL && tarry__store_is_shared(s->store)) {
+        tarry__service_look_for_new(s);
+        e = find_in(s, &s->by_prefix, prefix);
+    }
+    return e;
 }
 
 tarry__service_experiment *tarry__service_at(tarry__service *s, size_t i)
@@ -99,24 +110,47 @@ static bool add_to_table(tarry__service *s, tarry__service_experiment *e)
     return true;
 }
 
+static bool meet_next(tarry__service *s)
+{
+    tarry__service_experiment *e = tarry__base_zalloc(1, sizeof *e);
+    if (e == NULL)
+        return false;
+    e->number = s->n_experiments + 1;
+    e->made = tarry__store_get(s->store, e->number);
+    pthread_mutex_init(&e->lock, NULL);
+    if (add_to_table(s, e))
+        return true;
+    tarry__base_free(e);
+    return false;
+}
+
+tarry_status tarry__service_meet(tarry__service *s, tarry_error *error)
+{
+    bool done = true;
+    pthread_rwlock_wrlock(&s->table);
+    const uint64_t count = tarry__store_count(s->store);
+    while (done && s->n_experiments < count)
+        done = meet_next(s);
+    pthread_rwlock_unlock(&s->table);
+    return done ? TARRY_OK
+                : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
 tarry_status tarry__service_add(tarry__service *s, tarry__session *session,
                                 tarry_error *error)
 {
-    tarry__service_experiment *e = tarry__base_zalloc(1, sizeof *e);
-    bool added = false;
-    if (e != NULL) {
-        e->session = session;
-        e->made = tarry__session_experiment(session);
-        e->number = tarry__store_find(s->store, e->made->name);
-        pthread_mutex_init(&e->lock, NULL);
-        pthread_rwlock_wrlock(&s->table);
-        added = add_to_table(s, e);
-        pthread_rwlock_unlock(&s->table);
-    }
-    if (added)
-        return TARRY_OK;
-    tarry__base_free(e);
-    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    const tarry_status status = tarry__service_meet(s, error);
+    if (status != TARRY_OK)
+        return status;
+    const char *name = tarry__session_experiment(session)->name;
+    tarry__service_experiment *e =
+        tarry__service_at(s, tarry__store_find(s->store, name) - 1);
+    pthread_mutex_lock(&e->lock);
+    tarry__session *other = e->session; /* the watcher may have been faster */
+    e->session = session;
+    pthread_mutex_unlock(&e->lock);
+    tarry__session_close(other);
+    return TARRY_OK;
 }
 
 /* ---- queues ---------------------------------------------------------------*/
@@ -289,7 +323,8 @@ static void expire_old(tarry__service *s)
     const int64_t now = tarry__session_now();
     tarry__service_experiment *e;
     for (size_t i = 0; (e = tarry__service_at(s, i)) != NULL; i++)
-        if (e->made->expire_after[0] != '\0' && tarry__service_enter(s, e))
+        if (e->made->expire_after[0] != '\0' && tarry__service_enter(s, e) &&
+            e->session != NULL)
             tarry__session_expire_old(e->session, now, NULL);
 }
 
@@ -306,7 +341,8 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_group; i++)
-        if (tarry__session_is_staged(s->group[i]->session))
+        if (s->group[i]->session != NULL &&
+            tarry__session_is_staged(s->group[i]->session))
             s->sessions[n++] = s->group[i]->session;
     const double begin = tarry__base_seconds();
     tarry_status status = TARRY_OK;
@@ -317,7 +353,7 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
     if (n > 0 && !s->is_broken) {
         tarry__service_histogram_add(&s->commits, tarry__service_commit_bounds,
                                      tarry__base_seconds() - begin);
-        s->is_failing = status != TARRY_OK;
+        s->is_failing = status != TARRY_OK && status != TARRY_CANCELLED;
     }
     for (size_t i = 0; i < s->n_group; i++) {
         s->group[i]->in_group = false;
@@ -403,6 +439,13 @@ static void run_group(tarry__service *s, tarry__service_call *calls)
     }
 }
 
+/* Nobody may ask as long as it is not ready, so it finds out by itself. */
+static void recover(tarry__service *s)
+{
+    if (s->is_failing && tarry__store_probe(s->store, NULL) == TARRY_OK)
+        s->is_failing = false;
+}
+
 static void *keep(void *context)
 {
     tarry__service *s = context;
@@ -417,6 +460,7 @@ static void *keep(void *context)
         pthread_mutex_lock(&s->keeping);
         if (tarry__base_seconds() - last_tick >= TICK_MS / 1000.0) {
             last_tick = tarry__base_seconds();
+            recover(s);
             tarry__service_look_around(s);
             expire_old(s);
         }
@@ -433,10 +477,12 @@ void tarry__service_gather(tarry__service *s)
     s->is_gathered = true;
 }
 
-/* A call that does not keep its thread long, if the store is quick. */
+/* A call that does not keep its thread long, if the store is quick, and not at
+ * the other end of a line. */
 static bool is_light(const tarry__service *s, const tarry__service_call *c)
 {
-    return s->last_seconds < QUICK_SECONDS && !json_is_array(c->json) &&
+    return !tarry__store_is_shared(s->store) &&
+           s->last_seconds < QUICK_SECONDS && !json_is_array(c->json) &&
            json_object_get(c->json, "count") == NULL;
 }
 
@@ -511,6 +557,7 @@ make_call(tarry__service *s, tarry__service_deliver *deliver, void *context)
     memset(&c->json, 0, sizeof *c - offsetof(tarry__service_call, json));
     c->service = s;
     c->route_number = tarry__service_n_routes;
+    c->owner[0] = '\0';
     c->deliver = deliver;
     c->context = context;
     atomic_fetch_add(&s->waiting, 1);
@@ -654,8 +701,10 @@ static tarry_status open_experiments(tarry__service *s, tarry_error *error)
     for (uint64_t i = 1; status == TARRY_OK && i <= count; i++) {
         tarry__session *session;
         status = tarry__session_open(s->store, i, false, &session, error);
-        if (status == TARRY_OK &&
-            (status = tarry__service_add(s, session, error)) != TARRY_OK)
+        if (status == TARRY_CANCELLED) /* another process's */
+            status = tarry__service_meet(s, error);
+        else if (status == TARRY_OK &&
+                 (status = tarry__service_add(s, session, error)) != TARRY_OK)
             tarry__session_close(session);
     }
     return status;
@@ -669,6 +718,8 @@ static tarry_status start_threads(tarry__service *s, tarry_error *error)
         code = pthread_create(&s->helper[i], NULL, help, s);
         s->n_threads += code == 0;
     }
+    if (code == 0)
+        code = tarry__service_start_watching(s);
     return code == 0 ? TARRY_OK
                      : tarry__base_fail(error, TARRY_IO_ERROR, "a thread: %s",
                                         strerror(code));
@@ -689,9 +740,14 @@ tarry_status tarry__service_open(const char *url,
     pthread_rwlock_init(&s->table, NULL);
     pthread_rwlock_init(&s->tokens_lock, NULL);
     pthread_mutex_init(&s->creating, NULL);
+    pthread_mutex_init(&s->watching, NULL);
+    pthread_cond_init(&s->closing, NULL);
+    s->address = limits->address;
     pthread_mutex_init(&s->spare_lock, NULL);
     pthread_mutex_init(&s->keeping, NULL);
     tarry_status status = tarry__store_open(url, true, &s->store, error);
+    if (status == TARRY_OK && limits->address[0] != '\0')
+        status = tarry__store_publish(s->store, limits->address);
     if (status == TARRY_OK)
         status = open_experiments(s, error);
     if (status == TARRY_OK) {
@@ -709,6 +765,7 @@ tarry_status tarry__service_open(const char *url,
 /* Helpers first: they hand over to the keeper. */
 static void stop_threads(tarry__service *s)
 {
+    tarry__service_stop_watching(s);
     close_queue(&s->helper_queue);
     for (size_t i = 1; i < s->n_threads; i++)
         pthread_join(s->helper[i - 1], NULL);
@@ -743,6 +800,8 @@ void tarry__service_close(tarry__service *s)
     pthread_rwlock_destroy(&s->table);
     pthread_rwlock_destroy(&s->tokens_lock);
     pthread_mutex_destroy(&s->creating);
+    pthread_mutex_destroy(&s->watching);
+    pthread_cond_destroy(&s->closing);
     pthread_mutex_destroy(&s->spare_lock);
     pthread_mutex_destroy(&s->keeping);
     for (tarry__service_call *c = s->spare, *next; c != NULL; c = next) {

@@ -24,6 +24,8 @@ typedef struct {
     uint64_t most_dim;         /* features of an arm */
     uint64_t most_choices;     /* in one request */
     uint64_t threads;          /* that run experiments side by side */
+    const char *address;       /* where others find this process: "http://..";
+                                  "": nowhere */
 } tarry__service_limits;
 
 tarry__service_limits tarry__service_default_limits(void);

@@ -541,7 +541,7 @@ size_t tarry__session_dim(const tarry__session *s)
 
 tarry_policy *tarry__session_policy(tarry__session *s)
 {
-    return s->policy;
+    return s != NULL ? s->policy : NULL;
 }
 
 const tarry__store_experiment *

@@ -657,6 +657,14 @@ static tarry_status load(void *state, uint64_t experiment, uint64_t *seq,
     return status;
 }
 
-const tarry__store_kind tarry__store_sqlite = {
-    open_sqlite, close_sqlite, append,   probe, scan, scan_arms,
-    look,        look_id,      round_at, save,  load};
+const tarry__store_kind tarry__store_sqlite = {.open = open_sqlite,
+                                               .close = close_sqlite,
+                                               .append = append,
+                                               .probe = probe,
+                                               .scan = scan,
+                                               .scan_arms = scan_arms,
+                                               .look = look,
+                                               .look_id = look_id,
+                                               .round_at = round_at,
+                                               .save = save,
+                                               .load = load};
