@@ -69,20 +69,31 @@ static bool has_overview(tarry__service_experiment *e)
     return e->overview != NULL;
 }
 
+/* An experiment that another process owns is looked at there. */
+static tarry_status hold_and_note(tarry__service_call *c,
+                                  tarry__service_experiment *e,
+                                  tarry_error *error)
+{
+    pthread_mutex_lock(&e->lock);
+    const tarry_status status = tarry__service_hold(c, e, error);
+    if (status == TARRY_OK)
+        note(e);
+    pthread_mutex_unlock(&e->lock);
+    return status;
+}
+
 static void answer(tarry__service_call *c, tarry__service_experiment *e)
 {
     tarry_error error = {""};
     uint64_t events;
-    const tarry_status status = has_overview(e)
-                                    ? catch_up(c->service, e, &events, &error)
-                                    : TARRY_NO_MEMORY;
+    tarry_status status =
+        has_overview(e) ? hold_and_note(c, e, &error) : TARRY_NO_MEMORY;
+    if (status == TARRY_OK)
+        status = catch_up(c->service, e, &events, &error);
     if (status != TARRY_OK) {
         tarry__service_say_refusal(c, status, &error);
         return;
     }
-    pthread_mutex_lock(&e->lock);
-    note(e);
-    pthread_mutex_unlock(&e->lock);
     tarry__service_say_json(
         c, 200,
         tarry__overview_json(e->overview, events, tarry__session_now()));
