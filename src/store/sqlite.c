@@ -144,12 +144,13 @@ static bool keep_log(sqlite3 *db, int keep)
                              NULL) == SQLITE_OK;
 }
 
+/* The store lets one call in at a time: SQLite needs no locks of its own. */
 static tarry_status connect(tarry__sqlite *s, tarry_error *error)
 {
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     char pages[60];
     snprintf(pages, sizeof pages, "PRAGMA wal_autocheckpoint = %d", LOG_PAGES);
-    return sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE, NULL) ==
-                       SQLITE_OK &&
+    return sqlite3_open_v2(s->path, &s->db, flags, NULL) == SQLITE_OK &&
                    keep_log(s->db, 1) &&
                    sqlite3_busy_timeout(s->db, BUSY_MS) == SQLITE_OK &&
                    set(s->db, "PRAGMA synchronous = FULL") &&
