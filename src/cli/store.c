@@ -10,19 +10,20 @@
 #include "base/base.h"
 #include "cli/cli.h"
 #include "session/session.h"
+#include "store/copy.h"
 #include "store/fates.h"
 
-static const char summary[] = "checks, exports and upgrades stores";
+static const char summary[] = "checks, exports, copies and upgrades stores";
 
 typedef struct {
-    const char *action, *store;
+    const char *action, *store, *to;
     bool json;
     uint64_t seed, threads;
 } arguments;
 
 static int parse(arguments *a, int argc, char **argv)
 {
-    const char *positional[2];
+    const char *positional[3] = {NULL, NULL, NULL};
     const cli_option options[] = {
         {"json", CLI_FLAG, &a->json, NULL,
          "export: one JSON object per line; check: the same as JSON"},
@@ -34,25 +35,31 @@ static int parse(arguments *a, int argc, char **argv)
     const cli_syntax syntax = {
         .command = "store",
         .summary = summary,
-        .usage = "check|export|upgrade STORE [options]",
+        .usage = "check|export|upgrade STORE [options]\n"
+                 "       tarry store copy STORE TO",
         .about =
             "check    verifies every row and index, plays all experiments\n"
             "         again, and says what is in the store or what is wrong\n"
             "export   writes all decisions with what became of them, as CSV\n"
             "         (as tarry examine reads it) or one JSON object per line\n"
+            "copy     copies everything to TO, which is made or empty, and\n"
+            "         verifies the copy\n"
             "upgrade  brings a store of an older version to this one\n\n"
+            "A store is a file, sqlite:FILE, or postgresql://...\n"
             "A store in use is left alone: the process that uses it is named.",
         .examples = "  tarry store check log.db\n"
-                    "  tarry store export log.db > log.csv",
+                    "  tarry store export log.db > log.csv\n"
+                    "  tarry store copy log.db postgresql://host/decisions",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .positional = positional,
         .min_positional = 2,
-        .max_positional = 2,
+        .max_positional = 3,
     };
     const int code = cli_parse(&syntax, argc, argv);
     a->action = positional[0];
     a->store = positional[1];
+    a->to = positional[2];
     return code;
 }
 
@@ -270,6 +277,23 @@ static int upgrade(const arguments *a)
     return cli_flush();
 }
 
+static int copy(const arguments *a)
+{
+    uint64_t experiments, events;
+    tarry_error error;
+    const tarry_status status =
+        tarry__store_copy(a->store, a->to, &experiments, &events, &error);
+    if (status != TARRY_OK)
+        return fail(status, &error);
+    if (a->json)
+        return cli_print_json(json_pack("{s:s, s:I, s:I}", "result", "ok",
+                                        "experiments", (json_int_t)experiments,
+                                        "events", (json_int_t)events));
+    printf("ok: %" PRIu64 " experiments, %" PRIu64 " events\n", experiments,
+           events);
+    return cli_flush();
+}
+
 static int run(int argc, char **argv)
 {
     arguments a = {0};
@@ -280,9 +304,16 @@ static int run(int argc, char **argv)
         return code;
     const bool is_check = strcmp(a.action, "check") == 0;
     const bool is_export = strcmp(a.action, "export") == 0;
-    if (!is_check && !is_export && strcmp(a.action, "upgrade") != 0)
+    const bool is_copy = strcmp(a.action, "copy") == 0;
+    if (!is_check && !is_export && !is_copy && strcmp(a.action, "upgrade") != 0)
         return cli_error(EXIT_USAGE,
-                         "store: not check, export or upgrade: '%s'", a.action);
+                         "store: not check, export, copy or upgrade: '%s'",
+                         a.action);
+    if (is_copy != (a.to != NULL))
+        return cli_error(EXIT_USAGE, "store: %s takes %s", a.action,
+                         is_copy ? "two stores" : "one store");
+    if (is_copy)
+        return copy(&a);
     const tarry_status status =
         tarry__store_open(a.store, false, &store, &error);
     if (status != TARRY_OK)

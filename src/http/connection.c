@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "base/base.h"
 
-enum { FIRST_ROOM = 2048, LINGER_SECONDS = 2 };
+enum { FIRST_ROOM = 2048, LINGER_SECONDS = 2, MOST_DISCARDS = 64 };
 
 /* ---- open and close -------------------------------------------------------*/
 
@@ -192,8 +192,8 @@ static bool read_some(tarry__http_connection *c)
     if (c->size == 0)
         c->since = c->server->now; /* a request begins */
     c->size += (size_t)size;
-    if ((size_t)size < room)
-        c->is_readable = false;
+    if ((size_t)size < room && !c->is_ending)
+        c->is_readable = false; /* until the next edge */
     return true;
 }
 
@@ -219,20 +219,22 @@ static const char *token_of(const tarry__http_head *h)
     return token + strspn(token, " ");
 }
 
-/* From any thread, once. */
+/* From any thread, once.  With the lock all is done that touches the server: it
+ * may end as soon as it has seen the last answer. */
 static void deliver(void *context, const tarry__service_answer *answer)
 {
     tarry__http_connection *c = context;
     tarry__http_server *s = c->server;
     const uint64_t one = 1;
+    const bool wakes =
+        !answer->more_follow && !pthread_equal(s->thread, pthread_self());
     c->answer = *answer;
     pthread_mutex_lock(&s->done_lock);
-    const bool was_empty = s->done == NULL;
     c->next_done = s->done;
     s->done = c;
-    pthread_mutex_unlock(&s->done_lock);
-    if (was_empty && !pthread_equal(s->thread, pthread_self()))
+    if (wakes)
         (void)!write(s->wake, &one, sizeof one);
+    pthread_mutex_unlock(&s->done_lock);
 }
 
 static bool is_id(const char *text)
@@ -245,14 +247,20 @@ static bool is_id(const char *text)
     return length > 0 && length < TARRY__HTTP_ID_ROOM;
 }
 
+static void write_id(uint64_t number, char *id)
+{
+    for (int i = 0; i < 16; i++)
+        id[i] = "0123456789abcdef"[number >> (60 - 4 * i) & 15];
+    id[16] = '\0';
+}
+
 static void name_request(tarry__http_connection *c)
 {
     const char *own = c->head.request_id;
     if (own != NULL && is_id(own))
         strcpy(c->id, own);
     else
-        snprintf(c->id, sizeof c->id, "%016jx",
-                 (uintmax_t)c->server->next_id++);
+        write_id(c->server->next_id++, c->id);
 }
 
 static void hand_over(tarry__http_connection *c)
@@ -370,15 +378,17 @@ static bool finish_answer(tarry__http_connection *c)
     return true;
 }
 
-/* Reads what nobody wants, so that the answer is not lost with a reset. */
+/* Reads what nobody wants, so that the answer is not lost with a reset; but
+ * others wait, and who sends on and on is not waited for. */
 static bool discard(tarry__http_connection *c)
 {
     char nothing[8192];
     ssize_t size;
-    while ((size = recv(c->fd, nothing, sizeof nothing, 0)) > 0)
-        ;
+    for (int i = 0; i < MOST_DISCARDS; i++)
+        if ((size = recv(c->fd, nothing, sizeof nothing, 0)) <= 0)
+            break;
     c->is_readable = false;
-    return size < 0 && (errno == EAGAIN || errno == EINTR);
+    return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 /* Reads until a request is whole, or nothing is there.  false: closed. */

@@ -291,8 +291,9 @@ static void handle(loop *l, const struct epoll_event *event)
         if (s->options.on_signal(s->options.context))
             begin_stop(l);
     } else {
-        tarry__http_go_on(event->data.ptr,
-                          (event->events & ~(unsigned)EPOLLOUT) != 0);
+        tarry__http_connection *c = event->data.ptr;
+        c->is_ending |= (event->events & (EPOLLRDHUP | EPOLLHUP)) != 0;
+        tarry__http_go_on(c, (event->events & ~(unsigned)EPOLLOUT) != 0);
     }
 }
 
@@ -318,6 +319,8 @@ static void run(loop *l)
         for (int i = 0; i < n; i++)
             handle(l, &events[i]);
         take_answers(s);
+        while (tarry__service_flush(s->service))
+            take_answers(s);
         tick(l);
     }
 }
@@ -367,6 +370,7 @@ tarry_status tarry__http_serve(tarry__service *service, int fd,
     pthread_mutex_init(&s->done_lock, NULL);
     fit_files(&s->options);
     look_at_clock(s);
+    tarry__service_gather(service);
     uint64_t start = 0;
     if (getrandom(&start, sizeof start, 0) == (ssize_t)sizeof start)
         s->next_id = start;

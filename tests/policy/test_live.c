@@ -18,6 +18,7 @@ static const char *const certified[] = {
     "phased-stochastic:constants=tight,guide=lints,guide_share=9,design=regret",
     "phased-adversarial:constants=tight",
     "phased-adversarial:constants=tight,guide=lints,guide_share=3",
+    "phased-adversarial:constants=tight,guide=lints,guide_share=3,cuts=always",
     "phased-loss-dependent:constants=tight",
     "phased-loss-dependent:constants=tight,guide=lints,guide_share=3",
     "phased-mab:constants=tight",

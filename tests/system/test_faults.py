@@ -181,6 +181,77 @@ class Faults(LabTest):
                 self.assertEqual([left for left in os.listdir(self.folder)
                                   if left.startswith(".tarry")], [])
 
+    def test_stores_are_copied_or_not(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        store, copy = self.path("store.db"), self.path("copy.db")
+        lines = "".join("choose\nobserve %d 0.5\n" % t for t in range(1, 20))
+        self.assertEqual(self.start(["pipe", "--policy", "lints", "--arms",
+                                     arms, "--horizon", "1000", "--store",
+                                     store], lines).returncode, 0)
+        wanted = self.start(["store", "export", store]).stdout
+        command = ["store", "copy", store, copy]
+
+        def prepare():
+            for name in os.listdir(self.folder):
+                if name.startswith("copy.db"):
+                    os.remove(self.path(name))
+
+        for fault in self.ways(command, "", prepare):
+            if not ALL and fault["call"] in ("open", "read"):
+                continue
+            with self.subTest(**fault):
+                prepare()
+                done = self.start(command, **fault)
+                self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                if done.returncode == 0:
+                    self.assertTrue(os.path.exists(copy))
+                else:
+                    self.assertRegex(done.stderr, ERROR)
+                if os.path.exists(copy):
+                    found = self.start(["store", "export", copy])
+                    self.assertEqual(found.stdout, wanted, found.stderr)
+
+    def remove_store(self, store):
+        for end in ("", "-wal", "-shm", "-lock", "-new", "-new-journal"):
+            if os.path.exists(store + end):
+                os.remove(store + end)
+
+    def rounds_in(self, store):
+        """How many choices a sound store holds; None: there is no store."""
+        if not os.path.exists(store):
+            return None
+        done = self.start(["store", "check", store, "--json"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sum(e["decisions"] for e in json.loads(done.stdout)[
+            "experiments"])
+
+    def test_stores_keep_what_was_answered(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        store = self.path("s.db")
+        command = ["pipe", "--policy", "phased-mab", "--arms", arms,
+                   "--horizon", "1000", "--store", store]
+        lines = "".join("choose\nobserve %d 0.5\n" % t for t in range(1, 6))
+        for fault in self.ways(command, lines,
+                               lambda: self.remove_store(store)):
+            with self.subTest(**fault):
+                self.remove_store(store)
+                done = self.start(command, lines, **fault)
+                self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                answered = len(re.findall(r"^\d+ \d+$", done.stdout, re.M))
+                self.assertLessEqual(answered, self.rounds_in(store) or 0)
+                if done.returncode == 0 and "error" not in done.stdout:
+                    self.assertEqual(answered, 5)
+
+    def test_exports_are_whole_or_an_error(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        store = self.path("s.db")
+        lines = "".join("choose\nobserve %d 0.5\n" % t for t in range(1, 20))
+        done = self.start(["pipe", "--policy", "phased-mab", "--arms", arms,
+                           "--horizon", "1000", "--store", store], lines)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.attack(["store", "export", store], [])
+        self.assertEqual(self.rounds_in(store), 19)
+
     def test_figures_are_drawn_or_not(self):
         result, out = self.path("result.json"), self.path("figure.svg")
         with open(result, "w") as file:
