@@ -3,6 +3,7 @@
 # make test   set up, build, run every test (also under sanitizers)
 # make python    the Python package, for PYTHONPATH=python
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
+# make bench-serve  the service beside PostgreSQL
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
 # make mutants   wrong algorithms that the paper's rows must notice
@@ -14,7 +15,7 @@ RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 PYTHON ?= /usr/bin/python3
 
-.PHONY: all demo test python wheel bench install valgrind tsan coverage fuzz \
+.PHONY: all demo test python wheel bench bench-serve install valgrind tsan coverage fuzz \
         campaign check mutants format clean
 all:
 	@tools/setup build
@@ -53,6 +54,10 @@ bench:
 	@cmake --build --preset release
 	@for b in build/bench/bench_*; do echo "== $$b"; $$b || exit 1; echo; done
 
+bench-serve: all
+	@tools/setup bench
+	@bench/serve
+
 install: all
 	@cmake --install build
 
@@ -78,7 +83,8 @@ campaign:
 	@tools/setup build demo test
 	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
 	@cmake --build --preset release
-	@TARRY_CAMPAIGN=1 ctest --preset release -R 'system.(faults|kills)|policy.random|store.power|system.strangers'
+	@TARRY_CAMPAIGN=1 ctest --preset release \
+		-R 'system.(faults|kills|serve_kills|strangers)|policy.random|store.power|sim.coverage'
 
 check:
 	@tools/setup build check

@@ -51,6 +51,7 @@ set(TARRY_CORE
     src/policy/linear/explore_commit.c
     src/policy/linear/greedy.c
     src/policy/linear/ids.c
+    src/policy/linear/ids_asymptotic.c
     src/policy/linear/linmed.c
     src/policy/linear/lints.c
     src/policy/linear/linucb.c
@@ -71,6 +72,7 @@ set(TARRY_CORE
     src/policy/phased/adversarial.c
     src/policy/phased/alone.c
     src/policy/phased/books.c
+    src/policy/phased/cut.c
     src/policy/phased/ellipsoid.c
     src/policy/phased/estimate.c
     src/policy/phased/guide.c
@@ -196,11 +198,14 @@ set(TARRY_PROGRAM
     src/base/sha256.c
     src/base/writer.c
     src/service/answers.c
+    src/service/crew.c
     src/service/decisions.c
     src/service/experiments.c
     src/service/feedback.c
     src/service/log.c
+    src/service/look.c
     src/service/metrics.c
+    src/service/owners.c
     src/service/questions.c
     src/service/routes.c
     src/service/service.c
@@ -217,9 +222,18 @@ set(TARRY_PROGRAM
     src/session/session.c
     src/session/snapshot.c
     src/session/status.c
+    src/store/copy.c
+    src/log/kept.c
+    src/store/fates.c
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c
+    src/store/postgres.c
+    src/store/postgres_link.c
+    src/store/postgres_none.c
+    src/store/postgres_owner.c
+    src/store/postgres_rows.c
+    src/store/postgres_schema.c
     src/store/sqlite.c
     src/store/sqlite_scan.c
     src/store/sqlite_schema.c
@@ -227,6 +241,11 @@ set(TARRY_PROGRAM
     src/store/store.c
     src/store/texts.c
     src/store/wal.c
+    src/service/overview.c
+    src/service/overview_json.c
+    src/http/client.c
+    src/http/client_read.c
+    src/service/absent.c
     src/paper/audit.c
     src/paper/fit.c
     src/paper/lab.c
@@ -258,6 +277,7 @@ set(TARRY_PROGRAM
     src/report/log_page.c
     src/report/page.c
     src/report/report.c
+    src/cli/ask.c
     src/cli/bound.c
     src/cli/design.c
     src/cli/examine.c

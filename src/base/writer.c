@@ -3,6 +3,7 @@
 #include "base/writer.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,27 +70,79 @@ void tarry__writer_quote(tarry__writer *t, const char *string)
     tarry__writer_add(t, "\"", 1);
 }
 
-void tarry__writer_real(tarry__writer *t, double value)
+size_t tarry__writer_digits(unsigned long long value,
+                            char digits[TARRY__WRITER_DIGITS])
 {
-    char digits[40];
+    char reversed[TARRY__WRITER_DIGITS];
+    size_t count = 0;
+    do
+        reversed[count++] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    for (size_t i = 0; i < count; i++)
+        digits[i] = reversed[count - 1 - i];
+    return count;
+}
+
+void tarry__writer_count(tarry__writer *t, unsigned long long value)
+{
+    char digits[TARRY__WRITER_DIGITS];
+    tarry__writer_add(t, digits, tarry__writer_digits(value, digits));
+}
+
+/* ---- numbers and times, of which few differ --------------------------------
+ * Each thread remembers what it wrote last. */
+
+typedef struct {
+    uint64_t bits;
+    size_t size; /* 0: empty */
+    char text[40];
+} number;
+
+static void write_number(number *n, double value)
+{
     for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
+        snprintf(n->text, sizeof n->text, "%.*g", precision, value);
+        if (strtod(n->text, NULL) == value)
             break;
     }
-    tarry__writer_put(t, digits);
-    if (strpbrk(digits, ".en") == NULL)
-        tarry__writer_put(t, ".0");
+    if (strpbrk(n->text, ".en") == NULL)
+        strcat(n->text, ".0");
+    n->size = strlen(n->text);
+}
+
+void tarry__writer_real(tarry__writer *t, double value)
+{
+    enum { BITS = 8 };
+    static _Thread_local number kept[1 << BITS];
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    number *n = &kept[bits * 0x9e3779b97f4a7c15u >> (64 - BITS)];
+    if (n->size == 0 || n->bits != bits) {
+        write_number(n, value);
+        n->bits = bits;
+    }
+    tarry__writer_add(t, n->text, n->size);
 }
 
 void tarry__writer_time(tarry__writer *t, long long ms)
 {
+    static _Thread_local char text[64];
+    static _Thread_local long long kept = -1;
+    static _Thread_local size_t size;
     const time_t seconds = (time_t)(ms / 1000);
+    const int rest = (int)(ms % 1000);
     struct tm parts;
-    char day[64] = "";
-    if (gmtime_r(&seconds, &parts) != NULL)
-        strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
-    tarry__writer_print(t, "\"%s.%03dZ\"", day, (int)(ms % 1000));
+    if (seconds != kept && gmtime_r(&seconds, &parts) != NULL) {
+        size =
+            strftime(text, sizeof text, "\"%Y-%m-%dT%H:%M:%S.000Z\"", &parts);
+        kept = seconds;
+    }
+    if (size > 5) {
+        text[size - 5] = (char)('0' + rest / 100);
+        text[size - 4] = (char)('0' + rest / 10 % 10);
+        text[size - 3] = (char)('0' + rest % 10);
+    }
+    tarry__writer_add(t, text, size);
 }
 
 void tarry__writer_clear(tarry__writer *t)

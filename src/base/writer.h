@@ -19,6 +19,14 @@ void tarry__writer_put(tarry__writer *text, const char *string);
 void tarry__writer_print(tarry__writer *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Digits of a number, without a zero byte; answers how many. */
+enum { TARRY__WRITER_DIGITS = 20 };
+size_t tarry__writer_digits(unsigned long long value,
+                            char digits[TARRY__WRITER_DIGITS]);
+
+/* A whole number. */
+void tarry__writer_count(tarry__writer *text, unsigned long long value);
+
 /* A string of JSON, in quotes. */
 void tarry__writer_quote(tarry__writer *text, const char *string);
 

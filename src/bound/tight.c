@@ -11,7 +11,8 @@
  *     Algorithm 2, N + sigma (1 + log sigma);
  *     Algorithms 3 and 4, N + Q(1 - eps / (68 sqrt g)), or Q(1 - eps / 48);
  *     with a guide, 2 (1 + c) N, the 2 for a phase that is left to the guide
- *     because it would end too late, and Q(1 - 1/(T N)), which costs 2 for the
+ *     because it would end too late (3 with cuts=always, for one that is
+ *     planned anew), and Q(1 - 1/(T N)), which costs 2 for the
  *     case that a delay is longer, or, with an adversary, (1 + c) sigma (1 +
  * log sigma). N counts the rounding up of each N(b).  design=regret may need
  * twice the N of the near design, and phase 1 may wait for (1 + c) N rounds. */
@@ -51,6 +52,12 @@ static double tail(const tarry__bound_question *q, double plays)
     return fmax(1 / (q->T * plays), 0x1p-50);
 }
 
+/* How often the length of a guided plan may pass in one phase. */
+static double repeats(const tarry__bound_question *q)
+{
+    return q->choices.cuts ? 3 : 2;
+}
+
 static double longest_guided(const tarry__bound_question *q,
                              tarry__env_delay_model model, double eps, double N)
 {
@@ -64,7 +71,7 @@ static double longest_guided(const tarry__bound_question *q,
                    : INFINITY;
     else if (!waits)
         wait = (1 + q->share) * tarry__bound_sweeps(tarry__bound_sigma(q));
-    return warm + 2 * (1 + q->share) * plays + wait;
+    return warm + repeats(q) * (1 + q->share) * plays + wait;
 }
 
 static double longest_alone(const tarry__bound_question *q,
@@ -115,6 +122,6 @@ void tarry__bound_tight(const tarry__bound_question *q,
     if (q->guided || q->algorithm == 2) {
         b->alpha = (q->guided ? 1 + q->share : 1) * (q->regret ? 2 : 1);
         b->beta = b->phase[0].longest -
-                  (q->guided ? 2 : 1) * b->alpha * b->phase[0].quota;
+                  (q->guided ? repeats(q) : 1) * b->alpha * b->phase[0].quota;
     }
 }

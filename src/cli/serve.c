@@ -10,8 +10,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "base/writer.h"
 #include "cli/cli.h"
+#include "http/page.h"
 #include "http/server.h"
 #include "service/service.h"
 #include "service/keys.h"
@@ -20,7 +22,7 @@
 static const char summary[] = "decisions over HTTP, durable before the answer";
 
 typedef struct {
-    const char *listen, *store, *tokens, *config, *log, *new_token;
+    const char *listen, *store, *public_url, *tokens, *config, *log, *new_token;
     uint64_t connections, body_bytes, experiments, arms, choices, queue;
     double request_seconds, idle_seconds;
     uint64_t seed, threads;
@@ -33,6 +35,7 @@ static arguments defaults(void)
     const tarry__service_limits limits = tarry__service_default_limits();
     return (arguments){.listen = "127.0.0.1:8377",
                        .store = "sqlite:tarry.db",
+                       .public_url = "",
                        .tokens = "",
                        .log = "errors",
                        .connections = http.most_connections,
@@ -47,7 +50,8 @@ static arguments defaults(void)
 
 /* ---- options, environment, file -------------------------------------------*/
 
-enum { N_SETTINGS = 12, N_OPTIONS = 18 };
+enum { URL_ROOM = 300 };
+enum { N_SETTINGS = 13, N_OPTIONS = 19 };
 
 /* The first N_SETTINGS can also stand in the file and in the environment. */
 static void fill_options(arguments *a, cli_option options[N_OPTIONS])
@@ -57,8 +61,11 @@ static void fill_options(arguments *a, cli_option options[N_OPTIONS])
          "where to listen (default 127.0.0.1:8377); any address that others\n"
          "can reach needs --tokens"},
         {"store", CLI_TEXT, &a->store, "URL",
-         "sqlite:FILE, or memory: to try things out (default\n"
-         "sqlite:tarry.db)"},
+         "sqlite:FILE; postgresql://..., which many processes may share; or\n"
+         "memory: to try things out (default sqlite:tarry.db)"},
+        {"public-url", CLI_TEXT, &a->public_url, "URL",
+         "where clients of other processes on the same store reach this one\n"
+         "(default http:// and the address it listens at)"},
         {"tokens", CLI_TEXT, &a->tokens, "FILE",
          "requests need a token of this file (see --new-token); it is read\n"
          "again on SIGHUP"},
@@ -91,7 +98,8 @@ static void fill_options(arguments *a, cli_option options[N_OPTIONS])
         {"seed", CLI_COUNT, &a->seed, "N",
          "accepted as in every command; experiments have their own"},
         {"threads", CLI_COUNT, &a->threads, "N",
-         "accepted as in every command"},
+         "that make choices of different experiments (default: as many as\n"
+         "processors)"},
     };
     memcpy(options, table, sizeof table);
 }
@@ -119,12 +127,12 @@ static bool read_environment(const cli_option *options)
     return true;
 }
 
-/* One line of the file; the text of values lives as long as the program. */
+/* One line of the file, which lives on. */
 static bool take_line(const cli_option *options, const char *path,
                       size_t number, char *line)
 {
     char *rest;
-    line[strcspn(line, "#\r\n")] = '\0';
+    line[strcspn(line, "#\r")] = '\0';
     char *name = strtok_r(line, " \t=", &rest);
     if (name == NULL)
         return true;
@@ -134,25 +142,34 @@ static bool take_line(const cli_option *options, const char *path,
         value[--size] = '\0';
     for (size_t i = 0; i < N_SETTINGS; i++)
         if (strcmp(options[i].name, name) == 0)
-            return cli_set(&options[i], strdup(value));
+            return cli_set(&options[i], value);
     cli_error(EXIT_USAGE, "%s:%zu: not a setting: '%s'", path, number, name);
     return false;
 }
 
 static bool read_file(const cli_option *options, const char *path)
 {
-    FILE *file = fopen(path, "r");
+    static char text[65536]; /* values stay in it */
+    FILE *file = tarry__file_open(path);
     if (file == NULL) {
         cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
         return false;
     }
-    char *line = NULL;
-    size_t room = 0, number = 0;
-    bool good = true;
-    while (good && getline(&line, &room, file) >= 0)
-        good = take_line(options, path, ++number, line);
-    free(line);
+    const size_t size = fread(text, 1, sizeof text - 1, file);
+    const bool is_whole = !ferror(file) && size < sizeof text - 1;
     fclose(file);
+    if (!is_whole) {
+        cli_error(EXIT_USAGE, "%s: cannot be read, or has 64 kB or more", path);
+        return false;
+    }
+    size_t number = 0;
+    bool good = true;
+    for (char *line = text, *next; good && line != NULL; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        good = take_line(options, path, ++number, line);
+    }
     return good;
 }
 
@@ -203,7 +220,14 @@ static int parse(arguments *a, int argc, char **argv)
 
 static int print_config(const arguments *a)
 {
-    printf("listen = %s\nstore = %s\n", a->listen, a->store);
+    char *store = strdup(a->store);
+    if (store == NULL)
+        return cli_error(EXIT_FAILED, "out of memory");
+    tarry__store_show(a->store, store);
+    printf("listen = %s\nstore = %s\n", a->listen, store);
+    free(store);
+    printf("%spublic-url = %s\n", a->public_url[0] == '\0' ? "# " : "",
+           a->public_url);
     printf("%stokens = %s\n", a->tokens[0] == '\0' ? "# " : "", a->tokens);
     printf("log = %s\nmax-connections = %ju\nmax-body = %ju\n", a->log,
            (uintmax_t)a->connections, (uintmax_t)a->body_bytes);
@@ -352,7 +376,27 @@ static int listen_at(const arguments *a, int *fd)
                      a->listen);
 }
 
-static int open_service(const arguments *a, tarry__service **service)
+/* What others are told: all addresses of this machine are those of its name. */
+static void find_url(const arguments *a, int fd, char url[URL_ROOM])
+{
+    char address[80], host[200] = "";
+    tarry__http_address(fd, address);
+    const bool is_any = strncmp(address, "0.0.0.0:", 8) == 0 ||
+                        strncmp(address, "[::]:", 5) == 0;
+    gethostname(host, sizeof host - 1);
+    if (a->public_url[0] != '\0')
+        snprintf(url, URL_ROOM, "%s", a->public_url);
+    else if (is_any)
+        snprintf(url, URL_ROOM, "http://%s%s", host, strrchr(address, ':'));
+    else
+        snprintf(url, URL_ROOM, "http://%s", address);
+    const size_t length = strlen(url);
+    if (length > 0 && url[length - 1] == '/')
+        url[length - 1] = '\0';
+}
+
+static int open_service(const arguments *a, const char *url,
+                        tarry__service **service)
 {
     tarry_error error;
     tarry__service_limits limits = tarry__service_default_limits();
@@ -360,8 +404,13 @@ static int open_service(const arguments *a, tarry__service **service)
     limits.most_experiments = a->experiments;
     limits.most_arms = a->arms;
     limits.most_choices = a->choices;
+    limits.address = url;
+    if (a->threads > 0)
+        limits.threads = a->threads;
     tarry_status status =
         tarry__service_open(a->store, &limits, service, &error);
+    if (status == TARRY_OK)
+        tarry__service_serve_files(*service, tarry__http_files);
     if (status == TARRY_OK && a->tokens[0] != '\0')
         status = tarry__service_read_tokens(*service, a->tokens, &error);
     if (status == TARRY_OK)
@@ -386,12 +435,13 @@ static int serve(const arguments *a, tarry__http_options options)
 {
     running r = {.arguments = a, .signals = open_signals()};
     tarry_error error;
-    char address[80];
+    char address[80], url[URL_ROOM];
     int fd;
     int code = listen_at(a, &fd);
     if (code != EXIT_DONE)
         return code;
-    code = open_service(a, &r.service);
+    find_url(a, fd, url);
+    code = open_service(a, url, &r.service);
     if (code != EXIT_DONE) {
         close(fd);
     } else {

@@ -226,12 +226,13 @@ static void deliver(void *context, const tarry__service_answer *answer)
     tarry__http_connection *c = context;
     tarry__http_server *s = c->server;
     const uint64_t one = 1;
+    const bool wakes =
+        !answer->more_follow && !pthread_equal(s->thread, pthread_self());
     c->answer = *answer;
     pthread_mutex_lock(&s->done_lock);
-    const bool was_empty = s->done == NULL;
     c->next_done = s->done;
     s->done = c;
-    if (was_empty && !pthread_equal(s->thread, pthread_self()))
+    if (wakes)
         (void)!write(s->wake, &one, sizeof one);
     pthread_mutex_unlock(&s->done_lock);
 }
@@ -246,14 +247,20 @@ static bool is_id(const char *text)
     return length > 0 && length < TARRY__HTTP_ID_ROOM;
 }
 
+static void write_id(uint64_t number, char *id)
+{
+    for (int i = 0; i < 16; i++)
+        id[i] = "0123456789abcdef"[number >> (60 - 4 * i) & 15];
+    id[16] = '\0';
+}
+
 static void name_request(tarry__http_connection *c)
 {
     const char *own = c->head.request_id;
     if (own != NULL && is_id(own))
         strcpy(c->id, own);
     else
-        snprintf(c->id, sizeof c->id, "%016jx",
-                 (uintmax_t)c->server->next_id++);
+        write_id(c->server->next_id++, c->id);
 }
 
 static void hand_over(tarry__http_connection *c)

@@ -1,11 +1,12 @@
 /* reply.c - the head of an answer, and the line in the log. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/writer.h"
 #include "http/connection.h"
 #include "session/session.h"
+
+enum { MOST_LOCATION = 600 };
 
 static const char *reason(int status)
 {
@@ -54,61 +55,84 @@ static const char *reason(int status)
 }
 
 /* Adds to the head; it has room for all that is ever added. */
-__attribute__((format(printf, 2, 3))) static void add(tarry__http_connection *c,
-                                                      const char *format, ...)
+static void add(tarry__http_connection *c, const char *text)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    const int size = vsnprintf(c->out + c->out_size,
-                               sizeof c->out - c->out_size, format, arguments);
-    va_end(arguments);
-    if (size > 0 && c->out_size + (size_t)size < sizeof c->out)
-        c->out_size += (size_t)size;
+    const size_t size = strlen(text), left = sizeof c->out - c->out_size;
+    const size_t added = size < left ? size : left;
+    memcpy(c->out + c->out_size, text, added);
+    c->out_size += added;
+}
+
+static void add_count(tarry__http_connection *c, unsigned long long count)
+{
+    char digits[TARRY__WRITER_DIGITS + 1];
+    digits[tarry__writer_digits(count, digits)] = '\0';
+    add(c, digits);
+}
+
+static void add_field(tarry__http_connection *c, const char *name,
+                      const char *value)
+{
+    add(c, name);
+    add(c, ": ");
+    add(c, value);
+    add(c, "\r\n");
 }
 
 static void add_length(tarry__http_connection *c)
 {
-    if (!c->is_streaming)
-        add(c, "Content-Length: %zu\r\n", c->answer.size);
-    else if (!c->head.is_old)
-        add(c, "Transfer-Encoding: chunked\r\n");
-    else
+    if (!c->is_streaming) {
+        add(c, "Content-Length: ");
+        add_count(c, c->answer.size);
+        add(c, "\r\n");
+    } else if (!c->head.is_old) {
+        add_field(c, "Transfer-Encoding", "chunked");
+    } else {
         c->closes = true; /* which ends it, in HTTP/1.0 */
+    }
 }
 
 static void add_rare(tarry__http_connection *c)
 {
     const tarry__service_answer *a = &c->answer;
     if (a->allow != NULL)
-        add(c, "Allow: %s\r\n", a->allow);
-    if (a->location != NULL)
-        add(c, "Location: %.600s\r\n", a->location);
-    if (a->retry_after > 0)
-        add(c, "Retry-After: %d\r\n", a->retry_after);
+        add_field(c, "Allow", a->allow);
+    if (a->location != NULL && strlen(a->location) < MOST_LOCATION)
+        add_field(c, "Location", a->location);
+    if (a->retry_after > 0) {
+        add(c, "Retry-After: ");
+        add_count(c, (unsigned long long)a->retry_after);
+        add(c, "\r\n");
+    }
     if (a->asks_token)
-        add(c, "WWW-Authenticate: Bearer\r\n");
+        add_field(c, "WWW-Authenticate", "Bearer");
     if (a->is_file)
         add(c, "Content-Security-Policy: default-src 'self'; base-uri 'none'; "
                "form-action 'none'; frame-ancestors 'none'\r\n"
                "Referrer-Policy: no-referrer\r\nCache-Control: no-cache\r\n");
     else
-        add(c, "Cache-Control: no-store\r\n");
+        add_field(c, "Cache-Control", "no-store");
 }
 
 static void add_head(tarry__http_connection *c)
 {
     const tarry__service_answer *a = &c->answer;
     c->is_streaming = a->stream != NULL;
-    add(c,
-        "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n"
-        "X-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\n",
-        a->status, reason(a->status), c->server->date, a->type, c->id);
+    add(c, "HTTP/1.1 ");
+    add_count(c, (unsigned long long)a->status);
+    add(c, " ");
+    add(c, reason(a->status));
+    add(c, "\r\n");
+    add_field(c, "Date", c->server->date);
+    add_field(c, "Content-Type", a->type);
+    add_field(c, "X-Content-Type-Options", "nosniff");
+    add_field(c, "X-Request-Id", c->id);
     add_length(c);
     add_rare(c);
     if (c->closes)
-        add(c, "Connection: close\r\n");
+        add_field(c, "Connection", "close");
     else if (c->head.is_old)
-        add(c, "Connection: keep-alive\r\n");
+        add_field(c, "Connection", "keep-alive");
     add(c, "\r\n");
     if (c->head.method != NULL && strcmp(c->head.method, "HEAD") == 0)
         c->is_streaming = false; /* its body is not asked for */
@@ -125,7 +149,9 @@ void tarry__http_compose(tarry__http_connection *c)
         return;
     const bool is_last = c->answer.stream == NULL;
     if (c->answer.size > 0) {
-        add(c, "%zx\r\n", c->answer.size);
+        char size[24];
+        snprintf(size, sizeof size, "%zx\r\n", c->answer.size);
+        add(c, size);
         c->tail = is_last ? "\r\n0\r\n\r\n" : "\r\n";
     } else {
         c->tail = is_last ? "0\r\n\r\n" : NULL;

@@ -319,6 +319,8 @@ static void run(loop *l)
         for (int i = 0; i < n; i++)
             handle(l, &events[i]);
         take_answers(s);
+        while (tarry__service_flush(s->service))
+            take_answers(s);
         tick(l);
     }
 }
@@ -368,6 +370,7 @@ tarry_status tarry__http_serve(tarry__service *service, int fd,
     pthread_mutex_init(&s->done_lock, NULL);
     fit_files(&s->options);
     look_at_clock(s);
+    tarry__service_gather(service);
     uint64_t start = 0;
     if (getrandom(&start, sizeof start, 0) == (ssize_t)sizeof start)
         s->next_id = start;

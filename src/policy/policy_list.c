@@ -17,6 +17,7 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__linear_lints,
     &tarry__linear_otf_lints,
     &tarry__linear_ids,
+    &tarry__linear_ids_asymptotic,
     &tarry__linear_vids,
     &tarry__linear_linmed,
     &tarry__linear_explore_commit,

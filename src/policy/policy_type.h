@@ -85,6 +85,7 @@ typedef struct tarry__policy_type {
     const char *summary; /* one line: the delay model it is for */
     bool plain;          /* a plain MAB: the arms' features are ignored */
     bool any_delays;     /* it allows for losses that set their own delays */
+    bool costly;         /* a round takes a time of the order of K n^2 */
     const tarry_setting *settings;
     /* The description that this name stands for; NULL: it is a policy itself,
      * and what follows is filled. */

@@ -8,7 +8,8 @@
 #include "policy/policy_type.h"
 
 #define PRACTICE                                                               \
-    ":constants=tight,guide=foresight,guide_share=999,design=regret"
+    ":constants=tight,guide=foresight,guide_share=999,design=regret,"          \
+    "cuts=always"
 
 static const char *stands_for(tarry__policy_delays delays)
 {

@@ -12,7 +12,8 @@ static const char PROBLEM[] = "application/problem+json";
 static const struct {
     int status;
     const char *title;
-} titles[] = {{400, "Bad Request"},
+} titles[] = {{307, "Temporary Redirect"},
+              {400, "Bad Request"},
               {401, "Unauthorized"},
               {403, "Forbidden"},
               {404, "Not Found"},
@@ -124,6 +125,10 @@ void tarry__service_say_refusal(tarry__service_call *c, tarry_status status,
 {
     size_t i = 0;
     const size_t count = sizeof refusals / sizeof *refusals;
+    if (status == TARRY_CANCELLED && c->owner[0] != '\0') {
+        tarry__service_say_elsewhere(c);
+        return;
+    }
     while (i < count && refusals[i].status != status)
         i++;
     const int answer = i < count ? refusals[i].answer : 422;
@@ -172,18 +177,16 @@ bool tarry__service_read_body(tarry__service_call *c)
 {
     json_error_t error;
     const tarry__service_request *r = &c->request;
-    if (r->size == 0) { /* as good as an empty object */
-        c->json = json_object();
-        if (c->json == NULL)
-            tarry__service_say_problem(c, 503, "out_of_memory",
-                                       "out of memory");
-        return c->json != NULL;
-    }
-    c->json = json_loadb(r->body, r->size,
-                         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (r->size == 0 || (r->size == 2 && memcmp(r->body, "{}", 2) == 0))
+        return true; /* NULL is an empty object */
+    /* Without memory, any error may be told; so an error is looked at twice. */
+    for (int i = 0; i < 2 && c->json == NULL; i++)
+        c->json = json_loadb(r->body, r->size,
+                             JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (c->json != NULL)
         return true;
-    if (json_error_code(&error) == json_error_out_of_memory)
+    if (error.text[0] == '\0' ||
+        json_error_code(&error) == json_error_out_of_memory)
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
     else if (is_not_finite(r->body, r->size, &error))
         tarry__service_say_problem(c, 422, "invalid",
@@ -201,6 +204,8 @@ bool tarry__service_has_only(tarry__service_call *c, json_t *object,
 {
     const char *key;
     json_t *value;
+    if (object == NULL)
+        return true;
     if (!json_is_object(object)) {
         tarry__service_say_problem(c, 422, "invalid",
                                    "the body is not a JSON object");

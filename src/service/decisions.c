@@ -9,12 +9,16 @@
  * has been said. */
 static tarry__service_experiment *enter_named(tarry__service_call *c)
 {
+    tarry_error error = {""};
+    tarry_status status;
     tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
     if (e == NULL)
         tarry__service_say_problem(c, 404, "unknown_experiment",
                                    "no experiment has this name");
     else if (!tarry__service_enter(c->service, e))
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+    else if ((status = tarry__service_hold(c, e, &error)) != TARRY_OK)
+        tarry__service_say_refusal(c, status, &error);
     else
         return e;
     return NULL;
@@ -32,11 +36,12 @@ static void put_choice(tarry__writer *t, const tarry__session *s,
     if (arm != NULL)
         tarry__writer_quote(t, arm);
     else
-        tarry__writer_print(t, "%zu", made->arm);
+        tarry__writer_count(t, made->arm);
     tarry__writer_put(t, ",\"probability\":");
     tarry__writer_real(t, made->probability);
-    tarry__writer_print(
-        t, ",\"round\":%ju,\"decided_at\":", (uintmax_t)made->round);
+    tarry__writer_put(t, ",\"round\":");
+    tarry__writer_count(t, made->round);
+    tarry__writer_put(t, ",\"decided_at\":");
     tarry__writer_time(t, made->at);
     tarry__writer_put(t, "}");
 }
@@ -86,7 +91,10 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
     }
     tarry__writer_put(&c->text, "]}");
     e->decisions += done - repeated;
-    if (done == 0 || (status != TARRY_OK && status != TARRY_HORIZON_REACHED))
+    const bool is_whole = status == TARRY_OK || status == TARRY_HORIZON_REACHED;
+    if (done > 0 && !is_whole)
+        c->service->is_broken = true;
+    if (done == 0 || !is_whole)
         tarry__service_say_refusal(c, status, &error);
     else
         tarry__service_say(c, repeated > 0 ? 200 : 201);
@@ -154,12 +162,23 @@ static tarry_status look_up(tarry__service_call *c, const char *own,
     return owner_of(c->service, id, owner, error);
 }
 
+/* Whether the horizon is reached, which may have cut a lease short. */
+static bool is_over(tarry__service_experiment *e)
+{
+    tarry_policy_status p;
+    if (e->made->horizon == 0 || tarry__session_policy(e->session) == NULL)
+        return false;
+    tarry_policy_get_status(tarry__session_policy(e->session), &p);
+    return p.round >= p.horizon;
+}
+
 /* An id names a request: the same experiment and the same count.  Of a lease
  * its first, its last and the one behind are looked at. */
 static tarry_status compare(tarry__service_call *c, const char *own,
-                            uint64_t number, uint64_t count, bool *same,
-                            tarry_error *error)
+                            tarry__service_experiment *e, uint64_t count,
+                            bool *same, tarry_error *error)
 {
+    const uint64_t number = e->number;
     char last[24], behind[24];
     uint64_t one = 0, first = 0, end = 0, more = 0;
     snprintf(last, sizeof last, ".%ju", (uintmax_t)(count - (count > 0)));
@@ -171,9 +190,10 @@ static tarry_status compare(tarry__service_call *c, const char *own,
         status = look_up(c, own, last, &end, error);
     if (status == TARRY_OK && count > 0)
         status = look_up(c, own, behind, &more, error);
-    *same = count == 0 ? first == 0 && (one == 0 || one == number)
-                       : one == 0 && more == 0 && first == end &&
-                             (first == 0 || first == number);
+    *same = count == 0
+                ? first == 0 && (one == 0 || one == number)
+                : one == 0 && more == 0 && (first == end || is_over(e)) &&
+                      (first == 0 || first == number);
     return status;
 }
 
@@ -192,12 +212,12 @@ static bool is_in_group(tarry__service_call *c, const char *own)
     return true;
 }
 
-static bool is_taken(tarry__service_call *c, const char *own, uint64_t number,
-                     uint64_t count)
+static bool is_taken(tarry__service_call *c, const char *own,
+                     tarry__service_experiment *e, uint64_t count)
 {
     tarry_error error = {""};
     bool same = false;
-    const tarry_status status = compare(c, own, number, count, &same, &error);
+    const tarry_status status = compare(c, own, e, count, &same, &error);
     if (status != TARRY_OK)
         tarry__service_say_refusal(c, status, &error);
     else if (!same)
@@ -213,13 +233,26 @@ void tarry__service_decide(tarry__service_call *c)
     if (!read_request(c, &own, &count))
         return;
     tarry__service_experiment *e = enter_named(c);
-    if (e == NULL || (own != NULL && (is_in_group(c, own) ||
-                                      is_taken(c, own, e->number, count))))
+    if (e == NULL ||
+        (own != NULL && (is_in_group(c, own) || is_taken(c, own, e, count))))
         return;
-    if (count > 0)
-        choose_many(c, e, own, count);
+    c->own = own;
+    c->count = count;
+    c->next_later = NULL;
+    if (e->last_later != NULL)
+        e->last_later->next_later = c;
     else
-        choose_one(c, e, own);
+        e->first_later = c;
+    e->last_later = c;
+    e->n_later += count > 0 ? count : 1;
+}
+
+void tarry__service_choose(tarry__service_call *c, tarry__service_experiment *e)
+{
+    if (c->count > 0)
+        choose_many(c, e, c->own, c->count);
+    else
+        choose_one(c, e, c->own);
 }
 
 /* ---- ends without an outcome ----------------------------------------------*/
@@ -245,6 +278,8 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
     } else if (strlen(id) <= TARRY__SESSION_MOST_ID) {
         *status = owner_of(s, id, &owner, error);
         if (*status == TARRY_OK && owner != 0)
+            *status = tarry__service_meet(s, error);
+        if (*status == TARRY_OK && owner != 0)
             e = tarry__service_at(s, owner - 1);
     }
     if (*status == TARRY_OK && e == NULL)
@@ -252,6 +287,8 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
                                    "no decision has this id");
     if (e != NULL && !tarry__service_enter(s, e))
         *status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    if (*status == TARRY_OK)
+        *status = tarry__service_hold(c, e, error);
     return *status == TARRY_OK ? e : NULL;
 }
 

@@ -266,7 +266,8 @@ static json_t *shown(tarry__service_experiment *e, bool with_status)
 {
     pthread_mutex_lock(&e->lock);
     json_t *json = settings(e->made);
-    json_t *status = tarry__session_status(e->session, false);
+    json_t *status =
+        e->session != NULL ? tarry__session_status(e->session, false) : NULL;
     pthread_mutex_unlock(&e->lock);
     if (json != NULL) {
         json_object_set(json, "decisions", json_object_get(status, "round"));
@@ -290,9 +291,18 @@ void tarry__service_list_experiments(tarry__service_call *c)
 void tarry__service_show_experiment(tarry__service_call *c)
 {
     tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    tarry_error error = {""};
+    tarry_status status = TARRY_OK;
+    if (e != NULL) {
+        pthread_mutex_lock(&e->lock);
+        status = tarry__service_hold(c, e, &error);
+        pthread_mutex_unlock(&e->lock);
+    }
     if (e == NULL)
         tarry__service_say_problem(c, 404, "unknown_experiment",
                                    "no experiment has this name");
+    else if (status != TARRY_OK)
+        tarry__service_say_refusal(c, status, &error);
     else
         tarry__service_say_json(c, 200, shown(e, true));
 }
@@ -309,6 +319,12 @@ static void create(plan *p)
     if (status == TARRY_OK &&
         (status = tarry__service_add(s, session, &error)) != TARRY_OK)
         tarry__session_close(session);
+    if (status == TARRY_BAD_ARGUMENT &&
+        tarry__store_find(s->store, p->e.name) != 0) {
+        tarry__service_say_problem(p->call, 409, "exists",
+                                   "an experiment has this name");
+        return;
+    }
     if (status != TARRY_OK) {
         tarry__service_say_refusal(p->call, status, &error);
         return;

@@ -7,7 +7,8 @@
 enum { MOST_ITEMS = 1000 };
 
 const char *const tarry__service_results[TARRY__SERVICE_N_RESULTS] = {
-    "applied", "late", "duplicate", "unknown", "conflict", "invalid"};
+    "applied",  "late",    "duplicate", "unknown",
+    "conflict", "invalid", "elsewhere"};
 
 typedef struct {
     const char *id; /* NULL: it has none */
@@ -97,6 +98,7 @@ static tarry__service_result result_of(tarry_status status)
 {
     return status == TARRY_UNKNOWN_ROUND    ? TARRY__SERVICE_UNKNOWN
            : status == TARRY_REPORTED_TWICE ? TARRY__SERVICE_CONFLICT
+           : status == TARRY_CANCELLED      ? TARRY__SERVICE_ELSEWHERE
                                             : TARRY__SERVICE_INVALID;
 }
 
@@ -135,8 +137,9 @@ static void put_result(tarry__writer *t, const outcome *o)
         tarry__writer_quote(t, o->id);
     else
         tarry__writer_put(t, "null");
-    tarry__writer_print(t, ",\"status\":\"%s\"",
-                        tarry__service_results[o->result]);
+    tarry__writer_put(t, ",\"status\":\"");
+    tarry__writer_put(t, tarry__service_results[o->result]);
+    tarry__writer_put(t, "\"");
     if (o->status != TARRY_OK) {
         tarry__writer_put(t, ",\"detail\":");
         tarry__writer_quote(t, o->error.text);
@@ -165,16 +168,25 @@ static void take_list(tarry__service_call *c)
                                    "at most %d outcomes at once", MOST_ITEMS);
         return;
     }
+    char owner[TARRY__STORE_OWNER_ROOM] = "";
+    size_t elsewhere = 0; /* with that owner */
     tarry__writer_put(&c->text, "{\"results\":[");
     for (size_t i = 0; i < count; i++) {
         outcome o = {0};
         if (!take(c, json_array_get(c->json, i), &o))
             return;
+        if (o.status == TARRY_CANCELLED && elsewhere == 0)
+            strcpy(owner, c->owner);
+        elsewhere +=
+            o.status == TARRY_CANCELLED && strcmp(owner, c->owner) == 0;
         tarry__writer_put(&c->text, i > 0 ? "," : "");
         put_result(&c->text, &o);
     }
     tarry__writer_put(&c->text, "]}");
-    tarry__service_say(c, 200);
+    if (count > 0 && elsewhere == count) /* all of them go there */
+        tarry__service_say_elsewhere(c);
+    else
+        tarry__service_say(c, 200);
 }
 
 void tarry__service_feedback(tarry__service_call *c)

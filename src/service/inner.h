@@ -6,7 +6,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "base/writer.h"
+#include "service/overview.h"
 #include "service/service.h"
+#include "service/crew.h"
 #include "service/keys.h"
 #include "session/session.h"
 #include "store/texts.h"
@@ -22,6 +24,8 @@ typedef struct {
 
 /* ---- experiments ----------------------------------------------------------*/
 
+typedef struct tarry__service_call tarry__service_call;
+
 typedef enum {
     TARRY__SERVICE_APPLIED,
     TARRY__SERVICE_LATE,
@@ -29,6 +33,7 @@ typedef enum {
     TARRY__SERVICE_UNKNOWN,
     TARRY__SERVICE_CONFLICT,
     TARRY__SERVICE_INVALID,
+    TARRY__SERVICE_ELSEWHERE, /* another process owns the experiment */
     TARRY__SERVICE_N_RESULTS
 } tarry__service_result;
 
@@ -38,17 +43,21 @@ extern const char *const tarry__service_results[TARRY__SERVICE_N_RESULTS];
  * first event that it stages until the commit. */
 typedef struct {
     pthread_mutex_t lock;
-    tarry__session *session;
+    tarry__session *session; /* NULL: another process's so far */
     const tarry__store_experiment *made;
     uint64_t number;
     bool in_group; /* the keeper has the lock */
+    /* Calls whose choices are to be made in this group. */
+    tarry__service_call *first_later, *last_later;
+    size_t n_later; /* choices */
     atomic_ullong decisions;
     atomic_ullong feedback[TARRY__SERVICE_N_RESULTS];
+    pthread_mutex_t overview_lock; /* taken before the other one */
+    tarry__overview *overview;     /* or NULL, before anybody looks */
+    int64_t noted_at;              /* the last certificate */
 } tarry__service_experiment;
 
 /* ---- calls ----------------------------------------------------------------*/
-
-typedef struct tarry__service_call tarry__service_call;
 
 typedef enum {
     TARRY__SERVICE_HERE,   /* answered where it is taken */
@@ -77,11 +86,15 @@ struct tarry__service_call {
     size_t route_number; /* for the counters; of none: their count */
     tarry__service_request request;
     char name[TARRY__SERVICE_MOST_NAMES][TARRY__SERVICE_NAME_ROOM];
-    json_t *json;       /* the body */
-    tarry__writer text; /* the answer's body */
+    char owner[TARRY__STORE_OWNER_ROOM]; /* of what is elsewhere, or "" */
+    json_t *json;                        /* the body */
+    tarry__writer text;                  /* the answer's body */
     tarry__service_answer answer;
     tarry__service_stream *stream; /* a part of it is asked for */
-    bool is_put_off;               /* to the next group */
+    tarry__service_call *next_later;
+    const char *own; /* id for the choices, or NULL */
+    uint64_t count;  /* of choices; 0: one, not in a list */
+    bool is_put_off; /* to the next group */
     tarry__service_deliver *deliver;
     void *context;
 };
@@ -97,7 +110,8 @@ void tarry__service_say_problem(tarry__service_call *call, int status,
 void tarry__service_say_refusal(tarry__service_call *call, tarry_status status,
                                 const tarry_error *error);
 
-/* The body as JSON in call->json; false: a problem has been said. */
+/* The body as JSON in call->json, NULL for an empty object; false: a problem
+ * has been said. */
 bool tarry__service_read_body(tarry__service_call *call);
 
 /* Whether an object has no members but these, NULL-terminated; else a problem
@@ -127,8 +141,21 @@ struct tarry__service {
     const tarry__service_file *files;
     tarry__service_queue keeper_queue, helper_queue;
     pthread_t keeper, helper[TARRY__SERVICE_N_HELPERS];
-    size_t n_threads; /* that were started */
+    size_t n_threads;    /* that were started */
+    const char *address; /* what others are told of this process */
+    pthread_t watcher;
+    pthread_mutex_t watching;
+    pthread_cond_t closing;
+    bool is_watching;
+    atomic_bool is_closing;
     atomic_size_t waiting;
+    bool is_gathered;        /* somebody calls flush */
+    pthread_mutex_t keeping; /* of who runs a group */
+    tarry__crew *crew;       /* makes choices of several experiments */
+    double last_seconds;     /* that a group took */
+    pthread_mutex_t spare_lock;
+    tarry__service_call *spare; /* calls to be used again */
+    size_t n_spare;
     pthread_rwlock_t table; /* of experiments */
     tarry__service_experiment **experiment;
     size_t n_experiments, room;
@@ -140,12 +167,14 @@ struct tarry__service {
     size_t n_group, group_room;
     tarry__session **sessions; /* of the group */
     tarry__texts ids;          /* that users gave in this group, and to whom */
+    atomic_bool is_broken;     /* a lease ended half-way: the group is undone */
     atomic_bool is_failing;    /* the last commit did not work */
     tarry__service_histogram commits, delays;
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
                           [TARRY__SERVICE_N_CODES];
     atomic_ullong strays[TARRY__SERVICE_N_RESULTS]; /* outcomes of no one */
     int64_t started_at;
+    size_t looked_at; /* the experiment that is looked at next */
 };
 
 /* An experiment by its name or by the prefix of an id; NULL: none. */
@@ -156,9 +185,29 @@ tarry__service_experiment *tarry__service_find_prefix(tarry__service *service,
 /* Number i from 0, or NULL. */
 tarry__service_experiment *tarry__service_at(tarry__service *service, size_t i);
 
-/* Adds an experiment whose session has been made. */
+/* Adds what the store has more than the table, without sessions. */
+tarry_status tarry__service_meet(tarry__service *service, tarry_error *error);
+
+/* Gives an experiment of the store its session. */
 tarry_status tarry__service_add(tarry__service *service,
                                 tarry__session *session, tarry_error *error);
+
+/* ---- owners ---------------------------------------------------------------*/
+
+/* With the experiment's lock: makes sure that this process owns it and has its
+ * session.  TARRY_CANCELLED: another does, and call->owner says which;
+ * TARRY_IO_ERROR, TARRY_NO_MEMORY. */
+tarry_status tarry__service_hold(tarry__service_call *call,
+                                 tarry__service_experiment *e,
+                                 tarry_error *error);
+void tarry__service_say_elsewhere(tarry__service_call *call);
+
+/* Finds experiments that others have added. */
+void tarry__service_look_for_new(tarry__service *service);
+
+/* A thread that does, if there are others; 0, or the system's error. */
+int tarry__service_start_watching(tarry__service *service);
+void tarry__service_stop_watching(tarry__service *service);
 
 /* The keeper's: locks an experiment until its group is committed; false: out of
  * memory.  The second finds it by the id of a decision; NULL: *status tells. */
@@ -176,6 +225,9 @@ extern const double tarry__service_commit_bounds[],
 
 void tarry__service_count(tarry__service *service, size_t route, int status);
 
+/* The keeper's, now and then: notes certificates for overviews. */
+void tarry__service_look_around(tarry__service *service);
+
 /* The stream of an experiment's log. */
 void tarry__service_log_part(tarry__service_call *call);
 void tarry__service_stream_free(tarry__service_stream *stream);
@@ -192,6 +244,9 @@ void tarry__service_create_experiment(tarry__service_call *call);
 void tarry__service_list_experiments(tarry__service_call *call);
 void tarry__service_show_experiment(tarry__service_call *call);
 void tarry__service_decide(tarry__service_call *call);
+/* Makes the choices that decide has left for later. */
+void tarry__service_choose(tarry__service_call *call,
+                           tarry__service_experiment *e);
 void tarry__service_feedback(tarry__service_call *call);
 void tarry__service_cancel(tarry__service_call *call);
 void tarry__service_expire(tarry__service_call *call);
@@ -202,6 +257,7 @@ void tarry__service_resume(tarry__service_call *call);
 void tarry__service_status(tarry__service_call *call);
 void tarry__service_pending(tarry__service_call *call);
 void tarry__service_log(tarry__service_call *call);
+void tarry__service_overview(tarry__service_call *call);
 void tarry__service_health(tarry__service_call *call);
 void tarry__service_ready(tarry__service_call *call);
 void tarry__service_metrics(tarry__service_call *call);

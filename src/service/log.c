@@ -179,6 +179,17 @@ void tarry__service_log_part(tarry__service_call *c)
 void tarry__service_log(tarry__service_call *c)
 {
     tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    tarry_error error = {""};
+    tarry_status status = TARRY_OK;
+    if (e != NULL) {
+        pthread_mutex_lock(&e->lock);
+        status = tarry__service_hold(c, e, &error);
+        pthread_mutex_unlock(&e->lock);
+    }
+    if (status != TARRY_OK) {
+        tarry__service_say_refusal(c, status, &error);
+        return;
+    }
     tarry__service_stream *stream =
         e != NULL ? tarry__base_zalloc(1, sizeof *stream) : NULL;
     if (stream != NULL) {

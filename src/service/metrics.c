@@ -130,7 +130,8 @@ static uint64_t pending_of(tarry__service_experiment *e, double *oldest)
     tarry__session_description d;
     *oldest = 0;
     pthread_mutex_lock(&e->lock);
-    if (tarry__session_pending(e->session, 1, &first, &listed, &count, NULL) ==
+    if (e->session != NULL &&
+        tarry__session_pending(e->session, 1, &first, &listed, &count, NULL) ==
             TARRY_OK &&
         listed == 1 &&
         tarry__session_describe(e->session, first.round, tarry__session_now(),

@@ -15,6 +15,22 @@ static tarry__service_experiment *named(tarry__service_call *c)
     return e;
 }
 
+/* The same with its lock, if it is of this process. */
+static tarry__service_experiment *lock_named(tarry__service_call *c)
+{
+    tarry_error error = {""};
+    tarry__service_experiment *e = named(c);
+    if (e == NULL)
+        return NULL;
+    pthread_mutex_lock(&e->lock);
+    const tarry_status status = tarry__service_hold(c, e, &error);
+    if (status == TARRY_OK)
+        return e;
+    pthread_mutex_unlock(&e->lock);
+    tarry__service_say_refusal(c, status, &error);
+    return NULL;
+}
+
 static void say_unreadable(tarry__service_call *c)
 {
     const tarry_error error = {"the store cannot be read now"};
@@ -23,10 +39,9 @@ static void say_unreadable(tarry__service_call *c)
 
 void tarry__service_status(tarry__service_call *c)
 {
-    tarry__service_experiment *e = named(c);
+    tarry__service_experiment *e = lock_named(c);
     if (e == NULL)
         return;
-    pthread_mutex_lock(&e->lock);
     json_t *json = tarry__session_status(e->session, false);
     pthread_mutex_unlock(&e->lock);
     if (json == NULL)
@@ -82,8 +97,7 @@ static json_t *list_waiting(tarry__session *s, tarry_pending *room, size_t most)
 void tarry__service_pending(tarry__service_call *c)
 {
     uint64_t most;
-    tarry__service_experiment *e = named(c);
-    if (e == NULL)
+    if (named(c) == NULL)
         return;
     if (!read_limit(c->request.query, &most)) {
         tarry__service_say_problem(c, 422, "invalid",
@@ -92,10 +106,14 @@ void tarry__service_pending(tarry__service_call *c)
         return;
     }
     tarry_pending *room = tarry__base_alloc(most, sizeof *room);
-    pthread_mutex_lock(&e->lock);
-    json_t *json = room != NULL ? list_waiting(e->session, room, most) : NULL;
-    pthread_mutex_unlock(&e->lock);
+    tarry__service_experiment *e = lock_named(c);
+    json_t *json =
+        room != NULL && e != NULL ? list_waiting(e->session, room, most) : NULL;
+    if (e != NULL)
+        pthread_mutex_unlock(&e->lock);
     tarry__base_free(room);
+    if (e == NULL)
+        return;
     if (json == NULL)
         say_unreadable(c);
     else

@@ -5,14 +5,25 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/base.h"
 #include "service/inner.h"
+
+static const double QUICK_SECONDS = 0.002; /* a group, to be run at the door */
 
 enum {
     TICK_MS = 500,     /* between two looks at what has expired */
     MOST_GROUP = 4096, /* calls in one commit */
+    MOST_SPARE = 1024, /* calls kept to be used again */
+    WORTH_A_CREW = 64, /* choices */
     SMALL_BODY = 65536 /* a larger one is read by a helper */
 };
+
+static uint64_t processors(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint64_t)count : 1;
+}
 
 tarry__service_limits tarry__service_default_limits(void)
 {
@@ -21,7 +32,8 @@ tarry__service_limits tarry__service_default_limits(void)
                                    .most_arms = 100000,
                                    .most_dim = 1000,
                                    .most_choices = 10000,
-                                   .threads = 2};
+                                   .threads = processors(),
+                                   .address = ""};
 }
 
 /* ---- the table of experiments ---------------------------------------------*/
@@ -40,13 +52,23 @@ find_in(tarry__service *s, const tarry__texts *texts, const char *text)
 tarry__service_experiment *tarry__service_find(tarry__service *s,
                                                const char *name)
 {
-    return find_in(s, &s->by_name, name);
+    tarry__service_experiment *e = find_in(s, &s->by_name, name);
+    if (e == NULL && tarry__store_is_shared(s->store)) {
+        tarry__service_look_for_new(s);
+        e = find_in(s, &s->by_name, name);
+    }
+    return e;
 }
 
 tarry__service_experiment *tarry__service_find_prefix(tarry__service *s,
                                                       const char *prefix)
 {
-    return find_in(s, &s->by_prefix, prefix);
+    tarry__service_experiment *e = find_in(s, &s->by_prefix, prefix);
+    if (e == NULL && tarry__store_is_shared(s->store)) {
+        tarry__service_look_for_new(s);
+        e = find_in(s, &s->by_prefix, prefix);
+    }
+    return e;
 }
 
 tarry__service_experiment *tarry__service_at(tarry__service *s, size_t i)
@@ -83,28 +105,52 @@ static bool add_to_table(tarry__service *s, tarry__service_experiment *e)
         tarry__texts_remove(&s->by_name, e->made->name);
         return false;
     }
+    pthread_mutex_init(&e->overview_lock, NULL);
     s->experiment[s->n_experiments++] = e;
     return true;
+}
+
+static bool meet_next(tarry__service *s)
+{
+    tarry__service_experiment *e = tarry__base_zalloc(1, sizeof *e);
+    if (e == NULL)
+        return false;
+    e->number = s->n_experiments + 1;
+    e->made = tarry__store_get(s->store, e->number);
+    pthread_mutex_init(&e->lock, NULL);
+    if (add_to_table(s, e))
+        return true;
+    tarry__base_free(e);
+    return false;
+}
+
+tarry_status tarry__service_meet(tarry__service *s, tarry_error *error)
+{
+    bool done = true;
+    pthread_rwlock_wrlock(&s->table);
+    const uint64_t count = tarry__store_count(s->store);
+    while (done && s->n_experiments < count)
+        done = meet_next(s);
+    pthread_rwlock_unlock(&s->table);
+    return done ? TARRY_OK
+                : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
 tarry_status tarry__service_add(tarry__service *s, tarry__session *session,
                                 tarry_error *error)
 {
-    tarry__service_experiment *e = tarry__base_zalloc(1, sizeof *e);
-    bool added = false;
-    if (e != NULL) {
-        e->session = session;
-        e->made = tarry__session_experiment(session);
-        e->number = tarry__store_find(s->store, e->made->name);
-        pthread_mutex_init(&e->lock, NULL);
-        pthread_rwlock_wrlock(&s->table);
-        added = add_to_table(s, e);
-        pthread_rwlock_unlock(&s->table);
-    }
-    if (added)
-        return TARRY_OK;
-    tarry__base_free(e);
-    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    const tarry_status status = tarry__service_meet(s, error);
+    if (status != TARRY_OK)
+        return status;
+    const char *name = tarry__session_experiment(session)->name;
+    tarry__service_experiment *e =
+        tarry__service_at(s, tarry__store_find(s->store, name) - 1);
+    pthread_mutex_lock(&e->lock);
+    tarry__session *other = e->session; /* the watcher may have been faster */
+    e->session = session;
+    pthread_mutex_unlock(&e->lock);
+    tarry__session_close(other);
+    return TARRY_OK;
 }
 
 /* ---- queues ---------------------------------------------------------------*/
@@ -125,7 +171,7 @@ static void end_queue(tarry__service_queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-static void put(tarry__service_queue *q, tarry__service_call *c)
+static void append(tarry__service_queue *q, tarry__service_call *c, bool wakes)
 {
     c->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -135,8 +181,14 @@ static void put(tarry__service_queue *q, tarry__service_call *c)
         q->first = c;
     q->last = c;
     q->count++;
-    pthread_cond_signal(&q->more);
+    if (wakes)
+        pthread_cond_signal(&q->more);
     pthread_mutex_unlock(&q->lock);
+}
+
+static void put(tarry__service_queue *q, tarry__service_call *c)
+{
+    append(q, c, true);
 }
 
 static void close_queue(tarry__service_queue *q)
@@ -177,11 +229,35 @@ static tarry__service_call *take_some(tarry__service_queue *q, size_t most)
 
 /* ---- the end of a call ----------------------------------------------------*/
 
+/* A call is taken by one thread and ended by another; to use it again is
+ * cheaper than to free it there. */
 static void free_call(tarry__service_call *c)
 {
+    tarry__service *s = c->service;
     json_decref(c->json);
     tarry__writer_clear(&c->text);
-    tarry__base_free(c);
+    pthread_mutex_lock(&s->spare_lock);
+    const bool is_kept = s->n_spare < MOST_SPARE;
+    if (is_kept) {
+        c->next = s->spare;
+        s->spare = c;
+        s->n_spare++;
+    }
+    pthread_mutex_unlock(&s->spare_lock);
+    if (!is_kept)
+        tarry__base_free(c);
+}
+
+static tarry__service_call *new_call(tarry__service *s)
+{
+    pthread_mutex_lock(&s->spare_lock);
+    tarry__service_call *c = s->spare;
+    if (c != NULL) {
+        s->spare = c->next;
+        s->n_spare--;
+    }
+    pthread_mutex_unlock(&s->spare_lock);
+    return c != NULL ? c : tarry__base_alloc(1, sizeof *c);
 }
 
 /* The answer goes out, and with it what it owns. */
@@ -247,8 +323,17 @@ static void expire_old(tarry__service *s)
     const int64_t now = tarry__session_now();
     tarry__service_experiment *e;
     for (size_t i = 0; (e = tarry__service_at(s, i)) != NULL; i++)
-        if (e->made->expire_after[0] != '\0' && tarry__service_enter(s, e))
+        if (e->made->expire_after[0] != '\0' && tarry__service_enter(s, e) &&
+            e->session != NULL)
             tarry__session_expire_old(e->session, now, NULL);
+}
+
+/* A request must happen as a whole or not at all. */
+static tarry_status undo(tarry__service *s, size_t n, tarry_error *error)
+{
+    for (size_t i = 0; i < n; i++)
+        tarry__session_take_back(s->sessions[i]);
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
 /* Commits what the group has staged, and lets go of it. */
@@ -256,21 +341,26 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_group; i++)
-        if (tarry__session_is_staged(s->group[i]->session))
+        if (s->group[i]->session != NULL &&
+            tarry__session_is_staged(s->group[i]->session))
             s->sessions[n++] = s->group[i]->session;
     const double begin = tarry__base_seconds();
-    const tarry_status status =
-        n > 0 ? tarry__session_commit(s->sessions, n, error) : TARRY_OK;
-    if (n > 0) {
+    tarry_status status = TARRY_OK;
+    if (s->is_broken)
+        status = undo(s, n, error);
+    else if (n > 0)
+        status = tarry__session_commit(s->sessions, n, error);
+    if (n > 0 && !s->is_broken) {
         tarry__service_histogram_add(&s->commits, tarry__service_commit_bounds,
                                      tarry__base_seconds() - begin);
-        s->is_failing = status != TARRY_OK;
+        s->is_failing = status != TARRY_OK && status != TARRY_CANCELLED;
     }
     for (size_t i = 0; i < s->n_group; i++) {
         s->group[i]->in_group = false;
         pthread_mutex_unlock(&s->group[i]->lock);
     }
     s->n_group = 0;
+    s->is_broken = false;
     return status;
 }
 
@@ -283,26 +373,77 @@ static void take_back(tarry__service_call *c, tarry_status status,
         c, status == TARRY_NO_MEMORY ? status : TARRY_IO_ERROR, error);
 }
 
-static void run_group(tarry__service *s, tarry__service_call *calls)
+/* Sends calls that have to wait back to the queue; answers the others. */
+static tarry__service_call *put_off(tarry__service *s,
+                                    tarry__service_call *calls)
 {
-    tarry_error error = {""};
-    for (tarry__service_call *c = calls; c != NULL; c = c->next)
-        c->route->run(c);
-    const tarry_status status = commit(s, &error);
-    if (s->ids.count > 0)
-        tarry__texts_clear(&s->ids);
+    tarry__service_call *others = NULL, **end = &others;
     while (calls != NULL) {
         tarry__service_call *c = calls;
         calls = c->next;
-        if (c->is_put_off && status == TARRY_OK) {
+        if (c->is_put_off) {
             c->is_put_off = false;
             put(&s->keeper_queue, c);
-            continue;
+        } else {
+            *end = c;
+            end = &c->next;
         }
+    }
+    *end = NULL;
+    return others;
+}
+
+/* The choices of experiment i of the group, one after another. */
+static void choose(void *context, size_t i)
+{
+    tarry__service *s = context;
+    tarry__service_experiment *e = s->group[i];
+    for (tarry__service_call *c = e->first_later, *next; c != NULL; c = next) {
+        next = c->next_later;
+        tarry__service_choose(c, e);
+    }
+    e->first_later = e->last_later = NULL;
+    e->n_later = 0;
+}
+
+/* Side by side, if there is enough to do for more than one. */
+static void choose_all(tarry__service *s)
+{
+    size_t choices = 0;
+    for (size_t i = 0; i < s->n_group; i++)
+        choices += s->group[i]->n_later;
+    tarry__crew_run(choices >= WORTH_A_CREW ? s->crew : NULL, s->n_group,
+                    choose, s);
+}
+
+static void run_group(tarry__service *s, tarry__service_call *calls)
+{
+    tarry_error error = {""};
+    const double begin = tarry__base_seconds();
+    for (tarry__service_call *c = calls; c != NULL; c = c->next)
+        c->route->run(c);
+    choose_all(s);
+    const tarry_status status = commit(s, &error);
+    s->last_seconds = tarry__base_seconds() - begin;
+    if (s->ids.count > 0)
+        tarry__texts_clear(&s->ids);
+    if (status == TARRY_OK)
+        calls = put_off(s, calls);
+    while (calls != NULL) {
+        tarry__service_call *c = calls;
+        calls = c->next;
         if (status != TARRY_OK)
             take_back(c, status, &error);
+        c->answer.more_follow = calls != NULL;
         finish(c);
     }
+}
+
+/* Nobody may ask as long as it is not ready, so it finds out by itself. */
+static void recover(tarry__service *s)
+{
+    if (s->is_failing && tarry__store_probe(s->store, NULL) == TARRY_OK)
+        s->is_failing = false;
 }
 
 static void *keep(void *context)
@@ -316,13 +457,58 @@ static void *keep(void *context)
         tarry__service_call *calls = take_some(q, MOST_GROUP);
         goes_on = !q->is_closed || calls != NULL;
         pthread_mutex_unlock(&q->lock);
+        pthread_mutex_lock(&s->keeping);
         if (tarry__base_seconds() - last_tick >= TICK_MS / 1000.0) {
             last_tick = tarry__base_seconds();
+            recover(s);
+            tarry__service_look_around(s);
             expire_old(s);
         }
         run_group(s, calls);
+        pthread_mutex_unlock(&s->keeping);
     }
     return NULL;
+}
+
+/* ---- without the keeper ---------------------------------------------------*/
+
+void tarry__service_gather(tarry__service *s)
+{
+    s->is_gathered = true;
+}
+
+/* A call that does not keep its thread long, if the store is quick, and not at
+ * the other end of a line. */
+static bool is_light(const tarry__service *s, const tarry__service_call *c)
+{
+    return !tarry__store_is_shared(s->store) &&
+           s->last_seconds < QUICK_SECONDS && !json_is_array(c->json) &&
+           json_object_get(c->json, "count") == NULL;
+}
+
+/* The only call that waits, or NULL; others are the keeper's. */
+static tarry__service_call *take_lonely(tarry__service *s, bool may_run)
+{
+    tarry__service_queue *q = &s->keeper_queue;
+    tarry__service_call *c = NULL;
+    pthread_mutex_lock(&q->lock);
+    if (may_run && q->count == 1 && is_light(s, q->first))
+        c = take_some(q, 1);
+    else if (q->count > 0)
+        pthread_cond_signal(&q->more);
+    pthread_mutex_unlock(&q->lock);
+    return c;
+}
+
+bool tarry__service_flush(tarry__service *s)
+{
+    const bool may_run = pthread_mutex_trylock(&s->keeping) == 0;
+    tarry__service_call *c = take_lonely(s, may_run);
+    if (c != NULL)
+        run_group(s, c);
+    if (may_run)
+        pthread_mutex_unlock(&s->keeping);
+    return c != NULL;
 }
 
 /* ---- helpers --------------------------------------------------------------*/
@@ -364,13 +550,14 @@ static void *help(void *context)
 static tarry__service_call *
 make_call(tarry__service *s, tarry__service_deliver *deliver, void *context)
 {
-    tarry__service_call *c = tarry__base_alloc(1, sizeof *c);
+    tarry__service_call *c = new_call(s);
     if (c == NULL)
         return NULL;
     memset(c, 0, offsetof(tarry__service_call, name));
     memset(&c->json, 0, sizeof *c - offsetof(tarry__service_call, json));
     c->service = s;
     c->route_number = tarry__service_n_routes;
+    c->owner[0] = '\0';
     c->deliver = deliver;
     c->context = context;
     atomic_fetch_add(&s->waiting, 1);
@@ -465,7 +652,7 @@ void tarry__service_take(tarry__service *s,
     } else if (c->route->takes_body && !tarry__service_read_body(c)) {
         finish(c);
     } else {
-        put(&s->keeper_queue, c);
+        append(&s->keeper_queue, c, !s->is_gathered);
     }
 }
 
@@ -514,8 +701,10 @@ static tarry_status open_experiments(tarry__service *s, tarry_error *error)
     for (uint64_t i = 1; status == TARRY_OK && i <= count; i++) {
         tarry__session *session;
         status = tarry__session_open(s->store, i, false, &session, error);
-        if (status == TARRY_OK &&
-            (status = tarry__service_add(s, session, error)) != TARRY_OK)
+        if (status == TARRY_CANCELLED) /* another process's */
+            status = tarry__service_meet(s, error);
+        else if (status == TARRY_OK &&
+                 (status = tarry__service_add(s, session, error)) != TARRY_OK)
             tarry__session_close(session);
     }
     return status;
@@ -529,6 +718,8 @@ static tarry_status start_threads(tarry__service *s, tarry_error *error)
         code = pthread_create(&s->helper[i], NULL, help, s);
         s->n_threads += code == 0;
     }
+    if (code == 0)
+        code = tarry__service_start_watching(s);
     return code == 0 ? TARRY_OK
                      : tarry__base_fail(error, TARRY_IO_ERROR, "a thread: %s",
                                         strerror(code));
@@ -549,11 +740,21 @@ tarry_status tarry__service_open(const char *url,
     pthread_rwlock_init(&s->table, NULL);
     pthread_rwlock_init(&s->tokens_lock, NULL);
     pthread_mutex_init(&s->creating, NULL);
+    pthread_mutex_init(&s->watching, NULL);
+    pthread_cond_init(&s->closing, NULL);
+    s->address = limits->address;
+    pthread_mutex_init(&s->spare_lock, NULL);
+    pthread_mutex_init(&s->keeping, NULL);
     tarry_status status = tarry__store_open(url, true, &s->store, error);
+    if (status == TARRY_OK && limits->address[0] != '\0')
+        status = tarry__store_publish(s->store, limits->address);
     if (status == TARRY_OK)
         status = open_experiments(s, error);
-    if (status == TARRY_OK)
+    if (status == TARRY_OK) {
+        tarry__store_reserve(s->store);
+        s->crew = tarry__crew_create(limits->threads - (limits->threads > 0));
         status = start_threads(s, error);
+    }
     if (status == TARRY_OK)
         *out = s;
     else
@@ -564,6 +765,7 @@ tarry_status tarry__service_open(const char *url,
 /* Helpers first: they hand over to the keeper. */
 static void stop_threads(tarry__service *s)
 {
+    tarry__service_stop_watching(s);
     close_queue(&s->helper_queue);
     for (size_t i = 1; i < s->n_threads; i++)
         pthread_join(s->helper[i - 1], NULL);
@@ -577,8 +779,11 @@ void tarry__service_close(tarry__service *s)
     if (s == NULL)
         return;
     stop_threads(s);
+    tarry__crew_free(s->crew);
     for (size_t i = 0; i < s->n_experiments; i++) {
         tarry__session_close(s->experiment[i]->session);
+        tarry__overview_free(s->experiment[i]->overview);
+        pthread_mutex_destroy(&s->experiment[i]->overview_lock);
         pthread_mutex_destroy(&s->experiment[i]->lock);
         tarry__base_free(s->experiment[i]);
     }
@@ -595,5 +800,13 @@ void tarry__service_close(tarry__service *s)
     pthread_rwlock_destroy(&s->table);
     pthread_rwlock_destroy(&s->tokens_lock);
     pthread_mutex_destroy(&s->creating);
+    pthread_mutex_destroy(&s->watching);
+    pthread_cond_destroy(&s->closing);
+    pthread_mutex_destroy(&s->spare_lock);
+    pthread_mutex_destroy(&s->keeping);
+    for (tarry__service_call *c = s->spare, *next; c != NULL; c = next) {
+        next = c->next;
+        tarry__base_free(c);
+    }
     tarry__base_free(s);
 }

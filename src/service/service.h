@@ -24,6 +24,8 @@ typedef struct {
     uint64_t most_dim;         /* features of an arm */
     uint64_t most_choices;     /* in one request */
     uint64_t threads;          /* that run experiments side by side */
+    const char *address;       /* where others find this process: "http://..";
+                                  "": nowhere */
 } tarry__service_limits;
 
 tarry__service_limits tarry__service_default_limits(void);
@@ -73,11 +75,12 @@ typedef struct {
     const char *body; /* size bytes */
     char *owned;      /* what is to be freed of it, or NULL */
     size_t size;
-    const char *allow;             /* methods, with 405; a constant */
-    char *location;                /* of what was created, owned; or NULL */
-    bool asks_token;               /* WWW-Authenticate */
-    int retry_after;               /* seconds; 0: no such header */
-    bool is_file;                  /* a static one */
+    const char *allow; /* methods, with 405; a constant */
+    char *location;    /* of what was created, owned; or NULL */
+    bool asks_token;   /* WWW-Authenticate */
+    int retry_after;   /* seconds; 0: no such header */
+    bool is_file;      /* a static one */
+    bool more_follow;  /* answers that this thread delivers at once */
     tarry__service_stream *stream; /* more is to come; or NULL */
     const char *route;             /* its pattern, for logs; a constant */
 } tarry__service_answer;
@@ -90,6 +93,13 @@ typedef void tarry__service_deliver(void *context,
 void tarry__service_take(tarry__service *service,
                          const tarry__service_request *request,
                          tarry__service_deliver *deliver, void *context);
+
+/* A caller that takes requests from one thread may gather: then it calls flush
+ * when it has taken all there are for now, and before it waits.  A request that
+ * is alone is run right there, without the way to another thread and back;
+ * true: its answer has been delivered. */
+void tarry__service_gather(tarry__service *service);
+bool tarry__service_flush(tarry__service *service);
 
 /* The next part of an answer that has a stream: delivered as another answer,
  * whose stream is NULL when it was the last; `failed`: ends it instead. */

@@ -1,8 +1,10 @@
 /* events.c - what can happen in an experiment, each staged as an event. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/writer.h"
 #include "policy/policy_type.h"
 #include "session/inner.h"
 #include "session/moves.h"
@@ -94,8 +96,10 @@ static tarry_status resolve(tarry__session *s, const char *id, uint64_t *round,
 void tarry__session_id(const tarry__session *s, uint64_t round,
                        char id[TARRY__SESSION_ID_ROOM])
 {
-    snprintf(id, TARRY__SESSION_ID_ROOM, "%s%ju", s->made->prefix,
-             (uintmax_t)round);
+    const size_t most = TARRY__SESSION_ID_ROOM - TARRY__WRITER_DIGITS - 1;
+    const size_t length = strnlen(s->made->prefix, most);
+    memcpy(id, s->made->prefix, length);
+    id[length + tarry__writer_digits(round, id + length)] = '\0';
 }
 
 /* A staged event of a round; NULL: there is none. */
@@ -537,7 +541,7 @@ size_t tarry__session_dim(const tarry__session *s)
 
 tarry_policy *tarry__session_policy(tarry__session *s)
 {
-    return s->policy;
+    return s != NULL ? s->policy : NULL;
 }
 
 const tarry__store_experiment *

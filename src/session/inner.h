@@ -9,7 +9,9 @@
 
 struct tarry__session {
     tarry__store *store;
-    uint64_t experiment; /* its number in the store */
+    uint64_t experiment;               /* its number in the store */
+    const _Atomic uint64_t *epoch_now; /* of the store */
+    uint64_t epoch;                    /* the same when it was loaded */
     const tarry__store_experiment *made;
     tarry_policy *policy; /* NULL: it could not be loaded again */
     tarry__watch *watch;  /* of its outcomes; NULL with the policy */

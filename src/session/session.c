@@ -198,13 +198,17 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
                                  tarry_error *error)
 {
     replaying r = {s, error};
+    char owner[TARRY__STORE_OWNER_ROOM];
     unload(s);
     s->snapshot_seq = s->snapshot_size = 0;
     s->expired_to = 0;
-    tarry_status status = tarry__watch_create(s->made->seed, &s->watch);
-    if (status != TARRY_OK)
-        return tarry__base_fail(error, status, "out of memory");
-    if (!from_start)
+    tarry_status status =
+        tarry__store_own(s->store, s->experiment, owner, error);
+    s->epoch = *s->epoch_now;
+    if (status == TARRY_OK &&
+        tarry__watch_create(s->made->seed, &s->watch) != TARRY_OK)
+        status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    if (status == TARRY_OK && !from_start)
         status = load_snapshot(s, error);
     if (status == TARRY_OK)
         status = load_arms(s, s->policy == NULL, error);
@@ -231,6 +235,7 @@ static tarry_status make_session(tarry__store *store, uint64_t experiment,
     s->store = store;
     s->experiment = experiment;
     s->made = tarry__store_get(store, experiment);
+    s->epoch_now = tarry__store_epoch(store, experiment);
     if (!tarry__age_parse(s->made->expire_after, &s->expire_after)) {
         tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
                          s->made->expire_after);
@@ -402,15 +407,29 @@ static void drop_staged(tarry__session *s)
     s->n_staged = 0;
 }
 
-/* A policy that could not be loaded again is tried again; a store that could
- * not be written is probed before the policy is touched. */
+bool tarry__session_is_old(const tarry__session *s)
+{
+    return s->epoch == 0 || s->epoch != *s->epoch_now;
+}
+
+tarry_status tarry__session_catch_up(tarry__session *s, tarry_error *error)
+{
+    if (s->policy != NULL && (s->n_staged > 0 || !tarry__session_is_old(s)))
+        return TARRY_OK;
+    const tarry_status status = tarry__session_load(s, false, error);
+    return status == TARRY_OK || status == TARRY_NO_MEMORY ||
+                   status == TARRY_CANCELLED
+               ? status
+               : TARRY_IO_ERROR;
+}
+
+/* A policy that could not be loaded again, or is old, is loaded again; a store
+ * that could not be written is probed before the policy is touched. */
 static tarry_status recover(tarry__session *s, tarry_error *error)
 {
-    if (s->policy == NULL) {
-        const tarry_status status = tarry__session_load(s, false, error);
-        if (status != TARRY_OK)
-            return status == TARRY_NO_MEMORY ? status : TARRY_IO_ERROR;
-    }
+    const tarry_status loaded = tarry__session_catch_up(s, error);
+    if (loaded != TARRY_OK)
+        return loaded == TARRY_NO_MEMORY ? loaded : TARRY_IO_ERROR;
     if (s->is_doubtful && s->n_staged == 0) {
         const tarry_status status = tarry__store_probe(s->store, error);
         if (status != TARRY_OK)
@@ -454,7 +473,8 @@ static void save_snapshot(tarry__session *s)
     void *bytes;
     size_t size;
     const uint64_t seq = tarry__store_events(s->store, s->experiment, NULL);
-    if (s->policy == NULL || tarry__session_pack(s, &bytes, &size) != TARRY_OK)
+    if (s->policy == NULL || tarry__session_is_old(s) ||
+        tarry__session_pack(s, &bytes, &size) != TARRY_OK)
         return;
     tarry__store_save(s->store, s->experiment, seq, bytes, size, NULL);
     tarry__base_free(bytes);
@@ -478,6 +498,12 @@ static void go_back(tarry__session *s)
     tarry__session_load(s, false, NULL);
 }
 
+void tarry__session_take_back(tarry__session *s)
+{
+    if (s->n_staged > 0)
+        go_back(s);
+}
+
 tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
                                    tarry_error *error)
 {
@@ -485,9 +511,9 @@ tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
     size_t count = 0;
     for (size_t i = 0; batches != NULL && i < n; i++)
         if (sessions[i]->n_staged > 0)
-            batches[count++] = (tarry__store_batch){sessions[i]->experiment,
-                                                    sessions[i]->staged,
-                                                    sessions[i]->n_staged};
+            batches[count++] = (tarry__store_batch){
+                sessions[i]->experiment, sessions[i]->staged,
+                sessions[i]->n_staged, sessions[i]->epoch};
     tarry_status status =
         batches == NULL
             ? tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory")
@@ -519,7 +545,7 @@ void tarry__session_close(tarry__session *s)
     if (s == NULL)
         return;
     if (s->policy != NULL && s->leaves_snapshot && !s->is_doubtful &&
-        s->n_staged == 0 && has_news(s))
+        s->n_staged == 0 && !tarry__session_is_old(s) && has_news(s))
         save_snapshot(s);
     drop_staged(s);
     unload(s);

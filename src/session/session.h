@@ -52,6 +52,14 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
                                   const char *const *names,
                                   tarry__session **out, tarry_error *error);
 
+/* Whether other processes may have added to its log since it was loaded (see
+ * owners in store.h); and loads it again if so, or if it could not be loaded.
+ * TARRY_CANCELLED: another process owns the experiment; TARRY_IO_ERROR,
+ * TARRY_NO_MEMORY. */
+bool tarry__session_is_old(const tarry__session *session);
+tarry_status tarry__session_catch_up(tarry__session *session,
+                                     tarry_error *error);
+
 /* Whether choices tell their probability (the default); for Thompson sampling
  * that takes the time of many draws.  Else it is 0, which means unknown. */
 void tarry__session_tell_probability(tarry__session *session, bool tell);
@@ -61,7 +69,8 @@ void tarry__session_close(tarry__session *session);
 
 /* ---- what happens ----------------------------------------------------------
  * Each stages its event.  Refused, and nothing has changed: `error` says why;
- * TARRY_IO_ERROR means that the store cannot be written or read now. */
+ * TARRY_IO_ERROR means that the store cannot be written or read now, or that
+ * another process owns the experiment. */
 
 typedef struct {
     uint64_t round;
@@ -121,6 +130,9 @@ bool tarry__session_is_staged(const tarry__session *s);
 tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
                                    tarry_error *error);
 
+/* What is staged has not happened, as after a commit that failed. */
+void tarry__session_take_back(tarry__session *s);
+
 /* ---- asking ---------------------------------------------------------------*/
 
 /* How many choices are outstanding; at most `most` of them, oldest first, go to
@@ -164,7 +176,8 @@ json_t *tarry__session_arm_json(const tarry__session *s, size_t arm,
                                 bool by_number);
 
 size_t tarry__session_dim(const tarry__session *s);
-tarry_policy *tarry__session_policy(tarry__session *s); /* not to be changed */
+/* Not to be changed; NULL: it could not be loaded, or there is no session. */
+tarry_policy *tarry__session_policy(tarry__session *s);
 const tarry__store_experiment *
 tarry__session_experiment(const tarry__session *s);
 

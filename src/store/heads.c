@@ -95,8 +95,8 @@ static tarry__store_head *make_head(const tarry__store_experiment *e)
     tarry__store_head *h = tarry__base_alloc(1, sizeof *h);
     if (h == NULL)
         return NULL;
-    *h = (tarry__store_head){.made = *e,
-                             .sum = tarry__store_experiment_digest(e)};
+    *h = (tarry__store_head){
+        .made = *e, .sum = tarry__store_experiment_digest(e), .epoch = 1};
     if (copy_texts(&h->made) == TARRY_OK)
         return h;
     tarry__base_free(h);

@@ -3,11 +3,13 @@
 #ifndef TARRY_STORE_KIND_H
 #define TARRY_STORE_KIND_H
 
+#include <stdatomic.h>
 #include "store/store.h"
 
 typedef struct {
     tarry__store_experiment made; /* its texts are owned */
     uint64_t events, sum;         /* how many, and the digest after the last */
+    _Atomic uint64_t epoch;       /* of its ownership; 0: not owned */
 } tarry__store_head;
 
 typedef struct {
@@ -29,14 +31,15 @@ uint64_t tarry__store_event_digest(uint64_t sum,
                                    uint64_t dim);
 
 typedef struct {
-    /* Opens and verifies; fills the list of experiments. */
+    /* Opens and verifies; fills the list of experiments, which stays where it
+     * is. */
     tarry_status (*open)(const char *path, bool create,
                          tarry__store_heads *heads, void **state,
                          tarry_error *error);
     void (*close)(void *state);
     /* One commit of a new experiment (or NULL, then 0) and of batches; sums[i]
      * is the running digest after each event, batch by batch.  `heads` is as
-     * it will be afterwards. */
+     * it will be afterwards.  TARRY_CANCELLED: another process was faster. */
     tarry_status (*append)(void *state, const tarry__store_heads *heads,
                            const tarry__store_experiment *added,
                            const tarry__store_batch *batches, size_t n,
@@ -64,8 +67,21 @@ typedef struct {
                          const void *bytes, size_t size, tarry_error *error);
     tarry_status (*load)(void *state, uint64_t experiment, uint64_t *seq,
                          void **bytes, size_t *size, tarry_error *error);
+    /* Of stores that processes share; NULL: there is only this one. */
+    tarry_status (*refresh)(void *state, tarry_error *error);
+    tarry_status (*own)(void *state, uint64_t experiment,
+                        char owner[TARRY__STORE_OWNER_ROOM],
+                        tarry_error *error);
+    tarry_status (*follow)(void *state, uint64_t experiment,
+                           tarry_error *error);
+    tarry_status (*publish)(void *state, const char *address);
+    tarry_status (*mark)(void *state, bool ready, tarry_error *error);
 } tarry__store_kind;
 
-extern const tarry__store_kind tarry__store_memory, tarry__store_sqlite;
+/* tarry__store_reserve for that kind. */
+void tarry__store_sqlite_reserve(void *state);
+
+extern const tarry__store_kind tarry__store_memory, tarry__store_sqlite,
+    tarry__store_postgres;
 
 #endif

@@ -392,6 +392,14 @@ static tarry_status load(void *state, uint64_t experiment, uint64_t *seq,
                : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
-const tarry__store_kind tarry__store_memory = {
-    open_memory, close_memory, append,   probe, scan, scan_arms,
-    look,        look_id,      round_at, save,  load};
+const tarry__store_kind tarry__store_memory = {.open = open_memory,
+                                               .close = close_memory,
+                                               .append = append,
+                                               .probe = probe,
+                                               .scan = scan,
+                                               .scan_arms = scan_arms,
+                                               .look = look,
+                                               .look_id = look_id,
+                                               .round_at = round_at,
+                                               .save = save,
+                                               .load = load};

@@ -8,6 +8,8 @@
 #include "base/base.h"
 #include "store/kind.h"
 
+enum { MOST_TRIES = 100 }; /* to add an experiment while others do */
+
 struct tarry__store {
     const tarry__store_kind *kind;
     void *state;
@@ -19,12 +21,47 @@ struct tarry__store {
 
 /* ---- open and close -------------------------------------------------------*/
 
+static bool is_postgres(const char *url)
+{
+    static const char *const schemes[] = {"postgresql://", "postgres://"};
+    return strncmp(url, schemes[0], strlen(schemes[0])) == 0 ||
+           strncmp(url, schemes[1], strlen(schemes[1])) == 0;
+}
+
+/* Replaces what lies between two places by a star. */
+static void hide(char *from, const char *to)
+{
+    if (from < to) {
+        memmove(from + 1, to, strlen(to) + 1);
+        *from = '*';
+    }
+}
+
+/* Whatever stands between the first colon and the last @ may be a password, and
+ * so may a parameter that ends with that name. */
+void tarry__store_show(const char *url, char *shown)
+{
+    strcpy(shown, url);
+    if (!is_postgres(url))
+        return;
+    char *at = strstr(shown, "://") + 3, *end = strrchr(at, '@');
+    char *colon = strchr(at, ':');
+    if (end != NULL && colon != NULL && colon < end)
+        hide(colon + 1, end);
+    while ((at = strstr(at, "password=")) != NULL) {
+        at += strlen("password=");
+        hide(at, at + strcspn(at, "&"));
+    }
+}
+
 static const tarry__store_kind *kind_of(const char *url, const char **path)
 {
     static const char memory[] = "memory:", sqlite[] = "sqlite:";
     *path = url;
     if (strcmp(url, memory) == 0)
         return &tarry__store_memory;
+    if (is_postgres(url))
+        return &tarry__store_postgres;
     if (strncmp(url, sqlite, strlen(sqlite)) == 0)
         *path += strlen(sqlite);
     return &tarry__store_sqlite;
@@ -125,12 +162,31 @@ static tarry_status append(tarry__store *s,
     return status;
 }
 
+/* What was made under another epoch may be of an older log. */
+static tarry_status check_epochs(const tarry__store *s,
+                                 const tarry__store_batch *batches, size_t n,
+                                 tarry_error *error)
+{
+    for (size_t i = 0; i < n; i++) {
+        const tarry__store_head *h = s->heads.head[batches[i].experiment - 1];
+        if (h->epoch == 0 ||
+            (batches[i].epoch != 0 && batches[i].epoch != h->epoch))
+            return tarry__base_fail(error, TARRY_CANCELLED,
+                                    "experiment '%s' was lost to another "
+                                    "process",
+                                    h->made.name);
+    }
+    return TARRY_OK;
+}
+
 tarry_status tarry__store_append(tarry__store *s,
                                  const tarry__store_batch *batches, size_t n,
                                  tarry_error *error)
 {
     pthread_mutex_lock(&s->lock);
-    const tarry_status status = append(s, NULL, batches, n, error);
+    tarry_status status = check_epochs(s, batches, n, error);
+    if (status == TARRY_OK)
+        status = append(s, NULL, batches, n, error);
     pthread_mutex_unlock(&s->lock);
     return status;
 }
@@ -146,12 +202,16 @@ static uint64_t find(const tarry__store *s, const char *name)
 static tarry_status add(tarry__store *s, const tarry__store_experiment *e,
                         tarry__store_event *arms, tarry_error *error)
 {
+    const tarry_status fresh =
+        s->kind->refresh != NULL ? s->kind->refresh(s->state, error) : TARRY_OK;
+    if (fresh != TARRY_OK)
+        return fresh;
     if (find(s, e->name) != 0)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "an experiment has this name: '%s'", e->name);
     if (tarry__store_heads_add(&s->heads, e) != TARRY_OK)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    const tarry__store_batch batch = {s->heads.count, arms, e->n_arms};
+    const tarry__store_batch batch = {s->heads.count, arms, e->n_arms, 0};
     const tarry_status status = append(s, e, &batch, 1, error);
     if (status != TARRY_OK)
         tarry__store_heads_drop_last(&s->heads);
@@ -163,7 +223,9 @@ tarry_status tarry__store_add(tarry__store *s, const tarry__store_experiment *e,
                               tarry_error *error)
 {
     pthread_mutex_lock(&s->lock);
-    const tarry_status status = add(s, e, arms, error);
+    tarry_status status = add(s, e, arms, error);
+    for (int i = 1; i < MOST_TRIES && status == TARRY_CANCELLED; i++)
+        status = add(s, e, arms, error); /* others may be faster, once each */
     *number = status == TARRY_OK ? s->heads.count : 0;
     pthread_mutex_unlock(&s->lock);
     return status;
@@ -205,6 +267,14 @@ uint64_t tarry__store_events(tarry__store *s, uint64_t number, uint64_t *sum)
         *sum = h->sum;
     pthread_mutex_unlock(&s->lock);
     return events;
+}
+
+void tarry__store_reserve(tarry__store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->kind == &tarry__store_sqlite)
+        tarry__store_sqlite_reserve(s->state);
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* The rest is the kind's own, under the lock. */
@@ -271,4 +341,58 @@ tarry_status tarry__store_load(tarry__store *s, uint64_t experiment,
                                tarry_error *error)
 {
     LOCKED(load(s->state, experiment, seq, bytes, size, error));
+}
+
+/* ---- owners ---------------------------------------------------------------*/
+
+tarry_status tarry__store_own(tarry__store *s, uint64_t number,
+                              char owner[TARRY__STORE_OWNER_ROOM],
+                              tarry_error *error)
+{
+    owner[0] = '\0';
+    if (s->kind->own == NULL)
+        return TARRY_OK;
+    LOCKED(own(s->state, number, owner, error));
+}
+
+tarry_status tarry__store_follow(tarry__store *s, uint64_t number,
+                                 tarry_error *error)
+{
+    if (s->kind->follow == NULL)
+        return TARRY_OK;
+    LOCKED(follow(s->state, number, error));
+}
+
+const _Atomic uint64_t *tarry__store_epoch(tarry__store *s, uint64_t number)
+{
+    pthread_mutex_lock(&s->lock);
+    const _Atomic uint64_t *epoch = &s->heads.head[number - 1]->epoch;
+    pthread_mutex_unlock(&s->lock);
+    return epoch;
+}
+
+bool tarry__store_is_shared(const tarry__store *s)
+{
+    return s->kind->own != NULL;
+}
+
+tarry_status tarry__store_publish(tarry__store *s, const char *address)
+{
+    if (s->kind->publish == NULL)
+        return TARRY_OK;
+    LOCKED(publish(s->state, address));
+}
+
+tarry_status tarry__store_refresh(tarry__store *s, tarry_error *error)
+{
+    if (s->kind->refresh == NULL)
+        return TARRY_OK;
+    LOCKED(refresh(s->state, error));
+}
+
+tarry_status tarry__store_mark(tarry__store *s, bool ready, tarry_error *error)
+{
+    if (s->kind->mark == NULL)
+        return TARRY_OK;
+    LOCKED(mark(s->state, ready, error));
 }

@@ -10,6 +10,7 @@
 #ifndef TARRY_STORE_STORE_H
 #define TARRY_STORE_STORE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,14 +62,59 @@ typedef struct {
 
 typedef struct tarry__store tarry__store;
 
-/* Opens "memory:", "sqlite:FILE" or FILE; `create`: makes it if it is not
- * there.  All that it holds is verified.  The caller ends *out with
- * tarry__store_close.  TARRY_BAD_STATE: damaged, `error` says what;
- * TARRY_CANCELLED: in use, `error` says by which process; TARRY_BAD_ARGUMENT,
- * TARRY_IO_ERROR, TARRY_NO_MEMORY. */
+/* Opens "memory:", "sqlite:FILE" or FILE, "postgresql://..."; `create`: makes
+ * it (in PostgreSQL, its tables) if it is not there.  All that it holds is
+ * verified.  The caller ends *out with tarry__store_close.  TARRY_BAD_STATE:
+ * damaged, `error` says what; TARRY_CANCELLED: in use, `error` says by which
+ * process; TARRY_BAD_ARGUMENT, TARRY_IO_ERROR, TARRY_NO_MEMORY. */
 tarry_status tarry__store_open(const char *url, bool create, tarry__store **out,
                                tarry_error *error);
 void tarry__store_close(tarry__store *store);
+
+/* Copies a URL with a star for its password, for people; `shown` has room for
+ * all of it. */
+void tarry__store_show(const char *url, char *shown);
+
+/* ---- owners -----------------------------------------------------------------
+ * Processes share a store in PostgreSQL.  Each experiment is owned by one of
+ * them, which alone may append to it; what others know of its events may be
+ * old.  A process that adds an experiment owns it, and loses what it owns when
+ * its connection ends.  In other stores the process owns all. */
+
+enum { TARRY__STORE_OWNER_ROOM = 300 };
+
+/* Tries to own an experiment, then reads and verifies what others have added
+ * to it.  TARRY_CANCELLED: somebody else does; `owner` gets what that process
+ * has published, or "". */
+tarry_status tarry__store_own(tarry__store *store, uint64_t number,
+                              char owner[TARRY__STORE_OWNER_ROOM],
+                              tarry_error *error);
+
+/* Reads and verifies some of what the owner has added, so that taking over is
+ * quick. */
+tarry_status tarry__store_follow(tarry__store *store, uint64_t number,
+                                 tarry_error *error);
+
+/* Another number for each time an experiment was taken, 0 while it is not
+ * owned: what was read under one epoch may be old under another.  Lives as long
+ * as the store, and changes when the store finds out. */
+const _Atomic uint64_t *tarry__store_epoch(tarry__store *store,
+                                           uint64_t number);
+
+/* Whether other processes may use it too. */
+bool tarry__store_is_shared(const tarry__store *store);
+
+/* What others are told of this process: where it can be reached.  For what it
+ * takes from then on. */
+tarry_status tarry__store_publish(tarry__store *store, const char *address);
+
+/* Finds the experiments that others have added. */
+tarry_status tarry__store_refresh(tarry__store *store, tarry_error *error);
+
+/* Until it is marked as ready, nobody can open it.  Of no effect but in
+ * PostgreSQL. */
+tarry_status tarry__store_mark(tarry__store *store, bool ready,
+                               tarry_error *error);
 
 /* ---- experiments, numbered 1, 2, ... --------------------------------------*/
 
@@ -97,14 +143,22 @@ typedef struct {
     uint64_t experiment;
     tarry__store_event *events; /* their seq is set */
     size_t count;
+    uint64_t epoch; /* under which they were made; 0: this one */
 } tarry__store_batch;
 
 /* Appends all batches, at most one per experiment, in one commit: when it
  * answers TARRY_OK they are on the disk, else none of them is there.
- * TARRY_IO_ERROR (for instance no room), TARRY_NO_MEMORY. */
+ * TARRY_IO_ERROR (for instance no room), TARRY_NO_MEMORY; TARRY_CANCELLED: one
+ * of the experiments is not owned, or of another epoch.  A connection that is
+ * lost and does not come back for seconds is the one case where they may be
+ * there after TARRY_IO_ERROR; then the epoch changes. */
 tarry_status tarry__store_append(tarry__store *store,
                                  const tarry__store_batch *batches, size_t n,
                                  tarry_error *error);
+
+/* Many commits are to come: takes room for them on the disk, so that each takes
+ * less time.  What cannot be had is done without. */
+void tarry__store_reserve(tarry__store *store);
 
 /* Whether the store can be written now: an empty commit. */
 tarry_status tarry__store_probe(tarry__store *store, tarry_error *error);

@@ -28,6 +28,8 @@ static const char *const practical[] = {
     "phased-mab:guide=greedy,guide_share=1",
     "phased-loss-dependent:constants=tight,guide=foresight,guide_share=3,"
     "design=regret",
+    "phased-stochastic:constants=tight,guide=foresight,guide_share=3,"
+    "cuts=always",
 };
 enum { N_PRACTICAL = sizeof practical / sizeof *practical };
 

@@ -48,6 +48,7 @@ static const char *description(size_t k)
         "phased-stochastic:constants=tight,guide=linucb,design=regret",
         "phased-adversarial:guide=otf-lints",
         "phased-mab:constants=tight",
+        "phased-adversarial:constants=tight,guide=lints,cuts=always,width=0.3",
     };
     size_t names = 0;
     while (tarry_policy_name(names) != NULL)

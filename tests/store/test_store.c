@@ -1,4 +1,7 @@
-/* Both kinds of stores give back what was appended, and nothing else. */
+/* All kinds of stores give back what was appended, and nothing else.
+ *
+ * PostgreSQL is tried where TARRY_POSTGRES is set: the beginning of the URLs of
+ * empty places for stores, to which 1, 2, ... is added. */
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +31,18 @@ static void remove_folder(void)
         unlink(name);
     }
     assert_int_equal(rmdir(folder), 0);
+}
+
+/* The next empty place; NULL: there is no server. */
+static const char *shared_place(void)
+{
+    static char url[300];
+    static int count;
+    const char *begin = getenv("TARRY_POSTGRES");
+    if (begin == NULL)
+        return NULL;
+    snprintf(url, sizeof url, "%s%d", begin, ++count);
+    return url;
 }
 
 static tarry__store *open_store(const char *url)
@@ -90,7 +105,7 @@ enum { N_EVENTS = sizeof events / sizeof *events };
 static tarry_status append(tarry__store *s, uint64_t number, size_t first,
                            size_t count)
 {
-    const tarry__store_batch batch = {number, events + first, count};
+    const tarry__store_batch batch = {number, events + first, count, 0};
     return tarry__store_append(s, &batch, 1, NULL);
 }
 
@@ -202,6 +217,9 @@ static void what_is_appended_comes_back(void **state)
     play("memory:");
     play(path);
     remove_folder();
+    const char *url = shared_place();
+    if (url != NULL)
+        play(url);
 }
 
 static void snapshots_come_back_whole(void **state)
@@ -214,8 +232,9 @@ static void snapshots_come_back_whole(void **state)
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = (char)(i * 2385 >> 7);
     make_folder();
-    for (int k = 0; k < 2; k++) {
-        tarry__store *s = open_store(k == 0 ? "memory:" : path);
+    const char *const urls[] = {"memory:", path, shared_place()};
+    for (int k = 0; k < 3 && urls[k] != NULL; k++) {
+        tarry__store *s = open_store(urls[k]);
         const uint64_t number = add(s, "one");
         assert_int_equal(
             tarry__store_load(s, number, &seq, (void **)&loaded, &size, NULL),
@@ -238,28 +257,56 @@ static void snapshots_come_back_whole(void **state)
 }
 
 /* A commit of several experiments is there as a whole or not at all. */
-static void a_batch_that_cannot_be_stored_leaves_nothing(void **state)
+static void refuse_a_batch(const char *url)
 {
-    (void)state;
-    make_folder();
-    tarry__store *s = open_store(path);
+    tarry__store *s = open_store(url);
     const uint64_t one = add(s, "one"), two = add(s, "two");
     assert_int_equal(append(s, one, 0, N_EVENTS), TARRY_OK);
     uint64_t before;
     tarry__store_events(s, two, &before);
     tarry__store_event again = events[3]; /* its id is taken */
-    const tarry__store_batch batches[] = {{two, events, 2}, {one, &again, 1}};
+    const tarry__store_batch batches[] = {{two, events, 2, 0},
+                                          {one, &again, 1, 0}};
     assert_int_not_equal(tarry__store_append(s, batches, 2, NULL), TARRY_OK);
     uint64_t after;
     assert_int_equal(tarry__store_events(s, two, &after), N_ARMS);
     assert_int_equal(before, after);
     assert_int_equal(tarry__store_probe(s, NULL), TARRY_OK);
     tarry__store_close(s);
-    s = open_store(path);
+    s = open_store(url);
     check_all(s, one);
     assert_int_equal(tarry__store_events(s, two, NULL), N_ARMS);
     tarry__store_close(s);
+}
+
+static void a_batch_that_cannot_be_stored_leaves_nothing(void **state)
+{
+    (void)state;
+    make_folder();
+    refuse_a_batch(path);
     remove_folder();
+    const char *url = shared_place();
+    if (url != NULL)
+        refuse_a_batch(url);
+}
+
+static void a_password_is_not_shown(void **state)
+{
+    (void)state;
+    static const char *const urls[][2] = {
+        {"s.db", "s.db"},
+        {"postgresql://h/d", "postgresql://h/d"},
+        {"postgresql://u@h:1/d", "postgresql://u@h:1/d"},
+        {"postgresql://u:geheim@h:1/d", "postgresql://u:*@h:1/d"},
+        {"postgres://u:ge@hei/m@h/d?sslmode=require",
+         "postgres://u:*@h/d?sslmode=require"},
+        {"postgresql://h/d?password=geheim&user=u&sslpassword=g",
+         "postgresql://h/d?password=*&user=u&sslpassword=*"}};
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        char shown[100];
+        tarry__store_show(urls[i][0], shown);
+        assert_string_equal(shown, urls[i][1]);
+    }
 }
 
 static void memory_that_runs_out_leaves_the_log_as_it_was(void **state)
@@ -288,6 +335,7 @@ int main(void)
         cmocka_unit_test(what_is_appended_comes_back),
         cmocka_unit_test(snapshots_come_back_whole),
         cmocka_unit_test(a_batch_that_cannot_be_stored_leaves_nothing),
+        cmocka_unit_test(a_password_is_not_shown),
         cmocka_unit_test(memory_that_runs_out_leaves_the_log_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,9 +175,41 @@ class Faults(LabTest):
                 self.assertIn(done.returncode, (0, 1, 2), done.stderr)
                 answers = done.stdout.splitlines()
                 saved = len(answers) == 4 and answers[3] == "ok"
-                self.assertIn(status(state), (21,) if saved else (19, 21))
+                refused = any(a.startswith("error store") for a in answers)
+                self.assertIn(status(state), (19, 21) if not saved
+                              else (19,) if refused else (21,))
                 self.assertEqual([left for left in os.listdir(self.folder)
                                   if left.startswith(".tarry")], [])
+
+    def test_stores_are_copied_or_not(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        store, copy = self.path("store.db"), self.path("copy.db")
+        lines = "".join("choose\nobserve %d 0.5\n" % t for t in range(1, 20))
+        self.assertEqual(self.start(["pipe", "--policy", "lints", "--arms",
+                                     arms, "--horizon", "1000", "--store",
+                                     store], lines).returncode, 0)
+        wanted = self.start(["store", "export", store]).stdout
+        command = ["store", "copy", store, copy]
+
+        def prepare():
+            for name in os.listdir(self.folder):
+                if name.startswith("copy.db"):
+                    os.remove(self.path(name))
+
+        for fault in self.ways(command, "", prepare):
+            if not ALL and fault["call"] in ("open", "read"):
+                continue
+            with self.subTest(**fault):
+                prepare()
+                done = self.start(command, **fault)
+                self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                if done.returncode == 0:
+                    self.assertTrue(os.path.exists(copy))
+                else:
+                    self.assertRegex(done.stderr, ERROR)
+                if os.path.exists(copy):
+                    found = self.start(["store", "export", copy])
+                    self.assertEqual(found.stdout, wanted, found.stderr)
 
     def remove_store(self, store):
         for end in ("", "-wal", "-shm", "-lock", "-new", "-new-journal"):

@@ -419,6 +419,10 @@ class Contract(ServeTest):
         self.is_problem(self.decide(name="short"), 409, "horizon_reached")
         self.is_problem(self.decide({"count": 5}, "short"), 409,
                         "horizon_reached")
+        self.ok(self.server.create("cut", horizon=2), 201)
+        cut = self.ok(self.decide({"id": "cut", "count": 5}, "cut"), 201)
+        self.assertEqual(self.ok(self.decide({"id": "cut", "count": 5},
+                                             "cut")), cut)
 
     def test_what_is_to_come_is_refused(self):
         self.is_problem(self.decide({"arms": ARMS}), 422, "contextual")
@@ -923,7 +927,7 @@ class Storms(ServeTest):
             for _ in range(3):
                 acknowledged.append(talk.call("POST", path, {}).json["id"])
             for _ in range(4):
-                self.room(os.path.getsize(self.server.store + "-wal"))
+                self.room(1000)
                 refused = [talk.call("POST", path, {}) for _ in range(20)]
                 for answer in refused:
                     self.is_problem(answer, 503, "store_unavailable")

@@ -76,6 +76,7 @@ const tarry__policy_type tarry__linear_ids = {
     .name = "ids",
     .source = "Kirschner and Krause 2018",
     .summary = "information about the arm with the least lower bound",
+    .costly = true,
     .settings = settings,
     .rule = &rule,
     TARRY__LINEAR_DIRECTED,

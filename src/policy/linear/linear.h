@@ -7,7 +7,7 @@
 extern const tarry__policy_type tarry__linear_linucb,
     tarry__linear_linucb_inflated, tarry__linear_otf_linucb,
     tarry__linear_lints, tarry__linear_otf_lints, tarry__linear_greedy,
-    tarry__linear_ids, tarry__linear_vids, tarry__linear_linmed,
-    tarry__linear_explore_commit, tarry__linear_queued;
+    tarry__linear_ids, tarry__linear_ids_asymptotic, tarry__linear_vids,
+    tarry__linear_linmed, tarry__linear_explore_commit, tarry__linear_queued;
 
 #endif

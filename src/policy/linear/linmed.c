@@ -79,6 +79,7 @@ const tarry__policy_type tarry__linear_linmed = {
     .name = "linmed",
     .source = "Balagopalan and Jun 2024",
     .summary = "arms drawn by how unlikely it is that they are best",
+    .costly = true,
     .settings = settings,
     .rule = &rule,
     TARRY__LINEAR_DIRECTED,

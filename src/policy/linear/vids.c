@@ -129,6 +129,7 @@ const tarry__policy_type tarry__linear_vids = {
     .name = "vids",
     .source = "Russo and Van Roy 2014",
     .summary = "information about which arm is best, by variances of draws",
+    .costly = true,
     .settings = settings,
     .rule = &rule,
     TARRY__LINEAR_DIRECTED,

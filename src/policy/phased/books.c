@@ -205,6 +205,14 @@ tarry_status tarry__books_fit(const tarry__books *b)
 
 /* ---- the certificate ------------------------------------------------------*/
 
+/* The end of an interval around the mean of n losses, with the width asked
+ * for. */
+static double scaled(const tarry__books *b, double n, double sum, double end)
+{
+    const double mean = n > 0 ? sum / n : 0;
+    return b->width == 1 ? end : mean + b->width * (end - mean);
+}
+
 /* Bounds on the mean of arm k from its own losses; fails for some arm or time
  * with probability delta. */
 static double own_upper(const tarry__books *b, double delta, bool complete,
@@ -212,9 +220,11 @@ static double own_upper(const tarry__books *b, double delta, bool complete,
 {
     const double missing =
         complete ? (double)(b->plays[k] - b->arrivals[k]) : 0;
-    return tarry__own_mean_upper((double)b->arrivals[k] + missing,
-                                 b->sums[k] + missing,
-                                 delta / (double)b->problem->n_arms);
+    const double n = (double)b->arrivals[k] + missing;
+    const double sum = b->sums[k] + missing;
+    return scaled(
+        b, n, sum,
+        tarry__own_mean_upper(n, sum, delta / (double)b->problem->n_arms));
 }
 
 static double own_lower(const tarry__books *b, double delta, bool complete,
@@ -222,9 +232,11 @@ static double own_lower(const tarry__books *b, double delta, bool complete,
 {
     const double missing =
         complete ? (double)(b->plays[k] - b->arrivals[k]) : 0;
-    return tarry__own_mean_lower((double)b->arrivals[k] + missing,
-                                 b->sums[k] - missing,
-                                 delta / (double)b->problem->n_arms);
+    const double n = (double)b->arrivals[k] + missing;
+    const double sum = b->sums[k] - missing;
+    return scaled(
+        b, n, sum,
+        tarry__own_mean_lower(n, sum, delta / (double)b->problem->n_arms));
 }
 
 static size_t smallest_mean(const tarry__books *b, const double *theta,
@@ -245,7 +257,7 @@ static size_t smallest_mean(const tarry__books *b, const double *theta,
 
 static tarry_status certify_linear(const tarry__books *b, double delta,
                                    bool complete, const uint32_t *among,
-                                   size_t count, size_t *arm, double *gap)
+                                   size_t count, size_t *arm)
 {
     const tarry__ellipsoid_data data = {.rank = b->rank,
                                         .n_arms = b->problem->n_arms,
@@ -253,7 +265,8 @@ static tarry_status certify_linear(const tarry__books *b, double delta,
                                         .counts =
                                             complete ? b->plays : b->arrivals,
                                         .seen = b->arrivals,
-                                        .sums = b->sums};
+                                        .sums = b->sums,
+                                        .width = b->width};
     double own;
     fit f;
     const tarry_status status = make_fit(b, data.counts, &f);
@@ -264,19 +277,17 @@ static tarry_status certify_linear(const tarry__books *b, double delta,
                                 &own, b->lacking, b->work))
         return TARRY_TARGET_NOT_MET;
     const double upper = fmin(own, own_upper(b, delta / 2, complete, *arm));
-    *gap = 0;
     for (size_t i = 0; i < count; i++)
-        if (among[i] != *arm)
-            *gap =
-                fmax(*gap,
-                     fmin(b->bounds[i],
-                          upper - own_lower(b, delta / 2, complete, among[i])));
+        b->bounds[i] =
+            among[i] == *arm
+                ? 0
+                : fmin(b->bounds[i],
+                       upper - own_lower(b, delta / 2, complete, among[i]));
     return TARRY_OK;
 }
 
 static void certify_plain(const tarry__books *b, double delta, bool complete,
-                          const uint32_t *among, size_t count, size_t *arm,
-                          double *gap)
+                          const uint32_t *among, size_t count, size_t *arm)
 {
     double least = INFINITY;
     for (size_t i = 0; i < count; i++) {
@@ -286,24 +297,33 @@ static void certify_plain(const tarry__books *b, double delta, bool complete,
             *arm = among[i];
         }
     }
-    *gap = 0;
     for (size_t i = 0; i < count; i++)
-        if (among[i] != *arm)
-            *gap = fmax(*gap, least - own_lower(b, delta, complete, among[i]));
+        b->bounds[i] = among[i] == *arm
+                           ? 0
+                           : least - own_lower(b, delta, complete, among[i]);
+}
+
+static double largest(const double *x, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, x[i]);
+    return most;
 }
 
 tarry_status tarry__books_certify(const tarry__books *b, double delta,
                                   bool complete, const uint32_t *among,
                                   size_t count, size_t *arm, double *gap)
 {
+    tarry_status status = TARRY_OK;
     *arm = among[0];
-    if (b->rank == 0) {
-        certify_plain(b, delta, complete, among, count, arm, gap);
-        return TARRY_OK;
-    }
     tarry__linalg_blas_quiet_begin();
-    const tarry_status status =
-        certify_linear(b, delta, complete, among, count, arm, gap);
+    if (b->rank == 0)
+        certify_plain(b, delta, complete, among, count, arm);
+    else
+        status = certify_linear(b, delta, complete, among, count, arm);
     tarry__linalg_blas_quiet_end();
+    if (status == TARRY_OK)
+        *gap = largest(b->bounds, count);
     return status;
 }

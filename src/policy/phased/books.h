@@ -10,6 +10,7 @@
 
 typedef struct {
     const tarry__policy_problem *problem;
+    double width;       /* factor of all widths; the bounds hold with 1 */
     uint64_t *plays;    /* per arm: plays so far */
     uint64_t *arrivals; /* per arm: losses that have arrived */
     double *sums;       /* per arm: the sum of those losses */
@@ -20,11 +21,12 @@ typedef struct {
     double *Z;     /* rank per arm: these coordinates of all arms */
     double *means; /* per arm: estimated loss, by tarry__books_fit */
     double *work;  /* scratch, rank * (rank + 3) */
-    double *bounds;    /* scratch, one per arm */
+    double *bounds;    /* by tarry__books_certify, one per arm in question */
     uint32_t *lacking; /* scratch, one per arm: arms that miss losses */
 } tarry__books;
 
-/* Opens empty books; W (rank by n) is copied; rank 0 for none. */
+/* Opens empty books, whose width is set; W (rank by n) is copied; rank 0 for
+ * none. */
 tarry_status tarry__books_open(tarry__books *books,
                                const tarry__policy_problem *problem,
                                size_t rank, const double *W);
@@ -46,8 +48,10 @@ tarry_status tarry__books_fit(const tarry__books *books);
 
 /* Of the `count` arms in `among`, the one with the smallest estimate, and a
  * bound on its gap to the best of them: it holds at all times at once with
- * probability 1 - delta.  `complete`: delays may depend on losses, so missing
- * ones are completed both ways. */
+ * probability 1 - delta.  So do, together with it, bounds on its mean less that
+ * of among[i], which are then in books->bounds[i]: if one is negative, that arm
+ * is not the best.  `complete`: delays may depend on losses, so missing ones
+ * are completed both ways. */
 tarry_status tarry__books_certify(const tarry__books *books, double delta,
                                   bool complete, const uint32_t *among,
                                   size_t count, size_t *arm, double *gap);

@@ -37,7 +37,7 @@ static bool fit(ellipsoid *e, double lambda, double delta)
     for (size_t i = 0; i < r; i++)
         log_det += 2 * log(e->L[i + i * r]);
     tarry__linalg_cholesky_solve(e->L, r, e->theta);
-    e->radius = sqrt(2 * log(1 / delta) + log_det + lambda);
+    e->radius = d->width * sqrt(2 * log(1 / delta) + log_det + lambda);
     return true;
 }
 

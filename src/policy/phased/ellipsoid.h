@@ -22,6 +22,7 @@ typedef struct {
     const uint64_t *counts; /* per arm: losses that M counts, and */
     const uint64_t *seen;   /*   those of them that are there */
     const double *sums;     /* per arm, of those */
+    double width;           /* factor of the radius; the bounds hold with 1 */
 } tarry__ellipsoid_data;
 
 /* bound(i): on <unknown, z(arm) - z(among(i))>, the missing losses completed

@@ -128,7 +128,7 @@ static tarry_status move_on(tarry__phased *ph, uint64_t round)
 {
     tarry_status status = TARRY_OK;
     if (ph->pace.prelude && ends_prelude(ph, round))
-        status = tarry__phased_replan(ph, round);
+        status = tarry__phased_replan(ph, round, NULL);
     while (status == TARRY_OK && ph->plan.n_active > 1) {
         bool enough = false;
         if (all_played(ph))
@@ -146,6 +146,8 @@ static tarry_status move_on(tarry__phased *ph, uint64_t round)
 static tarry_status choose(tarry__phased *ph, uint64_t round, size_t *arm)
 {
     tarry_status status = move_on(ph, round);
+    if (status == TARRY_OK)
+        status = tarry__phased_cut(ph, round);
     if (status != TARRY_OK)
         return status;
     const bool forced = ph->plan.n_active == 1 || is_due(ph, round);

@@ -122,6 +122,7 @@ static void appoint(tarry__phased *ph)
     ph->rule = tarry__phased_rule_of(ph->algorithm, &ph->choices);
     ph->company = tarry__phased_company_of(&ph->choices);
     ph->keeps_books = ph->rule->certifies || ph->choices.guided;
+    ph->books.width = ph->choices.width;
     ph->confidence = ph->choices.confidence > 0 ? ph->choices.confidence
                                                 : ph->problem->confidence;
     if (ph->restarts > 0 && ph->confidence == 0)
@@ -190,7 +191,7 @@ static size_t smallest_estimate(const tarry__phased *ph)
     return best;
 }
 
-static bool is_active(const tarry__phased *ph, size_t arm)
+bool tarry__phased_is_active(const tarry__phased *ph, size_t arm)
 {
     for (size_t i = 0; i < ph->plan.n_active; i++)
         if (ph->plan.active[i] == arm)
@@ -201,7 +202,8 @@ static bool is_active(const tarry__phased *ph, size_t arm)
 /* The arm to exploit changes when the new one's bound is better. */
 static void note_certificate(tarry__phased *ph, const tarry__phased_verdict *v)
 {
-    if (v->certificate <= ph->certificate || !is_active(ph, ph->exploit)) {
+    if (v->certificate <= ph->certificate ||
+        !tarry__phased_is_active(ph, ph->exploit)) {
         ph->exploit = v->exploit;
         ph->certificate = fmin(v->certificate, 2);
     }
@@ -213,6 +215,7 @@ static void enter_next(tarry__phased *ph, tarry_estimate *estimates,
 {
     ph->phase++;
     ph->ordinal++;
+    ph->entered = round;
     ph->epsilon /= 2;
     tarry__base_free(ph->estimates);
     ph->estimates = estimates;
@@ -252,22 +255,27 @@ tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
     return status;
 }
 
-tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round)
+tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round,
+                                  bool (*stays)(const tarry__phased *, size_t))
 {
     const size_t n = ph->plan.n_active;
     const tarry__phased_task task = tarry__phased_task_now(ph);
-    tarry__phased_plan next = {
-        .n_active = n, .active = tarry__base_alloc(n, sizeof *next.active)};
+    tarry__phased_plan next = {.active =
+                                   tarry__base_alloc(n, sizeof *next.active)};
     tarry_status status = TARRY_NO_MEMORY;
     if (next.active != NULL) {
-        memcpy(next.active, ph->plan.active, n * sizeof *next.active);
+        for (size_t i = 0; i < n; i++)
+            if (stays == NULL || stays(ph, i))
+                next.active[next.n_active++] = ph->plan.active[i];
         status = tarry__phased_plan_make(ph->rule, &task, &next);
     }
-    if (status == TARRY_OK)
-        tarry__phased_adopt(ph, &next, round);
-    else
+    if (status != TARRY_OK) {
         tarry__phased_plan_clear(&next);
-    return status;
+        return status;
+    }
+    ph->entered = stays == NULL ? round : ph->entered;
+    tarry__phased_adopt(ph, &next, round);
+    return TARRY_OK;
 }
 
 /* ---- within a phase -------------------------------------------------------*/
@@ -409,6 +417,17 @@ static double share_of_books(const tarry__phased *ph)
 
 /* Half of the probability of failure is for the phases, half for all data
  * together. */
+tarry_status tarry__phased_books_bound(const tarry__phased *ph, size_t *arm,
+                                       double *gap)
+{
+    const double failure = ph->confidence > 0
+                               ? 1 - ph->confidence
+                               : 1 / (double)ph->problem->horizon;
+    return tarry__books_certify(&ph->books, failure / 2 * share_of_books(ph),
+                                ph->algorithm->designated_only, ph->plan.active,
+                                ph->plan.n_active, arm, gap);
+}
+
 tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)
 {
     const tarry__phased *ph = state;
@@ -423,12 +442,7 @@ tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)
         return TARRY_OK;
     size_t other;
     double bound;
-    const double failure = ph->confidence > 0
-                               ? 1 - ph->confidence
-                               : 1 / (double)ph->problem->horizon;
-    const tarry_status status = tarry__books_certify(
-        &ph->books, failure / 2 * share_of_books(ph),
-        ph->algorithm->designated_only, p->active, p->n_active, &other, &bound);
+    const tarry_status status = tarry__phased_books_bound(ph, &other, &bound);
     if (status == TARRY_OK && bound < *gap) {
         *arm = other;
         *gap = bound;
@@ -471,7 +485,7 @@ static bool is_sound_plan(const tarry__phased_plan *p, size_t K, size_t dim)
 static bool is_sound(const tarry__phased *ph)
 {
     const size_t K = ph->problem->n_arms;
-    return ph->choices.tight <= 1 && ph->choices.regret <= 1 &&
+    return ph->choices.cuts <= ph->choices.tight && ph->choices.regret <= 1 &&
            ph->algorithm->rule[ph->choices.tight][0] != NULL &&
            ph->exploit < K && ph->choices.share >= 0 && ph->phase > 0 &&
            ph->epsilon > 0 && ph->best < K &&
@@ -523,11 +537,20 @@ static void derive(tarry__phased *ph, tarry__archive *a)
         a->status = TARRY_BAD_STATE;
 }
 
+/* Constants and cuts are in one word, which has long been there. */
+static void archive_constants(tarry__phased_choices *c, tarry__archive *a)
+{
+    uint32_t word = c->tight + 2 * c->cuts;
+    tarry__archive_field(a, word);
+    c->tight = word & 1;
+    c->cuts = word / 2;
+}
+
 static void archive_numbers(tarry__phased *ph, tarry__archive *a)
 {
     tarry__phased_plan *p = &ph->plan;
     tarry__archive_field(a, ph->choices.tolerance);
-    tarry__archive_field(a, ph->choices.tight);
+    archive_constants(&ph->choices, a);
     tarry__archive_field(a, ph->choices.regret);
     tarry__archive_field(a, ph->choices.width);
     tarry__archive_field(a, ph->exploit);
@@ -626,6 +649,8 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
         ph->n_known = problem->n_arms;
         ph->ordinal = ph->phase;
     }
+    if (ph->choices.cuts) /* older states have none */
+        tarry__archive_field(a, ph->entered);
     tarry__archive_require(
         a, ph->n_known <= problem->n_arms && ph->ordinal >= ph->phase &&
                (ph->changed || ph->n_known == problem->n_arms));

@@ -26,8 +26,7 @@
 
 extern const tarry__policy_type tarry__phased_stochastic,
     tarry__phased_adversarial, tarry__phased_loss_dependent, tarry__phased_mab,
-    tarry__phased_nodelay, tarry__phased_spanner,
-    tarry__phased_spanner_waiting;
+    tarry__phased_nodelay, tarry__phased_spanner, tarry__phased_spanner_waiting;
 
 typedef struct tarry__phased tarry__phased;
 
@@ -65,6 +64,7 @@ extern const tarry__phased_rule tarry__phased_paper, tarry__phased_tight_full,
 typedef struct tarry__phased_choices {
     uint32_t tight;    /* 1: constants=tight, 0: constants=paper */
     uint32_t regret;   /* 1: design=regret, 0: design=near */
+    uint32_t cuts;     /* 1: cuts=always, 0: cuts=phases */
     uint32_t guided;   /* 1: a guide is named, 0: none */
     double width;      /* factor of the widths; the promise needs 1 */
     double tolerance;  /* singular values below this share count as 0 */
@@ -136,7 +136,8 @@ struct tarry__phased {
     uint64_t n_bases;  /* how often the books have got new coordinates */
     uint64_t phase;    /* from 1 */
     double epsilon;    /* accuracy this phase works for */
-    uint64_t phase_start;    /* first round of this phase */
+    uint64_t entered;  /* round in which this phase began */
+    uint64_t phase_start;    /* first round of its plan */
     tarry__phased_plan plan; /* of this phase */
     size_t best; /* active arm with the smallest estimate of the last phase */
     size_t n_estimates;          /* n_arms once a phase has ended, else 0 */
@@ -235,8 +236,21 @@ void tarry__phased_adopt(tarry__phased *phased, tarry__phased_plan *next,
 /* The task of this phase, if it were planned now. */
 tarry__phased_task tarry__phased_task_now(const tarry__phased *phased);
 
-/* Plans the same phase anew from `round` on, with what is known by now. */
-tarry_status tarry__phased_replan(tarry__phased *phased, uint64_t round);
+bool tarry__phased_is_active(const tarry__phased *phased, size_t arm);
+
+/* cuts=always: cuts what all data together rule out (cut.c). */
+tarry_status tarry__phased_cut(tarry__phased *phased, uint64_t round);
+
+/* The bound of books.h for the active arms, and its arm. */
+tarry_status tarry__phased_books_bound(const tarry__phased *phased, size_t *arm,
+                                       double *gap);
+
+/* Plans the same phase anew from `round` on, with what is known by now, for
+ * the active arms that stay; NULL: all, and the phase begins there.  On failure
+ * nothing has changed. */
+tarry_status tarry__phased_replan(tarry__phased *phased, uint64_t round,
+                                  bool (*stays)(const tarry__phased *phased,
+                                                size_t i));
 
 /* Whether every entry of the plan has what it needs. */
 tarry_status tarry__phased_is_full(tarry__phased *phased, bool *enough);

@@ -129,6 +129,7 @@ static void enter(tarry__phased *ph, tarry__phased_plan *next, uint64_t round)
     ph->changed = 0;
     ph->phase = 1;
     ph->epsilon = 0.5;
+    ph->entered = round;
     tarry__phased_adopt(ph, next, round);
     if (ph->choices.guided)
         tarry__guide_rearrange(&ph->guide, ph->problem);

@@ -22,6 +22,9 @@ const tarry_setting tarry__phased_settings[] = {
         "design", "near", "near|regret",
         "with tight constants: near, or regret: fewer plays of arms that look "
         "bad"),
+    TARRY__SPEC_CHOICE("cuts", "phases", "phases|always",
+                       "with a guide: arms are cut when a phase ends, or as "
+                       "soon as all data rule them out"),
     TARRY__SPEC_REAL("width", "1", 0, 1e6,
                      "with tight constants: factor of the widths; below 1 the "
                      "promise is void"),
@@ -85,12 +88,18 @@ tarry__phased_read_practical(const tarry__phased_algorithm *algorithm,
             error, TARRY_BAD_ARGUMENT, "%s: design=regret needs %s", spec->name,
             algorithm->linear ? "constants=tight" : "features");
     if (status == TARRY_OK)
+        status = tarry__spec_choice(spec, "cuts", &c->cuts, error);
+    if (status == TARRY_OK)
         status = tarry__spec_real(spec, "width", &c->width, error);
     if (status == TARRY_OK)
         status = tarry__spec_real(spec, "guide_share", &c->share, error);
     if (status == TARRY_OK)
         status = tarry__spec_real(spec, "confidence", &c->confidence, error);
     c->guided = tarry__guide_is_named(tarry__spec_text(spec, "guide"));
+    if (status == TARRY_OK && c->cuts && !(c->tight && c->guided))
+        status = tarry__base_fail(
+            error, TARRY_BAD_ARGUMENT,
+            "%s: cuts=always needs constants=tight and a guide", spec->name);
     return as_argument(status);
 }
 

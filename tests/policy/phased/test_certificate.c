@@ -128,7 +128,8 @@ static void all_bounds(game *g, double bounds[K][K], double own[K])
                                         .Z = Z,
                                         .counts = g->counts,
                                         .seen = g->counts,
-                                        .sums = g->sums};
+                                        .sums = g->sums,
+                                        .width = 1};
     for (size_t a = 0; a < K; a++)
         assert_true(tarry__ellipsoid_bound(&data, DELTA, a, all, K, bounds[a],
                                            &own[a], g->lacking, g->work));
@@ -206,7 +207,8 @@ static void missing_losses_are_completed_the_worst_way(void **state)
                                   .Z = Z,
                                   .counts = plays,
                                   .seen = seen,
-                                  .sums = sums};
+                                  .sums = sums,
+                                  .width = 1};
     assert_true(tarry__ellipsoid_bound(&data, DELTA, 0, all, K, bound, &own,
                                        lacking, work));
     data.seen = plays; /* the same, with what is missing filled in */

@@ -1,0 +1,67 @@
+/* Text that grows: what is written reads back, and no memory is no text. */
+#include "check.h"
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "base/writer.h"
+
+static void numbers_read_back_as_the_same_bits(void **state)
+{
+    (void)state;
+    uint64_t seed = 2385;
+    for (int i = 0; i < 20000; i++) {
+        tarry__writer t = {0};
+        const uint64_t bits = test_bits(&seed);
+        double x = i % 2 ? test_uniform(&seed) : (double)(i % 101) / 101;
+        if (i % 5 == 0)
+            memcpy(&x, &bits, sizeof x);
+        if (!isfinite(x))
+            continue;
+        tarry__writer_real(&t, x);
+        assert_true(strtod(t.bytes, NULL) == x);
+        assert_non_null(strpbrk(t.bytes, ".e"));
+        tarry__writer_clear(&t);
+    }
+}
+
+static void digits_and_times(void **state)
+{
+    (void)state;
+    tarry__writer t = {0};
+    tarry__writer_count(&t, 0);
+    tarry__writer_put(&t, " ");
+    tarry__writer_count(&t, UINT64_MAX);
+    tarry__writer_put(&t, " ");
+    for (int i = 0; i < 2; i++)
+        tarry__writer_time(&t, 1700000000007 + i * 986400123);
+    tarry__writer_quote(&t, "a\"b\\c\n\x1f\xc3\xa9");
+    assert_string_equal(t.bytes,
+                        "0 18446744073709551615 \"2023-11-14T22:13:20.007Z\""
+                        "\"2023-11-26T08:13:20.130Z\""
+                        "\"a\\\"b\\\\c\\u000a\\u001f\xc3\xa9\"");
+    tarry__writer_clear(&t);
+}
+
+static void no_memory_is_remembered(void **state)
+{
+    (void)state;
+    tarry__writer t = {0};
+    tarry__base_fail_alloc(1);
+    tarry__writer_put(&t, "lost");
+    tarry__base_fail_alloc(0);
+    tarry__writer_put(&t, "too late");
+    assert_true(t.failed);
+    assert_int_equal(t.size, 0);
+    tarry__writer_clear(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_read_back_as_the_same_bits),
+        cmocka_unit_test(digits_and_times),
+        cmocka_unit_test(no_memory_is_remembered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* The service without sockets: its routes, tokens, the crew, and what happens
+ * when memory runs out at any moment. */
+#define _GNU_SOURCE
+#include "check.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "base/json.h"
+#include "service/crew.h"
+#include "service/keys.h"
+#include "service/service.h"
+
+/* ---- asking ---------------------------------------------------------------*/
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t come;
+    bool has_come;
+    int status;
+    char body[4000];
+} receiver;
+
+static tarry__service *service;
+
+static void receive(void *context, const tarry__service_answer *answer)
+{
+    receiver *r = context;
+    tarry__service_answer mine = *answer;
+    pthread_mutex_lock(&r->lock);
+    r->status = answer->status;
+    snprintf(r->body, sizeof r->body, "%.*s", (int)answer->size, answer->body);
+    tarry__service_answer_clear(service, &mine);
+    r->has_come = true;
+    pthread_cond_signal(&r->come);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static receiver ask(const char *method, const char *path, const char *body)
+{
+    receiver r = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                  .come = PTHREAD_COND_INITIALIZER};
+    const tarry__service_request request = {.method = method,
+                                            .path = path,
+                                            .query = "",
+                                            .body = body,
+                                            .size = strlen(body),
+                                            .has_length = true};
+    tarry__service_take(service, &request, receive, &r);
+    pthread_mutex_lock(&r.lock);
+    while (!r.has_come)
+        pthread_cond_wait(&r.come, &r.lock);
+    pthread_mutex_unlock(&r.lock);
+    return r;
+}
+
+static void open_memory(void)
+{
+    const tarry__service_limits limits = tarry__service_default_limits();
+    assert_int_equal(tarry__service_open("memory:", &limits, &service, NULL),
+                     TARRY_OK);
+    for (char name = 'a'; name <= 'd'; name++) {
+        char body[200];
+        snprintf(body, sizeof body,
+                 "{\"name\":\"%c\",\"policy\":\"lints\",\"arms\":"
+                 "[{\"name\":\"x\"},{\"name\":\"y\"}]}",
+                 name);
+        assert_int_equal(ask("POST", "/v1/experiments", body).status, 201);
+    }
+}
+
+/* ---- tests ----------------------------------------------------------------*/
+
+/* A path made of a route's pattern leads to it, and nowhere else. */
+static void every_route_can_be_reached(void **state)
+{
+    (void)state;
+    tarry__service_route_shown r;
+    open_memory();
+    size_t count = 0;
+    for (; tarry__service_route_at(count, &r); count++) {
+        char path[200] = "";
+        for (const char *c = r.pattern; *c != '\0'; c++) {
+            const size_t used = strlen(path);
+            path[used] = *c == '{' ? 'a' : *c;
+            path[used + 1] = '\0';
+            if (*c == '{')
+                c += strcspn(c, "}");
+        }
+        assert_int_not_equal(ask(r.method, path, "").status, 405);
+        if (strstr(ask(r.method, path, "").body, "no_such_path") != NULL)
+            fail_msg("%s %s leads nowhere", r.method, path);
+        assert_int_equal(ask("BREW", path, "").status, 405);
+        strcat(path, "/more");
+        const int status = ask(r.method, path, "").status;
+        assert_true(status == 404 || status == 405 || status == 200 ||
+                    status == 422);
+    }
+    assert_true(count >= 17);
+    tarry__service_close(service);
+}
+
+static void tokens_have_scopes(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tarry-keys-XXXXXX", token[TARRY__KEYS_ROOM],
+         digest[TARRY__KEYS_ROOM];
+    tarry__keys *keys;
+    assert_int_equal(tarry__keys_make(token, digest, NULL), TARRY_OK);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd, "# nobody\n\n%064d decide # note\n %s\tread,admin a note\n", 7,
+            digest);
+    close(fd);
+    assert_int_equal(tarry__keys_read(path, &keys, NULL), TARRY_OK);
+    assert_int_equal(tarry__keys_scopes(keys, token),
+                     TARRY__SERVICE_READ | TARRY__SERVICE_ADMIN);
+    token[10] ^= 1;
+    assert_int_equal(tarry__keys_scopes(keys, token), -1);
+    assert_int_equal(tarry__keys_scopes(keys, ""), -1);
+    tarry__keys_free(keys);
+    unlink(path);
+    assert_int_equal(tarry__keys_parse_scopes("decide,feedback,read,admin"),
+                     15);
+    static const char *const bad[] = {
+        "", ",", "decide,", ",read", "dec", "decide feedback", "all"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(tarry__keys_parse_scopes(bad[i]), 0);
+}
+
+static void work(void *context, size_t i)
+{
+    ((atomic_int *)context)[i]++;
+}
+
+static void a_crew_does_every_piece_once(void **state)
+{
+    (void)state;
+    for (size_t threads = 0; threads <= 5; threads++) {
+        tarry__crew *crew = tarry__crew_create(threads);
+        for (size_t count = 0; count < 200; count++) {
+            atomic_int done[200] = {0};
+            tarry__crew_run(crew, count, work, done);
+            for (size_t i = 0; i < 200; i++)
+                assert_int_equal(done[i], i < count);
+        }
+        tarry__crew_free(crew);
+    }
+}
+
+typedef struct {
+    char path[60];
+    int wrong;
+    char last[4000];
+} asker;
+
+static void *decide_often(void *context)
+{
+    asker *a = context;
+    for (int i = 0; i < 200; i++) {
+        const receiver r = ask("POST", a->path, "{\"count\":40}");
+        a->wrong += r.status != 201;
+    }
+    return NULL;
+}
+
+/* Experiments side by side choose as they would alone. */
+static void experiments_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    asker askers[4];
+    pthread_t threads[4];
+    char alone[4000];
+    open_memory();
+    strcpy(askers[0].path, "/v1/experiments/a/decisions");
+    askers[0].wrong = 0;
+    decide_often(&askers[0]);
+    strcpy(alone, ask("GET", "/v1/experiments/a/status", "").body);
+    tarry__service_close(service);
+    open_memory();
+    for (int k = 0; k < 4; k++) {
+        snprintf(askers[k].path, sizeof askers[k].path,
+                 "/v1/experiments/%c/decisions", 'a' + k);
+        askers[k].wrong = 0;
+        assert_int_equal(
+            pthread_create(&threads[k], NULL, decide_often, &askers[k]), 0);
+    }
+    for (int k = 0; k < 4; k++) {
+        pthread_join(threads[k], NULL);
+        assert_int_equal(askers[k].wrong, 0);
+    }
+    assert_string_equal(ask("GET", "/v1/experiments/a/status", "").body, alone);
+    tarry__service_close(service);
+}
+
+/* The k-th allocation fails: the answer is what it should be, or 503 and
+ * nothing has happened. */
+static void every_failed_allocation_is_answered(void **state)
+{
+    (void)state;
+    open_memory();
+    uint64_t round = 0;
+    for (uint64_t k = 1; k < 40; k++) {
+        tarry__base_fail_alloc(k);
+        const receiver r = ask("POST", "/v1/experiments/a/decisions",
+                               "{\"id\":\"mine\",\"count\":2}");
+        tarry__base_fail_alloc(0);
+        if (r.status != 201 && r.status != 200)
+            assert_int_equal(r.status, 503);
+        else
+            round = 2;
+    }
+    assert_int_equal(round, 2);
+    const receiver r = ask("GET", "/v1/experiments/a/status", "");
+    assert_non_null(strstr(r.body, "\"round\":2,"));
+    tarry__service_close(service);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    tarry__json_use_base();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_route_can_be_reached),
+        cmocka_unit_test(tokens_have_scopes),
+        cmocka_unit_test(a_crew_does_every_piece_once),
+        cmocka_unit_test(experiments_do_not_disturb_each_other),
+        cmocka_unit_test(every_failed_allocation_is_answered),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
