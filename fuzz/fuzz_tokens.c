@@ -1,5 +1,6 @@
 /* fuzz_tokens.c - files of tokens. */
 #include <stdlib.h>
+#include <string.h>
 #include "fuzz.h"
 #include "service/keys.h"
 #include "service/service.h"
@@ -18,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tarry__keys_read(fuzz_file(data, size), &keys, &error);
     must((status == TARRY_OK) == (keys != NULL));
     must(status == TARRY_OK || error.text[0] != '\0');
+    must(memchr(data, 0, size) == NULL || keys == NULL);
     if (keys != NULL) {
         const int scopes = tarry__keys_scopes(keys, text);
         must(scopes == -1 || (scopes > 0 && scopes <= ALL));

@@ -116,8 +116,12 @@ tarry_status tarry__keys_read(const char *path, tarry__keys **out,
     tarry_status status =
         t != NULL ? TARRY_OK
                   : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    while (status == TARRY_OK && getline(&line, &room, file) >= 0)
-        status = read_line(t, line, path, ++number, error);
+    ssize_t length;
+    while (status == TARRY_OK && (length = getline(&line, &room, file)) >= 0)
+        status = strlen(line) == (size_t)length
+                     ? read_line(t, line, path, ++number, error)
+                     : tarry__base_fail(error, TARRY_BAD_INPUT,
+                                        "%s:%zu: a zero byte", path, ++number);
     if (status == TARRY_OK && ferror(file))
         status = tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
                                   strerror(errno));

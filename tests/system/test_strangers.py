@@ -190,7 +190,7 @@ class Strangers(LabTest):
         with open("/proc/%d/status" % self.server.pid) as file:
             peak = int(re.search(r"VmHWM:\s+(\d+)", file.read())[1]) / 1024
         self.server.send_signal(signal.SIGTERM)
-        self.assertEqual(self.server.wait(20), 0)
+        self.assertEqual(self.server.wait(60), 0)
         self.assertLess(peak, MOST_MEGABYTES)
         done = subprocess.run([TARRY, "store", "check", self.path("s.db")],
                               capture_output=True, text=True)
@@ -198,7 +198,7 @@ class Strangers(LabTest):
         super().tearDown()
 
     def connect(self):
-        return socket.create_connection(self.address, timeout=10)
+        return socket.create_connection(self.address, timeout=60)
 
     def ask(self, data):
         """Sends and hangs up; answers what came back."""
@@ -221,7 +221,7 @@ class Strangers(LabTest):
         self.assertEqual(self.ask(request("POST",
                                           "/v1/experiments/e/decisions", {})),
                          [201])
-        self.assertLess(time.monotonic() - begun, 5)
+        self.assertLess(time.monotonic() - begun, 30)
 
     def test_malformed_requests_are_refused_in_good_form(self):
         r = random.Random(SEED)
