@@ -203,6 +203,7 @@ set(TARRY_PROGRAM
     src/service/experiments.c
     src/service/feedback.c
     src/service/log.c
+    src/service/look.c
     src/service/metrics.c
     src/service/owners.c
     src/service/questions.c
@@ -222,6 +223,8 @@ set(TARRY_PROGRAM
     src/session/snapshot.c
     src/session/status.c
     src/store/copy.c
+    src/log/kept.c
+    src/store/fates.c
     src/store/heads.c
     src/store/lock.c
     src/store/memory.c
@@ -238,6 +241,11 @@ set(TARRY_PROGRAM
     src/store/store.c
     src/store/texts.c
     src/store/wal.c
+    src/service/overview.c
+    src/service/overview_json.c
+    src/http/client.c
+    src/http/client_read.c
+    src/service/absent.c
     src/paper/audit.c
     src/paper/fit.c
     src/paper/lab.c
@@ -269,6 +277,7 @@ set(TARRY_PROGRAM
     src/report/log_page.c
     src/report/page.c
     src/report/report.c
+    src/cli/ask.c
     src/cli/bound.c
     src/cli/design.c
     src/cli/examine.c

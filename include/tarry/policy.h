@@ -89,6 +89,14 @@ enum { TARRY_PROBABILITY_DRAWS = 100 };
 TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
                                                 double *probability);
 
+/* For choices among arms that come with each round (contextual decisions), one
+ * row of features per arm.  Not there yet: refuses, TARRY_BAD_ARGUMENT, and
+ * `error` says so. */
+TARRY_API tarry_status tarry_policy_choose_in(tarry_policy *policy,
+                                              const double *features,
+                                              size_t n_arms, uint64_t *round,
+                                              size_t *arm, tarry_error *error);
+
 /* Reports the loss of an earlier choice, any time later.  What is reported
  * between two choices is counted when the second is asked for, in the order of
  * the plays: the order of the reports has no effect on anything, even if it

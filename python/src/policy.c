@@ -614,6 +614,42 @@ static PyObject *certify(PyObject *object, PyObject *unused)
                : fail(status, NULL);
 }
 
+/* The oldest `most` outstanding choices, (rounds, arms) as bytes. */
+static PyObject *get_pending(PyObject *object, PyObject *args)
+{
+    policy_object *self = (policy_object *)object;
+    unsigned long long most;
+    if (!PyArg_ParseTuple(args, "K", &most) || !enter(self))
+        return NULL;
+    tarry_policy_status s = {0};
+    tarry_status status = tarry_policy_get_status(self->policy, &s);
+    const size_t room = (size_t)(most < s.pending ? most : s.pending);
+    PyObject *bytes = PyBytes_FromStringAndSize(
+        NULL, (Py_ssize_t)(room * sizeof(tarry_pending)));
+    if (status == TARRY_OK && bytes != NULL && room > 0)
+        tarry_policy_pending(self->policy,
+                             (tarry_pending *)(void *)PyBytes_AS_STRING(bytes),
+                             room);
+    leave(self);
+    return bytes;
+}
+
+/* choose_in(features): refused, in the library's words. */
+static PyObject *choose_in(PyObject *object, PyObject *features)
+{
+    policy_object *self = (policy_object *)object;
+    uint64_t round;
+    size_t arm;
+    tarry_error error = {""};
+    (void)features;
+    if (!enter(self))
+        return NULL;
+    const tarry_status status =
+        tarry_policy_choose_in(self->policy, NULL, 0, &round, &arm, &error);
+    leave(self);
+    return fail(status, error.text);
+}
+
 /* ---- saving ---------------------------------------------------------------*/
 
 static PyObject *save_state(PyObject *object, PyObject *path)
@@ -638,6 +674,52 @@ static PyObject *save_state(PyObject *object, PyObject *path)
     Py_RETURN_NONE;
 }
 
+/* The same bytes in memory. */
+static PyObject *pack_state(PyObject *object, PyObject *unused)
+{
+    policy_object *self = (policy_object *)object;
+    void *state;
+    size_t size;
+    (void)unused;
+    if (!enter(self))
+        return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tarry_status status = tarry_policy_pack(self->policy, &state, &size);
+    PyEval_RestoreThread(thread);
+    leave(self);
+    if (status != TARRY_OK)
+        return fail(status, NULL);
+    PyObject *bytes = PyBytes_FromStringAndSize(state, (Py_ssize_t)size);
+    tarry_policy_pack_free(state);
+    return bytes;
+}
+
+static PyObject *take_over(policy_object *self, tarry_policy *policy)
+{
+    if (self->policy != NULL) {
+        tarry_policy_free(policy);
+        return fail(TARRY_BAD_ARGUMENT, "this policy is made already");
+    }
+    self->policy = policy;
+    Py_RETURN_NONE;
+}
+
+/* In place of __init__. */
+static PyObject *unpack_state(PyObject *object, PyObject *bytes)
+{
+    tarry_error error;
+    tarry_policy *policy;
+    if (!PyBytes_Check(bytes))
+        return PyErr_Format(PyExc_TypeError, "bytes are needed");
+    PyThreadState *thread = PyEval_SaveThread();
+    const tarry_status status =
+        tarry_policy_unpack(PyBytes_AS_STRING(bytes),
+                            (size_t)PyBytes_GET_SIZE(bytes), &policy, &error);
+    PyEval_RestoreThread(thread);
+    return status == TARRY_OK ? take_over((policy_object *)object, policy)
+                              : fail(status, error.text);
+}
+
 /* In place of __init__. */
 static PyObject *restore_state(PyObject *object, PyObject *path)
 {
@@ -652,14 +734,8 @@ static PyObject *restore_state(PyObject *object, PyObject *path)
     status = tarry_policy_restore(PyBytes_AS_STRING(bytes), &policy, &error);
     PyEval_RestoreThread(thread);
     Py_DECREF(bytes);
-    if (status != TARRY_OK)
-        return fail(status, error.text);
-    if (self->policy != NULL) {
-        tarry_policy_free(policy);
-        return fail(TARRY_BAD_ARGUMENT, "this policy is made already");
-    }
-    self->policy = policy;
-    Py_RETURN_NONE;
+    return status == TARRY_OK ? take_over(self, policy)
+                              : fail(status, error.text);
 }
 
 static PyObject *get_reports(PyObject *object, PyObject *unused)
@@ -841,6 +917,13 @@ static PyMethodDef methods[] = {
     {"_status", get_status, METH_NOARGS, NULL},
     {"_arms", get_arms, METH_NOARGS, NULL},
     {"_certify", certify, METH_NOARGS, NULL},
+    {"choose_in", choose_in, METH_O,
+     "choose_in($self, arms, /)\n--\n\n"
+     "For choices among arms that come with each round; not there yet: "
+     "refuses."},
+    {"_pending", get_pending, METH_VARARGS, NULL},
+    {"_pack", pack_state, METH_NOARGS, NULL},
+    {"_unpack", unpack_state, METH_O, NULL},
     {"_save", save_state, METH_O, NULL},
     {"_restore", restore_state, METH_O, NULL},
     {"_reports", get_reports, METH_NOARGS, NULL},

@@ -14,7 +14,7 @@ from ._errors import (BadArgument, BadInput, BadLoss, BadState, Cancelled,
                       Error, HorizonReached, InputOutputError, NoMemory,
                       NoSuchArm, NotFinite, ProgramError, ReportedTwice, TargetNotMet,
                       UnknownRound)
-from ._policy import Certificate, Policy, describe, policies
+from ._policy import Certificate, Pending, Policy, describe, policies
 from ._tarry import Choice, Random
 from ._tarry import version as __version__
 from ._lab import Experiment, PolicyBase, run
@@ -27,7 +27,7 @@ __all__ = [
     "AsyncClient", "BadArgument", "BadInput", "BadLoss", "BadState",
     "Cancelled", "Certificate", "Choice", "Client", "Decision", "DelayBase",
     "Design", "Error", "Experiment", "HorizonReached", "InputOutputError",
-    "Mean", "NoMemory", "NoSuchArm", "NotFinite", "Paper", "Policy", "PolicyBase",
+    "Mean", "NoMemory", "NoSuchArm", "NotFinite", "Paper", "Pending", "Policy", "PolicyBase",
     "PolicyResult", "Problem", "ProgramError", "Random", "ReportedTwice",
     "Results", "Sample", "ServiceError", "TargetNotMet", "UnknownRound", "Unreachable",
     "View", "World", "bound", "catalogue", "describe", "design", "examine",

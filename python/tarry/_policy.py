@@ -37,6 +37,14 @@ _REFUSED = np.array([word not in ("ok", "late", "duplicate")
                      for word in _RESULTS])
 
 
+class Pending(NamedTuple):
+    """A choice whose loss is outstanding."""
+    id: Union[int, str]
+    arm: int
+    name: Optional[str]
+    rounds: int
+
+
 class Certificate(NamedTuple):
     """The arm a policy would exploit, and a bound on how much worse than the
     best arm it is."""
@@ -74,10 +82,6 @@ def describe(policy: str) -> Dict[str, Any]:
     True
     """
     return _tarry.describe_policy(policy)
-
-
-def _shm() -> Optional[str]:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 _MAGIC = b"tarry policy from Python, 1\n"
@@ -272,6 +276,27 @@ class Policy(_tarry.Policy):
         status["exploit"], status["certificate"] = self._certify()
         return status
 
+    def pending(self, limit: Optional[int] = None) -> List[Pending]:
+        """The outstanding choices that were not given up, oldest first, at
+        most `limit`: id, arm, name and age in rounds.
+
+        >>> import tarry
+        >>> p = tarry.Policy("lints", [[1, 0], [0, 1]], confidence=0.99)
+        >>> for id in [None, "order-17", None]:
+        ...     _ = p.choose(id=id) if id else p.choose()
+        >>> _ = p.observe(1, 0.5)
+        >>> [(w.id, w.rounds) for w in p.pending()]
+        [('order-17', 1), (3, 0)]
+        """
+        most = 2**63 if limit is None else whole(limit, "limit", 2**63)
+        rounds = np.frombuffer(self._pending(most), np.uint64).reshape(-1, 2)
+        own = {line[0]: id for id, line in self._ids().items()}
+        last = self._status()["round"]
+        return [Pending(own.get(round, round), arm,
+                        None if self._names is None else self._names[arm],
+                        last - round)
+                for round, arm in rounds.tolist()]
+
     def certificate(self) -> Optional[Certificate]:
         """The arm it would exploit now and a bound on its gap, in the unit of
         the losses; None if the policy states no bounds."""
@@ -306,11 +331,7 @@ class Policy(_tarry.Policy):
 
     def to_bytes(self) -> bytes:
         """The complete state, with names and ids."""
-        with tempfile.TemporaryDirectory(dir=_shm()) as folder:
-            path = os.path.join(folder, "state")
-            self._save(path)
-            with open(path, "rb") as file:
-                state = file.read()
+        state = self._pack()
         reports = self._reports()
         head = json.dumps({"names": self._names, "ids": self._ids(),
                            "reports": len(reports)}).encode()
@@ -326,15 +347,11 @@ class Policy(_tarry.Policy):
     def _from_bytes(cls: Type[P], data: bytes, what: str) -> P:
         policy = cls.__new__(cls)
         state, names, ids, reports = _take_apart(data, what)
-        with tempfile.TemporaryDirectory(dir=_shm()) as folder:
-            path = os.path.join(folder, "state")
-            with open(path, "wb") as file:
-                file.write(state)
-            try:
-                policy._restore(path)
-            except Error as error:
-                error.args = (str(error).replace(path, what),)
-                raise
+        try:
+            policy._unpack(state)
+        except Error as error:
+            error.args = (str(error).replace("a packed state", what),)
+            raise
         status = policy._status()
         policy._names = read_names(names, status["n_arms"])
         policy._set_reports(reports)

@@ -25,6 +25,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 from ._errors import BadArgument, Error
 
 BATCH = 1000  # outcomes in one call
+_REFUSED = {404: "unknown", 409: "conflict"}  # what a list says instead
 
 
 class ServiceError(Error):
@@ -80,7 +81,7 @@ class Client:
         self._scheme, self._host = parts.scheme, parts.hostname
         self._port, self._base = parts.port, parts.path.rstrip("/")
         self._token = token
-        self.timeout, self.retries, self.pause = timeout, retries, pause
+        self.timeout, self.retries, self._pause = timeout, retries, pause
         self._spool = None if spool is None else os.fspath(spool)
         self._local = threading.local()
 
@@ -90,11 +91,16 @@ class Client:
         connection: Optional[http.client.HTTPConnection] = getattr(
             self._local, "connection", None)
         if connection is None:
-            kind = http.client.HTTPSConnection if self._scheme == "https" \
-                else http.client.HTTPConnection
-            connection = kind(self._host, self._port, timeout=self.timeout)
+            connection = self._connect(self._host, self._port)
             self._local.connection = connection
         return connection
+
+    def _connect(self, host: str, port: Optional[int]
+                 ) -> http.client.HTTPConnection:
+        if self._scheme == "https":
+            return http.client.HTTPSConnection(host, port,
+                                               timeout=self.timeout)
+        return http.client.HTTPConnection(host, port, timeout=self.timeout)
 
     def close(self) -> None:
         """Closes this thread's connection; the next call opens another."""
@@ -120,13 +126,39 @@ class Client:
         try:
             connection.request(method, self._base + path, body, headers)
             answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
+            data = answer.read()
         except BaseException:
             self.close()
             raise
+        if answer.status == 307:
+            return self._elsewhere(answer.headers.get("Location", ""), method,
+                                   self._base + path, body, headers)
+        return answer.status, answer.headers, data
+
+    def _elsewhere(self, location: str, method: str, path: str,
+                   body: Optional[bytes], headers: Dict[str, str]
+                   ) -> Tuple[int, Any, bytes]:
+        """Asks where a 307 leads, the owner of an experiment; it is not asked
+        whether that leads further."""
+        here = "%s://%s%s" % (self._scheme, self._host if ":" not in self._host
+                              else "[%s]" % self._host,
+                              ":%d" % self._port if self._port else "")
+        parts = urllib.parse.urlsplit(urllib.parse.urljoin(here + path,
+                                                           location))
+        if parts.scheme != self._scheme or not parts.hostname:
+            raise Unreachable("a redirection to '%s'" % location)
+        there = self._connect(parts.hostname, parts.port)
+        try:
+            there.request(method, parts.path + ("?" + parts.query
+                                                if parts.query else ""),
+                          body, headers)
+            answer = there.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            there.close()
 
     def _wait(self, attempt: int, headers: Any) -> None:
-        pause = self.pause * 2**attempt * random.uniform(0.5, 1)
+        pause = self._pause * 2**attempt * random.uniform(0.5, 1)
         try:
             pause = max(pause, float(headers.get("Retry-After", 0)))
         except (AttributeError, ValueError):
@@ -142,10 +174,11 @@ class Client:
             headers = None
             try:
                 status, headers, answer = self._once(method, path, data)
-                if status < 400:
+                if status < 300:
                     return answer
                 why: Any = ServiceError(status, _problem(answer))
-                if status not in (429, 502, 503, 504):
+                # 307: who owns the experiment is not settled
+                if status not in (307, 429, 502, 503, 504):
                     raise why
             except (OSError, http.client.HTTPException) as error:
                 why = error
@@ -218,6 +251,18 @@ class Client:
         """Takes an arm out."""
         return self._json("DELETE", _path(name, "arms", arm), again=False)
 
+    def pause(self, name: str) -> Any:
+        """No decisions until it is resumed; outcomes are taken."""
+        return self._json("POST", _path(name, "pause"), {})
+
+    def resume(self, name: str) -> Any:
+        """Decisions are made again."""
+        return self._json("POST", _path(name, "resume"), {})
+
+    def overview(self, name: str) -> Any:
+        """What the dashboard shows: figures over time, by arm and by delay."""
+        return self._json("GET", _path(name, "overview"))
+
     # ---- decisions ---------------------------------------------------------
 
     def decide(self, name: str, id: Optional[str] = None, *, arms: Any = None
@@ -231,12 +276,18 @@ class Client:
             body["arms"] = _arms(arms)
         return _decision(self._json("POST", _path(name, "decisions"), body))
 
-    def decide_many(self, name: str, count: int) -> List[Decision]:
-        """Many decisions in one call.  They have no ids before the answer, so
-        that a call whose answer was lost is not repeated: Unreachable; the
-        decisions then stand among the pending ones."""
-        answer = self._json("POST", _path(name, "decisions"),
-                            {"count": int(count)}, again=False)
+    def decide_many(self, name: str, count: int, id: Optional[str] = None
+                    ) -> List[Decision]:
+        """Many decisions in one call, a lease.  With your own `id` they are
+        id.0, id.1 and so on, and a repeated call gets the same answer.  Without
+        they have no ids before the answer, so that a call whose answer was
+        lost is not repeated: Unreachable; the decisions then stand among the
+        pending ones."""
+        body: Dict[str, Any] = {"count": int(count)}
+        if id is not None:
+            body["id"] = id
+        answer = self._json("POST", _path(name, "decisions"), body,
+                            again=id is not None)
         return [_decision(one) for one in answer["decisions"]]
 
     def cancel(self, id: str) -> Any:
@@ -275,13 +326,28 @@ class Client:
         for at in range(0, len(items), BATCH):
             part = items[at:at + BATCH]
             try:
-                results += self._json("POST", "/v1/feedback", part)["results"]
+                results += self._deliver(part)
             except Unreachable:
                 if self._spool is None:
                     raise
                 self._keep(items[at:])
                 return results + [{"id": item["id"], "status": "spooled"}
                                   for item in items[at:]]
+        return results
+
+    def _deliver(self, items: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+        """One call for all; what is for experiments of other owners then goes
+        there by itself."""
+        results: List[Dict[str, Any]] = self._json("POST", "/v1/feedback",
+                                                   items)["results"]
+        for i, result in enumerate(results):
+            if result["status"] == "elsewhere":
+                try:
+                    results[i] = self._json("POST", "/v1/feedback", items[i])
+                except ServiceError as refusal:
+                    results[i] = {"id": items[i]["id"], "detail":
+                                  refusal.detail, "status": _REFUSED.get(
+                                      refusal.status, "invalid")}
         return results
 
     def flush(self) -> List[Dict[str, Any]]:
@@ -294,8 +360,7 @@ class Client:
             fcntl.flock(file, fcntl.LOCK_EX)
             items = [json.loads(line) for line in file if line.endswith("\n")]
             while items:
-                results += self._json("POST", "/v1/feedback",
-                                      items[:BATCH])["results"]
+                results += self._deliver(items[:BATCH])
                 items = items[BATCH:]
                 file.seek(0)
                 file.writelines(json.dumps(item) + "\n" for item in items)

@@ -371,3 +371,30 @@ def test_a_choice_does_not_keep_its_policy_alive_for_ever():
     del p
     gc.collect()
     assert gone() is None
+
+
+def test_pending_lists_the_oldest_by_their_ids():
+    p = tarry.Policy("uniform", [[1, 0], [0, 1]], names=["a", "b"],
+                     confidence=0.99)
+    made = [p.choose(id="own%dx" % t) if t % 4 == 0 else p.choose()
+            for t in range(1, 41)]
+    for c in made[1::2]:
+        p.observe(c.id, 0.25)
+    p.cancel(made[0].id), p.expire(made[2].id)
+    left = [c for c in made[4::2]]
+    assert [(w.id, w.arm, w.name) for w in p.pending()] == \
+        [(c.id, c.arm, c.name) for c in left]
+    assert [w.rounds for w in p.pending(3)] == [35, 33, 31]
+    assert p.pending(0) == [] and len(p.pending(10**6)) == len(left)
+    p.observe_many([c.id for c in left], [0] * len(left))
+    assert p.pending() == []
+    for bad in (-1, 1.5, "x"):
+        with pytest.raises(tarry.BadArgument):
+            p.pending(bad)
+
+
+def test_decisions_with_features_of_their_own_are_refused_clearly():
+    p = tarry.Policy("lints", [[1, 0], [0, 1]], confidence=0.99)
+    with pytest.raises(tarry.BadArgument, match="not there yet"):
+        p.choose_in([[1, 0], [0, 1]])
+    assert p.choose().id == 1

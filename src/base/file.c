@@ -3,16 +3,22 @@
  * The new name is random and must not exist (O_EXCL), so nobody can have put
  * a link there and two writers cannot share it.  The order is: write, fsync
  * the file, rename, fsync the folder.  Writes that are interrupted or cut
- * short go on; the first that fails is remembered, since stdio forgets why. */
+ * short go on; the first that fails is remembered, since stdio forgets why.
+ *
+ * A writer that is killed leaves its new file behind.  Its name tells for whom
+ * it was, and its writer held a lock on it: so the next process that writes the
+ * same target removes it. */
 #define _GNU_SOURCE
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -96,6 +102,17 @@ static uint64_t next_number(void)
     return tarry__base_digest(TARRY__BASE_DIGEST, parts, sizeof parts);
 }
 
+/* How the names of new files for a target begin. */
+enum { BEGINNING = 7 + 8 + 1, NAME_LENGTH = BEGINNING + 16 };
+
+static void begin_name(const tarry__file *f, char name[BEGINNING + 1])
+{
+    const char *target = f->target + folder_length(f->target);
+    const uint64_t digest =
+        tarry__base_digest(TARRY__BASE_DIGEST, target, strlen(target));
+    sprintf(name, ".tarry-%08x-", (unsigned)(digest & UINT32_MAX));
+}
+
 /* Opens a file that did not exist, beside the target. */
 static int open_beside(tarry__file *f, mode_t mode)
 {
@@ -103,20 +120,66 @@ static int open_beside(tarry__file *f, mode_t mode)
     char *name = f->beside + folder_length(f->beside);
     int fd = -1;
     for (int i = 0; i < TRIES && fd < 0; i++) {
-        sprintf(name, ".tarry-%016jx", (uintmax_t)next_number());
+        begin_name(f, name);
+        sprintf(name + BEGINNING, "%016jx", (uintmax_t)next_number());
         fd = open(f->beside,
                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST && errno != EINTR)
             break;
     }
+    if (fd >= 0)
+        (void)flock(fd, LOCK_EX | LOCK_NB); /* tells that we are alive */
     return fd;
+}
+
+/* ---- what the dead have left ----------------------------------------------*/
+
+/* Nobody has locked it, not even a writer who has only just opened it. */
+static bool is_stale(int fd)
+{
+    enum { SECONDS = 60 };
+    struct stat s;
+    return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) &&
+           time(NULL) - s.st_mtime > SECONDS &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void remove_if_stale(int folder, const char *name)
+{
+    const int fd =
+        openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (is_stale(fd))
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+/* Once per target, as folders can be large; nothing depends on it. */
+static void remove_stale(const tarry__file *f)
+{
+    static uint64_t last;
+    char beginning[BEGINNING + 1];
+    const uint64_t this =
+        tarry__base_digest(TARRY__BASE_DIGEST, f->target, strlen(f->target));
+    if (__atomic_exchange_n(&last, this, __ATOMIC_RELAXED) == this)
+        return;
+    begin_name(f, beginning);
+    f->beside[folder_length(f->beside)] = '\0';
+    DIR *folder = opendir(f->beside[0] != '\0' ? f->beside : ".");
+    if (folder == NULL)
+        return;
+    for (const struct dirent *e; (e = readdir(folder)) != NULL;)
+        if (strncmp(e->d_name, beginning, BEGINNING) == 0 &&
+            strlen(e->d_name) == NAME_LENGTH)
+            remove_if_stale(dirfd(folder), e->d_name);
+    closedir(folder);
 }
 
 /* ---- begin ----------------------------------------------------------------*/
 
 static bool name_all(tarry__file *f, const char *path)
 {
-    enum { NAME_LENGTH = 7 + 16 }; /* as open_beside prints it */
     f->path = copy_of(path, strlen(path), 0);
     f->target = resolve(path);
     f->beside = f->target != NULL
@@ -137,6 +200,7 @@ static int open_file(tarry__file *f)
         f->fd = TEMP_FAILURE_RETRY(open(f->target, O_WRONLY | O_CLOEXEC));
         return f->fd >= 0 ? 0 : errno;
     }
+    remove_stale(f);
     f->fd = open_beside(f, is_there ? old.st_mode & 0777 : 0666);
     if (f->fd < 0)
         return errno;

@@ -22,7 +22,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,
-    cli_bound, cli_paper, cli_examine, cli_store, cli_serve;
+    cli_bound, cli_paper, cli_examine, cli_store, cli_serve, cli_ask;
 
 /* The first call of the program: descriptors 0 to 2 are open, signals that
  * would end it are errors, JSON takes its memory in src/base. */

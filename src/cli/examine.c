@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "lab/workers.h"
 #include "log/examine.h"
+#include "log/kept.h"
 #include "report/log_page.h"
 
 static const char summary[] =
@@ -17,7 +18,7 @@ static const char summary[] =
 enum { ARMS_SHOWN = 20, REJECTS_SHOWN = 5 };
 
 static struct {
-    const char *log, *arms, *page, *now, *world, *target, *range;
+    const char *log, *arms, *page, *now, *world, *target, *range, *name;
     uint64_t horizon, runs, seed, threads;
     bool maximize, json, strict;
     double start;
@@ -33,6 +34,8 @@ static int parse(int argc, char **argv)
          "range of the losses or rewards (default -1,1)"},
         {"maximize", CLI_FLAG, &a.maximize, NULL,
          "the column loss holds rewards"},
+        {"name", CLI_TEXT, &a.name, "NAME",
+         "the experiment, in a store of several"},
         {"now", CLI_TEXT, &a.now, "TIME",
          "when the log was taken (default: the last time in it)"},
         {"strict", CLI_FLAG, &a.strict, NULL,
@@ -68,12 +71,14 @@ static int parse(int argc, char **argv)
             "an outcome is out; times are numbers or ISO 8601.  Vowpal "
             "Wabbit's\n"
             "dsjson and Open Bandit Pipeline's tables will do too, and - is\n"
-            "standard input.",
+            "standard input.  A store of tarry pipe or tarry serve (FILE or\n"
+            "URL) knows its arms, range and objective itself.",
         .examples =
             "  tarry examine decisions.csv\n"
             "  tarry examine decisions.csv --arms ads.csv --page page\n"
             "  tarry examine clicks.ndjson --range 0,1 --maximize --json\n"
-            "  tarry examine decisions.csv --export-world world",
+            "  tarry examine decisions.csv --export-world world\n"
+            "  tarry examine routes.db",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .positional = &a.log,
@@ -332,25 +337,56 @@ static int examine(tarry__examine_options *o)
     return answer(result);
 }
 
+static int examine_store(tarry__examine_options *o)
+{
+    tarry__kept kept;
+    tarry_error error;
+    if (a.arms != NULL || a.range != NULL || a.maximize)
+        return cli_error(EXIT_USAGE, "%s: --%s: a store has its own", a.log,
+                         a.arms != NULL    ? "arms"
+                         : a.range != NULL ? "range"
+                                           : "maximize");
+    const tarry_status status =
+        tarry__kept_open(&kept, a.log, a.name, &o->log, &error);
+    o->read = tarry__kept_read;
+    o->read_context = &kept;
+    const int code = status == TARRY_OK ? examine(o)
+                     : status == TARRY_BAD_STATE
+                         ? cli_error(EXIT_USAGE, "%s", error.text)
+                         : cli_error(cli_code(status), "%s", error.text);
+    tarry__kept_close(&kept);
+    return code;
+}
+
+/* With the arms of a file, if there is one. */
+static int examine_file(tarry__examine_options *o)
+{
+    tarry_arms *arms = NULL;
+    tarry_error error;
+    if (a.name != NULL)
+        return cli_error(EXIT_USAGE, "--name: not a store: '%s'", a.log);
+    if (a.arms != NULL) {
+        const tarry_status status = tarry_arms_read(a.arms, &arms, &error);
+        if (status != TARRY_OK)
+            return cli_error(cli_code(status), "%s", error.text);
+    }
+    o->log.maximize = a.maximize;
+    o->log.arms = arms;
+    const int code = examine(o);
+    tarry_arms_free(arms);
+    return code;
+}
+
 static int run(int argc, char **argv)
 {
     tarry__examine_options o = {0};
-    tarry_arms *arms = NULL;
-    tarry_error error;
     memset(&a, 0, sizeof a);
     a.seed = 1;
     a.runs = 20;
     int code = parse(argc, argv);
     if (code >= 0 || (code = check(&o)) != EXIT_DONE)
         return code;
-    if (a.arms != NULL) {
-        const tarry_status status = tarry_arms_read(a.arms, &arms, &error);
-        if (status != TARRY_OK)
-            return cli_error(cli_code(status), "%s", error.text);
-    }
-    o.log.maximize = a.maximize;
     o.log.now = a.now;
-    o.log.arms = arms;
     o.log.strict = a.strict;
     o.horizon = a.horizon;
     o.runs = a.runs;
@@ -358,9 +394,7 @@ static int run(int argc, char **argv)
     o.threads = (int)a.threads;
     o.world = a.world;
     o.target = a.target;
-    code = examine(&o);
-    tarry_arms_free(arms);
-    return code;
+    return tarry__kept_is_store(a.log) ? examine_store(&o) : examine_file(&o);
 }
 
 const cli_command cli_examine = {"examine", summary, run};

@@ -6,7 +6,7 @@
 #include "lab/workers.h"
 
 static const cli_command *const commands[] = {
-    &cli_design, &cli_pipe,    &cli_serve, &cli_store, &cli_run,
+    &cli_design, &cli_pipe,    &cli_serve, &cli_ask,   &cli_store, &cli_run,
     &cli_plot,   &cli_examine, &cli_bound, &cli_paper, &cli_list};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,7 +1,7 @@
 /* options.c - command-line arguments, read by table.
  *
  * --name VALUE and --name=VALUE are the same; "--" ends the options; a lone
- * "-" is a positional argument. */
+ * "-" is a positional argument, and so is a number below zero. */
 #include "cli/cli.h"
 #include "cli/manual.h"
 
@@ -101,6 +101,12 @@ static bool read_option(const cli_syntax *s, int argc, char **argv, int *at)
     return cli_set(o, value);
 }
 
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0' &&
+           !(word[1] == '.' || (word[1] >= '0' && word[1] <= '9'));
+}
+
 int cli_parse(const cli_syntax *s, int argc, char **argv)
 {
     size_t n_positional = 0;
@@ -115,7 +121,7 @@ int cli_parse(const cli_syntax *s, int argc, char **argv)
             return cli_print_words(s);
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
-        } else if (options && argv[i][0] == '-' && argv[i][1] != '\0') {
+        } else if (options && is_option(argv[i])) {
             if (argv[i][1] != '-')
                 return cli_error(
                     EXIT_USAGE, "%s: unknown option '%s' (see tarry %s --help)",

@@ -335,6 +335,16 @@ static int open_store(const arguments *a, service *v)
     return status == TARRY_OK ? compare(a, a->store, v) : fail(status, &error);
 }
 
+/* A signal is waiting. */
+static bool is_ending(void)
+{
+    sigset_t waiting;
+    sigemptyset(&waiting);
+    sigpending(&waiting);
+    return sigismember(&waiting, SIGINT) == 1 ||
+           sigismember(&waiting, SIGTERM) == 1;
+}
+
 static int open_all(const arguments *a, service *v)
 {
     if (a->restore != NULL && a->store != NULL)
@@ -344,7 +354,8 @@ static int open_all(const arguments *a, service *v)
         return code;
     tarry__session_tell_probability(v->session, !a->no_probability);
     v->lines = tarry__session_lines_create(
-        v->session, (tarry__session_lines_options){a->json, a->by_number});
+        v->session,
+        (tarry__session_lines_options){a->json, a->by_number, is_ending});
     return v->lines != NULL ? EXIT_DONE
                             : cli_error(EXIT_FAILED, "out of memory");
 }

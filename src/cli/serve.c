@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/writer.h"
 #include "cli/cli.h"
+#include "http/page.h"
 #include "http/server.h"
 #include "service/service.h"
 #include "service/keys.h"
@@ -408,6 +409,8 @@ static int open_service(const arguments *a, const char *url,
         limits.threads = a->threads;
     tarry_status status =
         tarry__service_open(a->store, &limits, service, &error);
+    if (status == TARRY_OK)
+        tarry__service_serve_files(*service, tarry__http_files);
     if (status == TARRY_OK && a->tokens[0] != '\0')
         status = tarry__service_read_tokens(*service, a->tokens, &error);
     if (status == TARRY_OK)

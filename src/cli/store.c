@@ -3,16 +3,15 @@
  * Opening a store verifies it; check also plays every experiment again from its
  * first event and compares with the snapshot.  Export goes through the log
  * twice: for what became of the choices, then for the choices. */
-#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/base.h"
 #include "cli/cli.h"
 #include "session/session.h"
 #include "store/copy.h"
+#include "store/fates.h"
 
 static const char summary[] = "checks, exports, copies and upgrades stores";
 
@@ -155,92 +154,11 @@ static int check(const arguments *a, tarry__store *store)
 
 /* ---- export ---------------------------------------------------------------*/
 
-/* What became of a round. */
-typedef struct {
-    double loss;
-    int64_t at; /* of the loss */
-    enum { PENDING, EXPIRED, CANCELLED, OBSERVED } state;
-} fate;
-
-static const char *const states[] = {"pending", "expired", "cancelled",
-                                     "observed"};
-
 typedef struct {
     const tarry__store_experiment *made;
-    const char **names; /* by arm; NULL: it has none */
-    size_t n_names, names_room;
-    fate *fates; /* by round - 1 */
-    uint64_t n_fates, room;
+    tarry__fates fates;
     bool json;
 } export;
-
-static bool reserve(export *x, uint64_t round)
-{
-    if (round <= x->room)
-        return true;
-    const uint64_t room = 2 * round + 1000;
-    fate *bigger =
-        tarry__base_grow(x->fates, x->n_fates, room, sizeof *x->fates);
-    if (bigger == NULL)
-        return false;
-    x->fates = bigger;
-    x->room = room;
-    return true;
-}
-
-static tarry_status note_fate(void *context, const tarry__store_event *e)
-{
-    export *x = context;
-    if (e->kind == TARRY__STORE_CHOOSE) {
-        if (!reserve(x, e->round))
-            return TARRY_NO_MEMORY;
-        x->fates[e->round - 1] = (fate){.state = PENDING};
-        x->n_fates = e->round;
-    } else if (e->round != 0 && e->round <= x->n_fates) {
-        fate *f = &x->fates[e->round - 1];
-        f->state = e->kind == TARRY__STORE_OBSERVE  ? OBSERVED
-                   : e->kind == TARRY__STORE_CANCEL ? CANCELLED
-                                                    : EXPIRED;
-        f->loss = e->value;
-        f->at = e->at;
-    }
-    return TARRY_OK;
-}
-
-static tarry_status note_name(void *context, const tarry__store_event *e)
-{
-    export *x = context;
-    if (x->n_names == x->names_room) {
-        const size_t room = 2 * x->names_room + 64;
-        const char **bigger = tarry__base_grow((void *)x->names, x->n_names,
-                                               room, sizeof *x->names);
-        if (bigger == NULL)
-            return TARRY_NO_MEMORY;
-        x->names = bigger;
-        x->names_room = room;
-    }
-    char *copy = NULL;
-    if (e->text != NULL && (copy = strdup(e->text)) == NULL)
-        return TARRY_NO_MEMORY;
-    x->names[x->n_names++] = copy;
-    return TARRY_OK;
-}
-
-typedef struct {
-    char text[40];
-} moment;
-
-static moment iso(int64_t ms)
-{
-    moment m;
-    struct tm parts;
-    const time_t seconds = (time_t)(ms / 1000);
-    gmtime_r(&seconds, &parts);
-    const size_t used =
-        strftime(m.text, sizeof m.text, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(m.text + used, sizeof m.text - used, ".%03dZ", (int)(ms % 1000));
-    return m;
-}
 
 /* A field of CSV, in quotes if it must be. */
 static void print_field(const char *text)
@@ -258,38 +176,49 @@ static void print_field(const char *text)
     putchar('"');
 }
 
+static const char *name_of(const export *x, const tarry__store_event *e)
+{
+    return e->arm < x->fates.n_arms ? x->fates.names[e->arm] : NULL;
+}
+
+/* A probability of 0 means that nobody worked it out. */
 static void print_csv(const export *x, const tarry__store_event *e,
-                      const char *id, const fate *f)
+                      const char *id, const tarry__fates_fate *f)
 {
     print_field(id);
     putchar(',');
     print_field(x->made->name);
     printf(",%" PRIu64 ",", e->round);
-    if (e->arm < x->n_names && x->names[e->arm] != NULL)
-        print_field(x->names[e->arm]);
+    if (name_of(x, e) != NULL)
+        print_field(name_of(x, e));
     else
         printf("%" PRIu64, e->arm);
-    printf(",%.17g,%s,%s,", e->value, iso(e->at).text, states[f->state]);
-    if (f->state == OBSERVED)
-        printf("%s,%.17g\n", iso(f->at).text, f->loss);
+    if (e->value > 0)
+        printf(",%.17g", e->value);
+    else
+        putchar(',');
+    printf(",%s,%s,", tarry__fates_moment(e->at).text,
+           tarry__fates_state_name(f->state));
+    if (f->state == TARRY__FATES_OBSERVED)
+        printf("%s,%.17g\n", tarry__fates_moment(f->at).text, f->loss);
     else
         puts(",");
 }
 
 static bool print_json(const export *x, const tarry__store_event *e,
-                       const char *id, const fate *f)
+                       const char *id, const tarry__fates_fate *f)
 {
-    const bool is_named = e->arm < x->n_names && x->names[e->arm] != NULL;
-    const bool is_in = f->state == OBSERVED;
+    const char *name = name_of(x, e);
+    const bool is_in = f->state == TARRY__FATES_OBSERVED;
     json_t *json = json_pack(
-        "{s:s, s:s, s:I, s:o, s:f, s:s, s:s, s:o, s:o}", "id", id, "experiment",
+        "{s:s, s:s, s:I, s:o, s:o, s:s, s:s, s:o, s:o}", "id", id, "experiment",
         x->made->name, "round", (json_int_t)e->round, "arm",
-        is_named ? json_string(x->names[e->arm])
-                 : json_integer((json_int_t)e->arm),
-        "probability", e->value, "decided", iso(e->at).text, "state",
-        states[f->state], "reported",
-        is_in ? json_string(iso(f->at).text) : json_null(), "loss",
-        is_in ? json_real(f->loss) : json_null());
+        name != NULL ? json_string(name) : json_integer((json_int_t)e->arm),
+        "probability", e->value > 0 ? json_real(e->value) : json_null(),
+        "decided", tarry__fates_moment(e->at).text, "state",
+        tarry__fates_state_name(f->state), "reported",
+        is_in ? json_string(tarry__fates_moment(f->at).text) : json_null(),
+        "loss", is_in ? json_real(f->loss) : json_null());
     const bool done =
         json != NULL && json_dumpf(json, stdout, JSON_REAL_PRECISION(17)) == 0;
     putchar('\n');
@@ -303,10 +232,8 @@ static tarry_status print_choice(void *context, const tarry__store_event *e)
     char generated[300];
     if (e->kind != TARRY__STORE_CHOOSE)
         return TARRY_OK;
-    snprintf(generated, sizeof generated, "%.250s%" PRIu64, x->made->prefix,
-             e->round);
-    const char *id = e->text != NULL ? e->text : generated;
-    const fate *f = &x->fates[e->round - 1];
+    const char *id = tarry__fates_id(x->made, e, generated);
+    const tarry__fates_fate *f = &x->fates.fate[e->round - 1];
     if (!x->json)
         print_csv(x, e, id, f);
     else if (!print_json(x, e, id, f))
@@ -318,18 +245,10 @@ static tarry_status export_one(tarry__store *store, uint64_t number, bool json,
                                tarry_error *error)
 {
     export x = {.made = tarry__store_get(store, number), .json = json};
-    tarry_status status =
-        tarry__store_scan_arms(store, number, note_name, &x, error);
-    if (status == TARRY_OK)
-        status = tarry__store_scan(store, number, 0, note_fate, &x, error);
+    tarry_status status = tarry__fates_load(&x.fates, store, number, error);
     if (status == TARRY_OK)
         status = tarry__store_scan(store, number, 0, print_choice, &x, error);
-    for (size_t i = 0; i < x.n_names; i++)
-        free((void *)x.names[i]);
-    tarry__base_free((void *)x.names);
-    tarry__base_free(x.fates);
-    if (status == TARRY_NO_MEMORY)
-        tarry__base_fail(error, status, "out of memory");
+    tarry__fates_clear(&x.fates);
     return status;
 }
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "base/base.h"
 
-enum { FIRST_ROOM = 2048, LINGER_SECONDS = 2 };
+enum { FIRST_ROOM = 2048, LINGER_SECONDS = 2, MOST_DISCARDS = 64 };
 
 /* ---- open and close -------------------------------------------------------*/
 
@@ -192,8 +192,8 @@ static bool read_some(tarry__http_connection *c)
     if (c->size == 0)
         c->since = c->server->now; /* a request begins */
     c->size += (size_t)size;
-    if ((size_t)size < room)
-        c->is_readable = false;
+    if ((size_t)size < room && !c->is_ending)
+        c->is_readable = false; /* until the next edge */
     return true;
 }
 
@@ -219,7 +219,8 @@ static const char *token_of(const tarry__http_head *h)
     return token + strspn(token, " ");
 }
 
-/* From any thread, once. */
+/* From any thread, once.  With the lock all is done that touches the server: it
+ * may end as soon as it has seen the last answer. */
 static void deliver(void *context, const tarry__service_answer *answer)
 {
     tarry__http_connection *c = context;
@@ -231,9 +232,9 @@ static void deliver(void *context, const tarry__service_answer *answer)
     pthread_mutex_lock(&s->done_lock);
     c->next_done = s->done;
     s->done = c;
-    pthread_mutex_unlock(&s->done_lock);
     if (wakes)
         (void)!write(s->wake, &one, sizeof one);
+    pthread_mutex_unlock(&s->done_lock);
 }
 
 static bool is_id(const char *text)
@@ -377,15 +378,17 @@ static bool finish_answer(tarry__http_connection *c)
     return true;
 }
 
-/* Reads what nobody wants, so that the answer is not lost with a reset. */
+/* Reads what nobody wants, so that the answer is not lost with a reset; but
+ * others wait, and who sends on and on is not waited for. */
 static bool discard(tarry__http_connection *c)
 {
     char nothing[8192];
     ssize_t size;
-    while ((size = recv(c->fd, nothing, sizeof nothing, 0)) > 0)
-        ;
+    for (int i = 0; i < MOST_DISCARDS; i++)
+        if ((size = recv(c->fd, nothing, sizeof nothing, 0)) <= 0)
+            break;
     c->is_readable = false;
-    return size < 0 && (errno == EAGAIN || errno == EINTR);
+    return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 /* Reads until a request is whole, or nothing is there.  false: closed. */

@@ -39,6 +39,7 @@ struct tarry__http_connection {
     tarry__http_state state;
     double since;     /* when this began */
     bool is_readable; /* as far as is known */
+    bool is_ending;   /* an end lies behind what there is to read */
     bool has_ended;   /* the client sends no more */
     bool is_fresh;    /* no request has come yet */
     bool closes;      /* after the answer */

@@ -291,8 +291,9 @@ static void handle(loop *l, const struct epoll_event *event)
         if (s->options.on_signal(s->options.context))
             begin_stop(l);
     } else {
-        tarry__http_go_on(event->data.ptr,
-                          (event->events & ~(unsigned)EPOLLOUT) != 0);
+        tarry__http_connection *c = event->data.ptr;
+        c->is_ending |= (event->events & (EPOLLRDHUP | EPOLLHUP)) != 0;
+        tarry__http_go_on(c, (event->events & ~(unsigned)EPOLLOUT) != 0);
     }
 }
 

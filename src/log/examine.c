@@ -133,7 +133,11 @@ tarry_status tarry__examine(const char *path,
                             tarry_error *error)
 {
     tarry__examine_state x = {.options = options, .out = json_object()};
-    tarry_status status = tarry__log_read(&x.log, path, &options->log, error);
+    tarry_status status =
+        options->read != NULL
+            ? options->read(options->read_context, &x.log, path, &options->log,
+                            error)
+            : tarry__log_read(&x.log, path, &options->log, error);
     *out = NULL;
     if (status == TARRY_OK && !prepare(&x))
         status = tarry__examine_no_memory(error);

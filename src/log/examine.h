@@ -27,6 +27,10 @@ typedef struct {
     const char *world;  /* folder for the rebuilt world; NULL: not kept */
     const char *target; /* file of a policy to value: arm, probability */
     const tarry__trials_observer *observer; /* of the simulation */
+    /* How the log is read; NULL: by tarry__log_read. */
+    tarry_status (*read)(void *context, tarry__log *log, const char *path,
+                         const tarry__log_options *options, tarry_error *error);
+    void *read_context;
 } tarry__examine_options;
 
 /* Examines a log; the caller ends *out with json_decref.  On failure *out is

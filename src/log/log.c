@@ -284,6 +284,8 @@ tarry_status tarry__log_add(tarry__log *log, const tarry__log_row *row,
     uint32_t number = (uint32_t)log->count;
     if (row->only_outcome)
         return add_outcome(log, row, line, error);
+    if (tarry__text_is(row->state, "cancelled"))
+        return TARRY_OK;
     if (!read_fields(log, row, &f))
         return reject(log, line, &f, error);
     if (log->count >= TARRY__INDEX_NONE || !reserve(log) ||

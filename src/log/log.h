@@ -90,6 +90,7 @@ tarry_status tarry__log_end(tarry__log *log, tarry_error *error);
 /* One row; what is not given has begin NULL. */
 typedef struct {
     tarry__text id, arm, decided, reported, loss, reward, probability;
+    tarry__text state; /* "cancelled": the row does not count at all */
     bool at_once;      /* the log has no times of reports: seen when decided */
     bool only_outcome; /* of a decision that came before */
 } tarry__log_row;

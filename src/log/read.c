@@ -26,6 +26,7 @@ static const struct {
     {TARRY__LOG_PROBABILITY, "probability"},
     {TARRY__LOG_PROBABILITY, "propensity_score"},
     {TARRY__LOG_PROBABILITY, "pscore"},
+    {TARRY__LOG_STATE, "state"},
 };
 
 tarry__log_field tarry__log_field_of(tarry__text name)
@@ -40,8 +41,8 @@ void tarry__log_row_set(tarry__log_row *row, tarry__log_field field,
                         tarry__text value)
 {
     tarry__text *const place[TARRY__LOG_FIELDS] = {
-        &row->id,   &row->arm,    &row->decided,    &row->reported,
-        &row->loss, &row->reward, &row->probability};
+        &row->id,   &row->arm,    &row->decided,     &row->reported,
+        &row->loss, &row->reward, &row->probability, &row->state};
     if (field < TARRY__LOG_FIELDS)
         *place[field] = value;
 }

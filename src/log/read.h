@@ -14,6 +14,7 @@ typedef enum {
     TARRY__LOG_LOSS,
     TARRY__LOG_REWARD,
     TARRY__LOG_PROBABILITY,
+    TARRY__LOG_STATE,
     TARRY__LOG_FIELDS /* how many; also: something else */
 } tarry__log_field;
 

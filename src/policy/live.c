@@ -80,6 +80,16 @@ tarry_status tarry_policy_probability(tarry_policy *p, double *probability)
     return TARRY_OK;
 }
 
+tarry_status tarry_policy_choose_in(tarry_policy *p, const double *features,
+                                    size_t n_arms, uint64_t *round, size_t *arm,
+                                    tarry_error *error)
+{
+    (void)p, (void)features, (void)n_arms, (void)round, (void)arm;
+    return tarry__base_fail(
+        error, TARRY_BAD_ARGUMENT,
+        "decisions with features of their own are not there yet");
+}
+
 /* ---- arms -----------------------------------------------------------------*/
 
 /* The problem has changed: the algorithm is told. */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "base/writer.h"
+#include "service/overview.h"
 #include "service/service.h"
 #include "service/crew.h"
 #include "service/keys.h"
@@ -51,6 +52,9 @@ typedef struct {
     size_t n_later; /* choices */
     atomic_ullong decisions;
     atomic_ullong feedback[TARRY__SERVICE_N_RESULTS];
+    pthread_mutex_t overview_lock; /* taken before the other one */
+    tarry__overview *overview;     /* or NULL, before anybody looks */
+    int64_t noted_at;              /* the last certificate */
 } tarry__service_experiment;
 
 /* ---- calls ----------------------------------------------------------------*/
@@ -170,6 +174,7 @@ struct tarry__service {
                           [TARRY__SERVICE_N_CODES];
     atomic_ullong strays[TARRY__SERVICE_N_RESULTS]; /* outcomes of no one */
     int64_t started_at;
+    size_t looked_at; /* the experiment that is looked at next */
 };
 
 /* An experiment by its name or by the prefix of an id; NULL: none. */
@@ -220,6 +225,9 @@ extern const double tarry__service_commit_bounds[],
 
 void tarry__service_count(tarry__service *service, size_t route, int status);
 
+/* The keeper's, now and then: notes certificates for overviews. */
+void tarry__service_look_around(tarry__service *service);
+
 /* The stream of an experiment's log. */
 void tarry__service_log_part(tarry__service_call *call);
 void tarry__service_stream_free(tarry__service_stream *stream);
@@ -249,6 +257,7 @@ void tarry__service_resume(tarry__service_call *call);
 void tarry__service_status(tarry__service_call *call);
 void tarry__service_pending(tarry__service_call *call);
 void tarry__service_log(tarry__service_call *call);
+void tarry__service_overview(tarry__service_call *call);
 void tarry__service_health(tarry__service_call *call);
 void tarry__service_ready(tarry__service_call *call);
 void tarry__service_metrics(tarry__service_call *call);

@@ -33,6 +33,8 @@ const tarry__service_route tarry__service_routes[] = {
      false, tarry__service_pending},
     {"GET", EXPERIMENT "/log", TARRY__SERVICE_READ, TARRY__SERVICE_HELPER,
      false, tarry__service_log},
+    {"GET", EXPERIMENT "/overview", TARRY__SERVICE_READ, TARRY__SERVICE_HELPER,
+     false, tarry__service_overview},
     {"GET", "/healthz", TARRY__SERVICE_ANYBODY, TARRY__SERVICE_HERE, false,
      tarry__service_health},
     {"GET", "/readyz", TARRY__SERVICE_ANYBODY, TARRY__SERVICE_HERE, false,

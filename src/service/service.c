@@ -105,6 +105,7 @@ static bool add_to_table(tarry__service *s, tarry__service_experiment *e)
         tarry__texts_remove(&s->by_name, e->made->name);
         return false;
     }
+    pthread_mutex_init(&e->overview_lock, NULL);
     s->experiment[s->n_experiments++] = e;
     return true;
 }
@@ -460,6 +461,7 @@ static void *keep(void *context)
         if (tarry__base_seconds() - last_tick >= TICK_MS / 1000.0) {
             last_tick = tarry__base_seconds();
             recover(s);
+            tarry__service_look_around(s);
             expire_old(s);
         }
         run_group(s, calls);
@@ -780,6 +782,8 @@ void tarry__service_close(tarry__service *s)
     tarry__crew_free(s->crew);
     for (size_t i = 0; i < s->n_experiments; i++) {
         tarry__session_close(s->experiment[i]->session);
+        tarry__overview_free(s->experiment[i]->overview);
+        pthread_mutex_destroy(&s->experiment[i]->overview_lock);
         pthread_mutex_destroy(&s->experiment[i]->lock);
         tarry__base_free(s->experiment[i]);
     }

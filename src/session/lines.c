@@ -255,7 +255,15 @@ static void choose_one(tarry__session_lines *l, const char *own, int64_t now)
     say_json(l, json);
 }
 
-/* As many as there are before the horizon, if that is nearer. */
+/* Looked at now and then: it may be a call of the system. */
+static bool is_ending(const tarry__session_lines *l, uint64_t done)
+{
+    return done > 0 && done % 64 == 0 && l->options.is_ending != NULL &&
+           l->options.is_ending();
+}
+
+/* As many as there are before the horizon, if that is nearer, or before the
+ * end. */
 static void choose_many(tarry__session_lines *l, uint64_t count, int64_t now)
 {
     tarry__session_choice_made c;
@@ -264,7 +272,7 @@ static void choose_many(tarry__session_lines *l, uint64_t count, int64_t now)
     json_t *list = l->options.json ? json_array() : NULL;
     uint64_t done = 0;
     tarry_status status = TARRY_OK;
-    while (done < count &&
+    while (done < count && !is_ending(l, done) &&
            (status = tarry__session_choose(l->session, NULL, now, &c,
                                            &error)) == TARRY_OK) {
         tarry__session_id(l->session, c.round, id);

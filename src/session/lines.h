@@ -13,6 +13,9 @@ typedef struct tarry__session_lines tarry__session_lines;
 typedef struct {
     bool json;      /* answers are JSON objects */
     bool by_number; /* arms are called by their numbers */
+    /* Whether to end soon: a line that asks for many choices makes no more.
+     * NULL: never. */
+    bool (*is_ending)(void);
 } tarry__session_lines_options;
 
 /* The session must outlive it; NULL: out of memory. */

@@ -237,9 +237,10 @@ static tarry_status make_session(tarry__store *store, uint64_t experiment,
     s->made = tarry__store_get(store, experiment);
     s->epoch_now = tarry__store_epoch(store, experiment);
     if (!tarry__age_parse(s->made->expire_after, &s->expire_after)) {
+        tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
+                         s->made->expire_after);
         tarry__base_free(s);
-        return tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
-                                s->made->expire_after);
+        return TARRY_BAD_STATE;
     }
     *out = s;
     return TARRY_OK;
@@ -531,13 +532,20 @@ tarry_status tarry__session_commit(tarry__session *const *sessions, size_t n,
     return status;
 }
 
+/* Whether anything has happened that a snapshot would save from replay. */
+static bool has_news(const tarry__session *s)
+{
+    const uint64_t known =
+        s->snapshot_seq > 0 ? s->snapshot_seq : s->made->n_arms;
+    return tarry__store_events(s->store, s->experiment, NULL) > known;
+}
+
 void tarry__session_close(tarry__session *s)
 {
     if (s == NULL)
         return;
     if (s->policy != NULL && s->leaves_snapshot && !s->is_doubtful &&
-        s->n_staged == 0 && !tarry__session_is_old(s) &&
-        tarry__store_events(s->store, s->experiment, NULL) > s->snapshot_seq)
+        s->n_staged == 0 && !tarry__session_is_old(s) && has_news(s))
         save_snapshot(s);
     drop_staged(s);
     unload(s);

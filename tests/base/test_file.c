@@ -245,6 +245,66 @@ static void every_failed_allocation_is_reported(void **state)
     unlink("a");
 }
 
+/* In another process: one that has not written this path before. */
+static void in_a_child(void (*work)(void))
+{
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        work();
+        _exit(0); /* nothing is tidied up */
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void begin_and_die(void)
+{
+    tarry__file f;
+    if (tarry__file_begin(&f, "a", NULL) != TARRY_OK)
+        _exit(1);
+}
+
+static void save_a(void)
+{
+    if (tarry__file_save("a", "new", 3, NULL) != TARRY_OK)
+        _exit(1);
+}
+
+/* As if they had been written long ago. */
+static void make_old(void)
+{
+    const struct timespec past[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    DIR *here = opendir(".");
+    assert_non_null(here);
+    for (const struct dirent *e; (e = readdir(here)) != NULL;)
+        if (e->d_name[0] == '.' && e->d_name[1] == 't')
+            assert_int_equal(utimensat(AT_FDCWD, e->d_name, past, 0), 0);
+    closedir(here);
+}
+
+/* What is young may be of somebody who has not locked it yet, and what is
+ * locked is at work. */
+static void what_the_dead_have_left_is_removed(void **state)
+{
+    (void)state;
+    tarry__file living;
+    in_a_child(begin_and_die);
+    assert_int_equal(files_here(), 1);
+    in_a_child(save_a);
+    assert_int_equal(files_here(), 2);
+    assert_int_equal(tarry__file_begin(&living, "a", NULL), TARRY_OK);
+    assert_int_equal(files_here(), 3);
+    assert_int_equal(tarry__file_check("b", NULL), TARRY_OK);
+    make_old(); /* and "a" is not what was written last */
+    in_a_child(save_a);
+    assert_int_equal(files_here(), 2);
+    assert_int_equal(tarry__file_end(&living, TARRY_OK, NULL), TARRY_OK);
+    check_holds("a", "");
+    assert_int_equal(files_here(), 1);
+    unlink("a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(writers_at_once_leave_a_whole_file),
         cmocka_unit_test(every_failed_allocation_is_reported),
+        cmocka_unit_test(what_the_dead_have_left_is_removed),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -344,6 +344,81 @@ class Input(ExamineTest):
         self.refused("examine", outside, says=["out.csv:2", "--range", "'7'"])
 
 
+class Stores(ExamineTest):
+    """A store is the log that its export would be."""
+
+    def keep(self, name, *options):
+        """Some hundred decisions of a live policy, with every fate."""
+        rng = np.random.default_rng(3)
+        lines = []
+        for t in range(1, 701):
+            own = t % 50 == 0
+            lines.append("choose --id %s%dx" % (name, t) if own else "choose")
+            if t > 9:
+                id = ("%s%dx" % (name, t - 9) if (t - 9) % 50 == 0
+                      else t - 9)
+                lines.append("cancel %s" % id if t % 23 == 0 else
+                             "expire %s" % id if t % 29 == 0 else
+                             "observe %s %.3f" % (id, rng.random()))
+        done = tarry("pipe", "--store", self.path("kept.db"), "--name", name,
+                     *options, input="\n".join(lines) + "\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("error", done.stdout)
+
+    def examined(self, *arguments):
+        result = answer("examine", *arguments, "--runs", 2, "--horizon", 1000)
+        return {k: v for k, v in result.items() if k != "format"}
+
+    def test_a_store_is_examined_as_its_export(self):
+        arms = self.write("arms.csv", "".join(
+            "%s,%s\n" % (name, ",".join("%.3f" % x for x in row))
+            for name, row in zip(["north, east", "b", "c", "d"],
+                                 np.random.default_rng(5).random((4, 2)))
+        ).replace("north, east", '"north, east"'))
+        self.keep("shop", "--policy", "lints", "--arms", arms, "--range",
+                  "0,1", "--maximize")
+        store = self.path("kept.db")
+        for json in ([], ["--json"]):
+            export = self.write("export", tarry("store", "export", store,
+                                                *json).stdout)
+            wanted = self.examined(export, "--arms", arms, "--range", "0,1",
+                                   "--maximize")
+            self.assertEqual(self.examined(store), wanted)
+        self.assertEqual(self.examined("sqlite:" + store), wanted)
+        self.assertEqual(wanted["decisions"], 700 - 30)
+        self.assertGreater(wanted["outstanding"], 9)
+        self.assertTrue(wanted["value"])
+
+    def test_what_a_store_does_not_say_is_asked_for(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n")
+        for name in "one", "two":
+            self.keep(name, "--policy", "uniform", "--arms", arms,
+                      "--no-probability")
+        store = self.path("kept.db")
+        self.assertEqual(self.examined(store, "--name", "two")["decisions"],
+                         670)
+        log = self.write("log.csv", "arm,loss\n0,1\n")
+        for arguments, naming in [
+                ([store], "2 experiments"), ([store, "--name", "x"], "'x'"),
+                ([store, "--name", "one", "--range", "0,1"], "--range"),
+                ([log, "--name", "one"], "--name")]:
+            done = tarry("examine", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(naming, done.stderr)
+
+    def test_a_damaged_store_is_refused(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n")
+        self.keep("one", "--policy", "uniform", "--arms", arms)
+        store = self.path("kept.db")
+        with open(store, "r+b") as file:
+            data = file.read()
+            file.seek(data.rindex(b"one500x"))
+            file.write(b"one599x")
+        done = tarry("examine", store)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("kept.db", done.stderr)
+
+
 class Page(ExamineTest):
     def test_a_page_stands_by_itself(self):
         log = self.write("log.csv", Log(1500, low_late(200, 50)).csv())

@@ -175,7 +175,9 @@ class Faults(LabTest):
                 self.assertIn(done.returncode, (0, 1, 2), done.stderr)
                 answers = done.stdout.splitlines()
                 saved = len(answers) == 4 and answers[3] == "ok"
-                self.assertIn(status(state), (21,) if saved else (19, 21))
+                refused = any(a.startswith("error store") for a in answers)
+                self.assertIn(status(state), (19, 21) if not saved
+                              else (19,) if refused else (21,))
                 self.assertEqual([left for left in os.listdir(self.folder)
                                   if left.startswith(".tarry")], [])
 
@@ -208,6 +210,47 @@ class Faults(LabTest):
                 if os.path.exists(copy):
                     found = self.start(["store", "export", copy])
                     self.assertEqual(found.stdout, wanted, found.stderr)
+
+    def remove_store(self, store):
+        for end in ("", "-wal", "-shm", "-lock", "-new", "-new-journal"):
+            if os.path.exists(store + end):
+                os.remove(store + end)
+
+    def rounds_in(self, store):
+        """How many choices a sound store holds; None: there is no store."""
+        if not os.path.exists(store):
+            return None
+        done = self.start(["store", "check", store, "--json"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sum(e["decisions"] for e in json.loads(done.stdout)[
+            "experiments"])
+
+    def test_stores_keep_what_was_answered(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        store = self.path("s.db")
+        command = ["pipe", "--policy", "phased-mab", "--arms", arms,
+                   "--horizon", "1000", "--store", store]
+        lines = "".join("choose\nobserve %d 0.5\n" % t for t in range(1, 6))
+        for fault in self.ways(command, lines,
+                               lambda: self.remove_store(store)):
+            with self.subTest(**fault):
+                self.remove_store(store)
+                done = self.start(command, lines, **fault)
+                self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                answered = len(re.findall(r"^\d+ \d+$", done.stdout, re.M))
+                self.assertLessEqual(answered, self.rounds_in(store) or 0)
+                if done.returncode == 0 and "error" not in done.stdout:
+                    self.assertEqual(answered, 5)
+
+    def test_exports_are_whole_or_an_error(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        store = self.path("s.db")
+        lines = "".join("choose\nobserve %d 0.5\n" % t for t in range(1, 20))
+        done = self.start(["pipe", "--policy", "phased-mab", "--arms", arms,
+                           "--horizon", "1000", "--store", store], lines)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.attack(["store", "export", store], [])
+        self.assertEqual(self.rounds_in(store), 19)
 
     def test_figures_are_drawn_or_not(self):
         result, out = self.path("result.json"), self.path("figure.svg")

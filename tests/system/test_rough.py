@@ -13,7 +13,7 @@ import termios
 import unittest
 
 import lab
-from lab import SANITIZED, TARRY, LabTest, tarry
+from lab import SANITIZED, TARRY, LabTest, answer, tarry
 
 RUN = ["run", "--instance", "sphere:dim=2,arms=4", "--horizon", "1000",
        "--runs", "2", "--policy", "uniform", "--policy", "lints"]
@@ -191,6 +191,9 @@ class Terminal(LabTest):
         row = [line for line in done.stdout.splitlines()
                if line.startswith("lints")][0].split()
         self.assertEqual((row[2], row[4]), ("-", "-"))
+        said = answer(*RUN[:5], "--runs", "1", *RUN[7:])["policies"][0]
+        self.assertIsNone(said["regret"]["ci95"])
+        self.assertIsNone(said["above_best"]["ci95"])
 
     def test_numbers_are_in_one_notation(self):
         done = tarry("run", "--instance", "sphere:dim=2,arms=4", "--horizon",

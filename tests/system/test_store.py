@@ -105,6 +105,51 @@ class GoingOn(StoreTest):
                 for end in ("", "-lock"):
                     os.remove(self.store + end)
 
+    def test_arms_that_come_and_go_survive_kills(self):
+        for policy in POLICIES:
+            with self.subTest(policy=policy):
+                twin = self.start(*self.options(policy))
+                pipe, t = self.kept(policy=policy), 1
+                for change in ["admit west 0.3 0.3 0.3", "withdraw north",
+                               "admit north 0.7 0.1 0.1", "withdraw south",
+                               "withdraw west", "admit up 0 1 0"]:
+                    self.assertEqual(play(pipe, 60, t), play(twin, 60, t))
+                    t += 60
+                    self.assertEqual(pipe.one(change), "ok")
+                    self.assertEqual(twin.one(change), "ok")
+                    if change.startswith("admit"):
+                        pipe.kill()
+                    else:
+                        self.assertEqual(pipe.end(), (0, b"", ""))
+                    pipe = self.again()
+                    self.assertEqual(pipe.one("status"), twin.one("status"))
+                self.assertEqual(play(pipe, 60, t), play(twin, 60, t))
+                self.assertEqual(sorted(pipe.status()["arms"]),
+                                 ["east", "north", "up"])
+                self.assertRegex(pipe.one("withdraw west"), "^error ")
+                pipe.end()
+                self.assertEqual(
+                    self.table("SELECT name FROM arms WHERE withdrawn_at IS "
+                               "NULL ORDER BY number"),
+                    [("east",), ("north",), ("up",)])
+                for end in ("", "-lock"):
+                    os.remove(self.store + end)
+
+    def test_an_end_in_the_middle_of_many_choices_is_clean(self):
+        pipe = self.kept(policy="lints")
+        pipe.one("choose")
+        pipe.send(b"choose 1000000\n")  # a minute's work
+        time.sleep(0.5)
+        pipe.process.send_signal(signal.SIGTERM)
+        code, out, error = pipe.end()
+        self.assertEqual((code, error), (0, ""))
+        lines = out.decode().splitlines()
+        self.assertEqual(lines[-1], "ok %d" % (len(lines) - 1))
+        self.assertLess(len(lines), 1000000)
+        self.assertEqual([line.split()[0] for line in lines[:-1]],
+                         [str(t) for t in range(2, len(lines) + 1)])
+        self.assertEqual(self.again().status()["round"], len(lines))
+
     def test_what_is_said_again_must_be_the_same(self):
         with self.kept() as pipe:
             play(pipe, 20)

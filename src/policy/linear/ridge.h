@@ -7,7 +7,7 @@
  * of I - p p' / (1 + x).  So S costs n^2 per loss, V^-1 stays positive, and S
  * turns standard normals into draws of the posterior.
  *
- * Rounding errors do not pile up: after 1, 2, 4, ..., 1024 additions and then
+ * Rounding errors do not pile up: after 1, 2, 4, ..., 512 additions and then
  * every 1024 (more in high dimension) S and theta are computed afresh from V,
  * b.  These are sums of so many terms that even they need care: terms are
  * gathered apart and join V and b only then, with what the sum rounds away

@@ -124,7 +124,7 @@ tarry_status tarry__phased_plan_again(tarry__phased_plan *p, size_t i)
     if (p->n_cancelled == p->extra_room) {
         const size_t room = 2 * p->extra_room + 8;
         uint64_t *bigger =
-            tarry__base_grow(p->extra, p->n_extra, room, sizeof *bigger);
+            tarry__base_grow(p->extra, p->n_cancelled, room, sizeof *bigger);
         if (bigger == NULL)
             return TARRY_NO_MEMORY;
         p->extra = bigger;

@@ -1,0 +1,808 @@
+/* ask.c - `tarry ask`: a decision service from the shell.
+ *
+ * Answers are those of `tarry pipe`.  What fails on the way is tried again, a
+ * choice with the same id (made up here if none is given), so that nothing
+ * counts twice; what has no id is tried again only if it never left. */
+#define _DEFAULT_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include "base/base.h"
+#include "base/json.h"
+#include "base/spec.h"
+#include "cli/cli.h"
+#include "http/client.h"
+
+static const char summary[] = "asks a decision service (tarry serve)";
+
+enum { MOST_WORDS = 4096, PATH_ROOM = 2048, BATCH = 1000, ID_ROOM = 33 };
+
+typedef struct {
+    const char *words[MOST_WORDS]; /* URL, what, and more */
+    size_t n_words;
+    bool json, maximize;
+    const char *id, *token;
+    const char *arms, *policy, *range, *expire_after; /* of create */
+    uint64_t horizon, seed, threads, retries;
+    double confidence, timeout;
+    tarry__client_url url;
+} arguments;
+
+/* One verb: `least` to `most` words follow it. */
+typedef struct {
+    const char *name;
+    size_t least, most;
+    int (*run)(const arguments *a, const char *const *words, size_t n);
+} verb;
+
+static int parse(arguments *a, int argc, char **argv)
+{
+    const cli_option options[] = {
+        {"json", CLI_FLAG, &a->json, NULL, "print the service's own answers"},
+        {"id", CLI_TEXT, &a->id, "TEXT",
+         "choose: your own id; again with it: the same answer; of many they\n"
+         "are TEXT.0, TEXT.1 and so on"},
+        {"token", CLI_TEXT, &a->token, "TEXT",
+         "your token (default: what TARRY_TOKEN says); others can see a\n"
+         "command line, so better there"},
+        {"timeout", CLI_REAL, &a->timeout, "S",
+         "seconds for each try (default 10)"},
+        {"retries", CLI_COUNT, &a->retries, "N",
+         "tries after the first (default 4)"},
+        {"arms", CLI_TEXT, &a->arms, "FILE",
+         "create: the arms, as for tarry pipe"},
+        {"policy", CLI_TEXT, &a->policy, "SPEC", "create: the policy"},
+        {"horizon", CLI_COUNT, &a->horizon, "T", "create: how many decisions"},
+        {"confidence", CLI_REAL, &a->confidence, "C",
+         "create: with which probability all promises hold"},
+        {"range", CLI_TEXT, &a->range, "LO,HI", "create: of what is reported"},
+        {"maximize", CLI_FLAG, &a->maximize, NULL,
+         "create: what is reported are rewards"},
+        {"expire-after", CLI_TEXT, &a->expire_after, "AGE",
+         "create: 3d, 90min, 1000rounds: then an outcome is given up"},
+        {"seed", CLI_COUNT, &a->seed, "N", "create: of the policy's coins"},
+        {"threads", CLI_COUNT, &a->threads, "N",
+         "accepted as in every command; one is used"},
+    };
+    const cli_syntax syntax = {
+        .command = "ask",
+        .summary = summary,
+        .usage = "URL WHAT [options]",
+        .about =
+            "Asks the decision service at URL, http://HOST:PORT (no TLS).\n\n"
+            "  create NAME --arms FILE  -> ok     a new experiment\n"
+            "  choose NAME [N]          -> ID ARM, N lines of them\n"
+            "  observe ID LOSS ...      -> ok, late or duplicate, for each\n"
+            "  reward ID REWARD ...        pair; from lines of standard\n"
+            "                              input with - in their place;\n"
+            "                              reward if they are maximized\n"
+            "  cancel ID                -> ok     it was never shown\n"
+            "  expire ID                -> ok     its loss will never come\n"
+            "  admit NAME ARM X...      -> ok     a new arm and its features\n"
+            "  withdraw NAME ARM        -> ok     an arm that is no more\n"
+            "  pause NAME, resume NAME  -> ok     no decisions meanwhile\n"
+            "  pending NAME [N]         -> lines ID ARM SECONDS, then ok "
+            "COUNT\n"
+            "  status NAME              -> one line of JSON\n"
+            "  overview NAME            -> what the dashboard shows, as JSON\n"
+            "  log NAME                 -> all that happened, a line each\n"
+            "  list, show NAME          -> experiments and their settings\n"
+            "  ready, metrics           -> the service itself\n\n"
+            "Exit codes: 1 the service cannot be reached, or may not or\n"
+            "cannot do this now; 2 bad usage, or it says that something is\n"
+            "wrong with what was asked.",
+        .examples =
+            "  tarry ask http://127.0.0.1:8377 create shop --arms arms.csv\n"
+            "  tarry ask http://127.0.0.1:8377 choose shop\n"
+            "  tarry ask http://127.0.0.1:8377 observe shop-1 -0.25",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .positional = a->words,
+        .min_positional = 2,
+        .max_positional = MOST_WORDS,
+    };
+    return cli_parse(&syntax, argc, argv);
+}
+
+/* ---- asking ---------------------------------------------------------------*/
+
+/* The status of HTTP says whose fault it is. */
+static int refused(const tarry__client_answer *answer)
+{
+    json_t *json =
+        json_loads(answer->body != NULL ? answer->body : "", 0, NULL);
+    const char *detail = json_string_value(json_object_get(json, "detail"));
+    const char *code = json_string_value(json_object_get(json, "code"));
+    const int status = answer->status;
+    const bool is_input = status == 400 || status == 404 || status == 405 ||
+                          status == 409 || status == 413 || status == 422 ||
+                          status == 501;
+    cli_error(0, "%d %s%s%s", status, code != NULL ? code : "",
+              detail != NULL ? ": " : "", detail != NULL ? detail : "");
+    json_decref(json);
+    return is_input ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static void pause_before(uint64_t attempt, double retry_after)
+{
+    double s = 0.1 * (double)(attempt < 8 ? 1u << attempt : 256);
+    s = s > retry_after ? s : retry_after;
+    s = s < 30 ? s : 30;
+    const struct timespec t = {(time_t)s,
+                               (long)(1e9 * (s - (double)(time_t)s))};
+    nanosleep(&t, NULL);
+}
+
+/* 307, after one was followed: who owns the experiment is not settled. */
+static bool is_busy(int status)
+{
+    return status == 307 || status == 429 || status == 502 || status == 503 ||
+           status == 504;
+}
+
+/* Asks until there is an answer; `again`: also after one was lost.  EXIT_DONE:
+ * a success, and the caller ends answer->body. */
+static int ask(const arguments *a, tarry__client_request r, bool again,
+               tarry__client_answer *answer)
+{
+    tarry_error error;
+    r.token = a->token;
+    r.timeout_s = a->timeout;
+    for (uint64_t attempt = 0;; attempt++) {
+        const tarry_status status =
+            tarry__client_ask(&a->url, &r, answer, &error);
+        const bool may_repeat =
+            attempt < a->retries && r.sink == NULL &&
+            (status == TARRY_OK ? is_busy(answer->status)
+                                : again || answer->was_not_reached);
+        if (!may_repeat) {
+            if (status != TARRY_OK)
+                return cli_error(EXIT_FAILED, "%s",
+                                 status == TARRY_NO_MEMORY ? "out of memory"
+                                                           : error.text);
+            const int code = answer->status < 300 ? EXIT_DONE : refused(answer);
+            if (code != EXIT_DONE)
+                tarry__base_free(answer->body);
+            return code;
+        }
+        pause_before(attempt, answer->retry_after);
+        tarry__base_free(answer->body);
+    }
+}
+
+/* Asks and reads the JSON of the answer; with --json it is printed, and *out
+ * is NULL. */
+static int ask_json(const arguments *a, const char *method, const char *path,
+                    json_t *body, bool again, json_t **out)
+{
+    tarry__client_answer answer;
+    char *text =
+        body != NULL ? json_dumps(body, JSON_REAL_PRECISION(17)) : NULL;
+    const bool is_lost = body != NULL && text == NULL;
+    json_decref(body);
+    *out = NULL;
+    if (is_lost)
+        return cli_error(EXIT_FAILED, "out of memory");
+    const int code = ask(
+        a,
+        (tarry__client_request){.method = method, .path = path, .body = text},
+        again, &answer);
+    free(text);
+    if (code != EXIT_DONE)
+        return code;
+    if (a->json)
+        puts(answer.body);
+    else
+        *out = json_loads(answer.body, JSON_DECODE_ANY, NULL);
+    tarry__base_free(answer.body);
+    return a->json ? cli_flush() : EXIT_DONE;
+}
+
+/* A path of these segments, NULL-terminated, each quoted but the first. */
+static bool make_path(char path[PATH_ROOM], const char *const *segments)
+{
+    size_t at = strlen(segments[0]);
+    memcpy(path, segments[0], at + 1);
+    for (size_t i = 1; segments[i] != NULL; i++) {
+        if (at + 2 >= PATH_ROOM)
+            return false;
+        path[at++] = '/';
+        if (!tarry__client_quote(segments[i], path + at, PATH_ROOM - at))
+            return false;
+        at += strlen(path + at);
+    }
+    return true;
+}
+
+#define PATH(path, ...)                                                        \
+    make_path(path, (const char *const[]){__VA_ARGS__, NULL})
+#define EXPERIMENTS "/v1/experiments"
+
+static int too_long(const char *text)
+{
+    return cli_error(EXIT_USAGE, "too long: '%.60s...'", text);
+}
+
+/* Anything whose only answer is `ok`. */
+static int just_ok(const arguments *a, const char *method, const char *path,
+                   json_t *body, bool again)
+{
+    json_t *answer;
+    const int code = ask_json(a, method, path, body, again, &answer);
+    if (code == EXIT_DONE && !a->json)
+        puts("ok");
+    json_decref(answer);
+    return code != EXIT_DONE ? code : cli_flush();
+}
+
+/* An answer that is JSON anyway. */
+static int just_show(const arguments *a, const char *path)
+{
+    json_t *answer;
+    const int code = ask_json(a, "GET", path, NULL, true, &answer);
+    return code != EXIT_DONE || a->json ? code : cli_print_json(answer);
+}
+
+/* An arm in JSON: a name or a number. */
+static void print_arm(const json_t *arm)
+{
+    if (json_is_string(arm))
+        fputs(json_string_value(arm), stdout);
+    else
+        printf("%" JSON_INTEGER_FORMAT, json_integer_value(arm));
+}
+
+/* ---- experiments ----------------------------------------------------------*/
+
+static json_t *features_of(const double *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        list = tarry__json_add(list, json_real(x[i]));
+    return list;
+}
+
+static json_t *arms_json(const tarry_arms *arms)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < arms->n_arms; k++) {
+        json_t *arm =
+            json_pack("{s:o}", "features",
+                      features_of(arms->data + k * arms->dim, arms->dim));
+        if (arms->names != NULL)
+            arm = tarry__json_set(arm, "name", json_string(arms->names[k]));
+        list = tarry__json_add(list, arm);
+    }
+    return list;
+}
+
+static int add_range(const arguments *a, json_t *body)
+{
+    char low[64], high[64];
+    double lo, hi;
+    if (a->range == NULL)
+        return EXIT_DONE;
+    if (sscanf(a->range, "%63[^,],%63[^,]", low, high) != 2 ||
+        !tarry__base_parse_real(low, &lo) ||
+        !tarry__base_parse_real(high, &hi) || !(lo < hi) ||
+        strlen(low) + strlen(high) + 1 != strlen(a->range))
+        return cli_error(EXIT_USAGE, "--range: not LO,HI: '%s'", a->range);
+    json_object_set_new(body, "range", json_pack("[f, f]", lo, hi));
+    return EXIT_DONE;
+}
+
+/* What was not given is left to the service. */
+static void add_settings(const arguments *a, json_t *body)
+{
+    if (a->policy != NULL)
+        json_object_set_new(body, "policy", json_string(a->policy));
+    if (a->horizon > 0)
+        json_object_set_new(body, "horizon",
+                            json_integer((json_int_t)a->horizon));
+    if (a->confidence != 0)
+        json_object_set_new(body, "confidence", json_real(a->confidence));
+    if (a->expire_after != NULL)
+        json_object_set_new(body, "expire_after", json_string(a->expire_after));
+    if (a->maximize)
+        json_object_set_new(body, "objective", json_string("maximize"));
+    if (a->seed != UINT64_MAX)
+        json_object_set_new(body, "seed", json_integer((json_int_t)a->seed));
+}
+
+static int create(const arguments *a, const char *const *words, size_t n)
+{
+    tarry_arms *arms;
+    tarry_error error;
+    (void)n;
+    if (a->arms == NULL)
+        return cli_error(EXIT_USAGE, "ask create: --arms is needed");
+    const tarry_status status = tarry_arms_read(a->arms, &arms, &error);
+    if (status != TARRY_OK)
+        return cli_error(cli_code(status), "%s", error.text);
+    json_t *body =
+        json_pack("{s:s, s:o}", "name", words[0], "arms", arms_json(arms));
+    tarry_arms_free(arms);
+    if (body == NULL)
+        return cli_error(EXIT_USAGE, "a name is not UTF-8: '%s'", words[0]);
+    const int code = add_range(a, body);
+    if (code != EXIT_DONE) {
+        json_decref(body);
+        return code;
+    }
+    add_settings(a, body);
+    return just_ok(a, "POST", EXPERIMENTS, body, false);
+}
+
+static int list(const arguments *a, const char *const *words, size_t n)
+{
+    (void)words, (void)n;
+    return just_show(a, EXPERIMENTS);
+}
+
+static int show(const arguments *a, const char *const *words, size_t n)
+{
+    char path[PATH_ROOM];
+    (void)n;
+    return PATH(path, EXPERIMENTS, words[0]) ? just_show(a, path)
+                                             : too_long(words[0]);
+}
+
+static int part(const arguments *a, const char *name, const char *what)
+{
+    char path[PATH_ROOM];
+    return PATH(path, EXPERIMENTS, name, what) ? just_show(a, path)
+                                               : too_long(name);
+}
+
+static int status(const arguments *a, const char *const *words, size_t n)
+{
+    (void)n;
+    return part(a, words[0], "status");
+}
+
+static int overview(const arguments *a, const char *const *words, size_t n)
+{
+    (void)n;
+    return part(a, words[0], "overview");
+}
+
+static int turn(const arguments *a, const char *name, const char *what)
+{
+    char path[PATH_ROOM];
+    return PATH(path, EXPERIMENTS, name, what)
+               ? just_ok(a, "POST", path, json_object(), true)
+               : too_long(name);
+}
+
+static int pause_it(const arguments *a, const char *const *words, size_t n)
+{
+    (void)n;
+    return turn(a, words[0], "pause");
+}
+
+static int resume(const arguments *a, const char *const *words, size_t n)
+{
+    (void)n;
+    return turn(a, words[0], "resume");
+}
+
+/* Text as it comes, on standard output. */
+static int copy_out(const arguments *a, const char *path)
+{
+    tarry__client_answer answer;
+    const int code = ask(
+        a,
+        (tarry__client_request){.method = "GET", .path = path, .sink = stdout},
+        true, &answer);
+    if (code == EXIT_DONE)
+        tarry__base_free(answer.body);
+    return code != EXIT_DONE ? code : cli_flush();
+}
+
+static int print_log(const arguments *a, const char *const *words, size_t n)
+{
+    char path[PATH_ROOM];
+    (void)n;
+    return PATH(path, EXPERIMENTS, words[0], "log") ? copy_out(a, path)
+                                                    : too_long(words[0]);
+}
+
+static int metrics(const arguments *a, const char *const *words, size_t n)
+{
+    (void)words, (void)n;
+    return copy_out(a, "/metrics");
+}
+
+static int ready(const arguments *a, const char *const *words, size_t n)
+{
+    tarry__client_answer answer;
+    (void)words, (void)n;
+    const int code =
+        ask(a, (tarry__client_request){.method = "GET", .path = "/readyz"},
+            true, &answer);
+    if (code != EXIT_DONE)
+        return code;
+    puts(a->json ? answer.body : "ok");
+    tarry__base_free(answer.body);
+    return cli_flush();
+}
+
+static int pending(const arguments *a, const char *const *words, size_t n)
+{
+    char path[PATH_ROOM];
+    uint64_t limit;
+    json_t *answer, *one;
+    size_t i;
+    if (!PATH(path, EXPERIMENTS, words[0], "pending") ||
+        strlen(path) + 40 > PATH_ROOM)
+        return too_long(words[0]);
+    if (n > 1) {
+        if (!tarry__base_parse_count(words[1], &limit))
+            return cli_error(EXIT_USAGE, "not a whole number: '%s'", words[1]);
+        snprintf(path + strlen(path), 40, "?limit=%" PRIu64, limit);
+    }
+    const int code = ask_json(a, "GET", path, NULL, true, &answer);
+    if (code != EXIT_DONE || a->json)
+        return code;
+    json_array_foreach(json_object_get(answer, "pending"), i, one)
+    {
+        printf("%s ", json_string_value(json_object_get(one, "id")));
+        print_arm(json_object_get(one, "arm"));
+        printf(" %.10g\n", json_number_value(json_object_get(one, "seconds")));
+    }
+    printf("ok %" JSON_INTEGER_FORMAT "\n",
+           json_integer_value(json_object_get(answer, "count")));
+    json_decref(answer);
+    return cli_flush();
+}
+
+/* ---- arms -----------------------------------------------------------------*/
+
+static int admit(const arguments *a, const char *const *words, size_t n)
+{
+    char path[PATH_ROOM];
+    json_t *features = json_array();
+    for (size_t i = 2; i < n; i++) {
+        double x;
+        if (!tarry__base_parse_real(words[i], &x)) {
+            json_decref(features);
+            return cli_error(EXIT_USAGE, "not a number: '%s'", words[i]);
+        }
+        features = tarry__json_add(features, json_real(x));
+    }
+    json_t *body =
+        json_pack("{s:s, s:o}", "name", words[1], "features", features);
+    if (body == NULL)
+        return cli_error(EXIT_USAGE, "a name is not UTF-8: '%s'", words[1]);
+    if (PATH(path, EXPERIMENTS, words[0], "arms"))
+        return just_ok(a, "POST", path, body, false);
+    json_decref(body);
+    return too_long(words[0]);
+}
+
+static int withdraw(const arguments *a, const char *const *words, size_t n)
+{
+    char path[PATH_ROOM];
+    (void)n;
+    return PATH(path, EXPERIMENTS, words[0], "arms", words[1])
+               ? just_ok(a, "DELETE", path, NULL, false)
+               : too_long(words[1]);
+}
+
+/* ---- decisions ------------------------------------------------------------*/
+
+static void print_decision(const json_t *d)
+{
+    const json_t *id = json_object_get(d, "id");
+    if (json_is_string(id))
+        printf("%s ", json_string_value(id));
+    else
+        printf("%" JSON_INTEGER_FORMAT " ", json_integer_value(id));
+    print_arm(json_object_get(d, "arm"));
+    putchar('\n');
+}
+
+/* 32 digits that nobody else has. */
+static bool make_id(char id[ID_ROOM])
+{
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+/* What one choice, or `count` of them, is asked for with; NULL after an error
+ * has been printed.  One gets an id, so that it can be asked for again. */
+static json_t *question(const arguments *a, uint64_t count)
+{
+    char made_up[ID_ROOM];
+    json_t *body = json_object();
+    if (count > 0)
+        body = tarry__json_set(body, "count", json_integer((json_int_t)count));
+    if (a->id == NULL && count == 0 && !make_id(made_up)) {
+        json_decref(body);
+        cli_error(EXIT_FAILED, "there is no randomness for an id");
+        return NULL;
+    }
+    if (a->id != NULL || count == 0)
+        body = tarry__json_set(body, "id",
+                               json_string(a->id != NULL ? a->id : made_up));
+    if (body == NULL)
+        cli_error(EXIT_FAILED, "out of memory, or an id that is not UTF-8");
+    return body;
+}
+
+static int choose(const arguments *a, const char *const *words, size_t n)
+{
+    char path[PATH_ROOM];
+    uint64_t count = 0;
+    json_t *answer, *one;
+    size_t i;
+    if (!PATH(path, EXPERIMENTS, words[0], "decisions"))
+        return too_long(words[0]);
+    if (n > 1 && (!tarry__base_parse_count(words[1], &count) || count == 0))
+        return cli_error(EXIT_USAGE,
+                         "ask choose: not a whole number above 0: "
+                         "'%s'",
+                         words[1]);
+    json_t *body = question(a, count);
+    if (body == NULL)
+        return EXIT_FAILED;
+    const int code =
+        ask_json(a, "POST", path, body, count == 0 || a->id != NULL, &answer);
+    if (code != EXIT_DONE || a->json)
+        return code;
+    if (count == 0)
+        print_decision(answer);
+    json_array_foreach(json_object_get(answer, "decisions"), i, one)
+        print_decision(one);
+    json_decref(answer);
+    return cli_flush();
+}
+
+static int end_decision(const arguments *a, const char *id, const char *how)
+{
+    char path[PATH_ROOM];
+    return PATH(path, "/v1/decisions", id, how)
+               ? just_ok(a, "POST", path, json_object(), true)
+               : too_long(id);
+}
+
+static int cancel(const arguments *a, const char *const *words, size_t n)
+{
+    (void)n;
+    return end_decision(a, words[0], "cancel");
+}
+
+static int expire(const arguments *a, const char *const *words, size_t n)
+{
+    (void)n;
+    return end_decision(a, words[0], "expire");
+}
+
+/* ---- outcomes -------------------------------------------------------------*/
+
+/* Adds an outcome to a list; false after an error has been printed. */
+static bool add_outcome(json_t *list, const char *id, const char *value,
+                        const char *key)
+{
+    double x;
+    if (!tarry__base_parse_real(value, &x)) {
+        cli_error(EXIT_USAGE, "%s of '%s': not a number: '%s'", key, id, value);
+        return false;
+    }
+    if (json_array_append_new(list,
+                              json_pack("{s:s, s:f}", "id", id, key, x)) == 0)
+        return true;
+    cli_error(EXIT_USAGE, "an id is not UTF-8: '%s'", id);
+    return false;
+}
+
+static bool is_refused(const char *result)
+{
+    return strcmp(result, "applied") != 0 && strcmp(result, "late") != 0 &&
+           strcmp(result, "duplicate") != 0;
+}
+
+/* `ok` for what was applied, as the pipe says it; the exit code. */
+static int print_result(const json_t *one)
+{
+    const char *result = json_string_value(json_object_get(one, "status"));
+    if (result == NULL)
+        return cli_error(EXIT_FAILED, "an answer without a status");
+    if (!is_refused(result)) {
+        puts(strcmp(result, "applied") == 0 ? "ok" : result);
+        return EXIT_DONE;
+    }
+    printf("error %s\n", result);
+    return EXIT_USAGE;
+}
+
+/* One outcome by itself; its refusal has a reason. */
+static int send_one(const arguments *a, json_t *outcome)
+{
+    json_t *answer;
+    int code = ask_json(a, "POST", "/v1/feedback", outcome, true, &answer);
+    if (code == EXIT_DONE && !a->json)
+        code = print_result(answer);
+    json_decref(answer);
+    return code;
+}
+
+/* What is for experiments of other owners goes there by itself. */
+static int print_results(const arguments *a, const json_t *list,
+                         const json_t *answer)
+{
+    int code = EXIT_DONE;
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(answer, "results"), i, one)
+    {
+        const char *result = json_string_value(json_object_get(one, "status"));
+        const bool is_elsewhere =
+            result != NULL && strcmp(result, "elsewhere") == 0;
+        const int now = is_elsewhere
+                            ? send_one(a, json_incref(json_array_get(list, i)))
+                            : print_result(one);
+        code = code != EXIT_DONE ? code : now;
+    }
+    return code;
+}
+
+/* Sends a list, which it ends.  One alone goes alone. */
+static int send_outcomes(const arguments *a, json_t *list)
+{
+    json_t *answer = NULL;
+    int code;
+    if (json_array_size(list) == 1) {
+        code = send_one(a, json_incref(json_array_get(list, 0)));
+    } else {
+        code = ask_json(a, "POST", "/v1/feedback", json_incref(list), true,
+                        &answer);
+        if (code == EXIT_DONE && !a->json)
+            code = print_results(a, list, answer);
+    }
+    json_decref(answer);
+    json_decref(list);
+    const int flushed = cli_flush();
+    return code != EXIT_DONE ? code : flushed;
+}
+
+/* Lines `ID VALUE` of standard input, a thousand at a time.  The exit code is
+ * that of the first that failed; what can be done is done. */
+static int send_lines(const arguments *a, const char *key)
+{
+    char line[1024], id[512], value[256], rest[2];
+    json_t *list = json_array();
+    int code = EXIT_DONE;
+    uint64_t number = 0;
+    while (code != EXIT_FAILED && fgets(line, sizeof line, stdin) != NULL) {
+        number++;
+        const int n = sscanf(line, "%511s %255s %1s", id, value, rest);
+        if (n <= 0)
+            continue;
+        if (n != 2 || !add_outcome(list, id, value, key)) {
+            json_decref(list);
+            return cli_error(EXIT_USAGE, "-:%" PRIu64 ": not ID NUMBER",
+                             number);
+        }
+        if (json_array_size(list) == BATCH) {
+            const int sent = send_outcomes(a, list);
+            code = code != EXIT_DONE ? code : sent;
+            list = json_array();
+        }
+    }
+    if (json_array_size(list) == 0 || code == EXIT_FAILED) {
+        json_decref(list);
+        return code;
+    }
+    const int sent = send_outcomes(a, list);
+    return code != EXIT_DONE ? code : sent;
+}
+
+static int report(const arguments *a, const char *const *words, size_t n,
+                  const char *key)
+{
+    json_t *list;
+    if (n == 1 && strcmp(words[0], "-") == 0)
+        return send_lines(a, key);
+    if (n % 2 != 0 || n / 2 > BATCH)
+        return cli_error(EXIT_USAGE, "ask: not pairs ID NUMBER, or too many");
+    list = json_array();
+    for (size_t i = 0; i < n; i += 2)
+        if (!add_outcome(list, words[i], words[i + 1], key)) {
+            json_decref(list);
+            return EXIT_USAGE;
+        }
+    return send_outcomes(a, list);
+}
+
+static int observe(const arguments *a, const char *const *words, size_t n)
+{
+    return report(a, words, n, "loss");
+}
+
+static int reward(const arguments *a, const char *const *words, size_t n)
+{
+    return report(a, words, n, "reward");
+}
+
+/* ---- all verbs ------------------------------------------------------------*/
+
+static const verb verbs[] = {
+    {"create", 1, 1, create},
+    {"choose", 1, 2, choose},
+    {"observe", 1, MOST_WORDS, observe},
+    {"reward", 1, MOST_WORDS, reward},
+    {"cancel", 1, 1, cancel},
+    {"expire", 1, 1, expire},
+    {"admit", 3, MOST_WORDS, admit},
+    {"withdraw", 2, 2, withdraw},
+    {"pause", 1, 1, pause_it},
+    {"resume", 1, 1, resume},
+    {"pending", 1, 2, pending},
+    {"status", 1, 1, status},
+    {"overview", 1, 1, overview},
+    {"log", 1, 1, print_log},
+    {"list", 0, 0, list},
+    {"show", 1, 1, show},
+    {"ready", 0, 0, ready},
+    {"metrics", 0, 0, metrics},
+};
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
+
+static int dispatch(const arguments *a)
+{
+    const size_t n = a->n_words - 2;
+    for (size_t i = 0; i < N_VERBS; i++) {
+        const verb *v = &verbs[i];
+        if (strcmp(a->words[1], v->name) != 0)
+            continue;
+        if (n < v->least || n > v->most)
+            return cli_error(EXIT_USAGE,
+                             "ask %s: %s words (see tarry ask --help)", v->name,
+                             n < v->least ? "too few" : "too many");
+        return v->run(a, a->words + 2, n);
+    }
+    return cli_error(EXIT_USAGE, "ask: unknown: '%s' (see tarry ask --help)",
+                     a->words[1]);
+}
+
+/* A token is one line of visible characters. */
+static bool is_token(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+static int run(int argc, char **argv)
+{
+    static arguments a; /* large */
+    tarry_error error;
+    a = (arguments){.timeout = 10,
+                    .retries = 4,
+                    .seed = UINT64_MAX,
+                    .token = getenv("TARRY_TOKEN")};
+    const int code = parse(&a, argc, argv);
+    if (code >= 0)
+        return code;
+    while (a.n_words < MOST_WORDS && a.words[a.n_words] != NULL)
+        a.n_words++;
+    if (!(a.timeout > 0))
+        return cli_error(EXIT_USAGE, "--timeout: not above 0: %g", a.timeout);
+    if (a.token != NULL && a.token[0] == '\0')
+        a.token = NULL;
+    if (a.token != NULL && !is_token(a.token))
+        return cli_error(EXIT_USAGE, "the token has a character that none has");
+    if (tarry__client_parse_url(a.words[0], &a.url, &error) != TARRY_OK)
+        return cli_error(EXIT_USAGE, "ask: %s", error.text);
+    return dispatch(&a);
+}
+
+const cli_command cli_ask = {"ask", summary, run};

@@ -1,0 +1,220 @@
+/* A journal of trials, byte by byte: what is taken in are its whole lines, no
+ * more and no less, wherever it was cut and whatever was changed. */
+#define _GNU_SOURCE
+#include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "lab/journal.h"
+
+enum { TRIALS = 4, ROOM = 100000 };
+
+typedef struct {
+    uint64_t count;
+    double regret, unknown;
+} answer;
+
+static const tarry__journal_field fields[] = {
+    TARRY__JOURNAL_FIELD(answer, COUNT, count),
+    TARRY__JOURNAL_FIELD(answer, REAL, regret),
+    TARRY__JOURNAL_FIELD(answer, UNKNOWN, unknown),
+};
+
+static char path[] = "/tmp/tarry-journal-XXXXXX";
+
+static answer answer_of(size_t c, size_t run)
+{
+    return (answer){c * 1000 + run, 2.385 / (double)(run + 1) - (double)c,
+                    run == 0 ? NAN : 0.1};
+}
+
+/* ---- taking in ------------------------------------------------------------*/
+
+typedef struct {
+    size_t taken;
+    bool seen[TRIALS];
+} taken;
+
+static bool take(void *context, size_t c, size_t run, const void *given)
+{
+    taken *t = context;
+    const answer *a = given, wanted = answer_of(c, run);
+    assert_true(c == 1 && run < TRIALS);
+    assert_true(a->count == wanted.count && a->regret == wanted.regret);
+    assert_true(isnan(a->unknown) ? isnan(wanted.unknown)
+                                  : a->unknown == wanted.unknown);
+    t->taken += !t->seen[run];
+    t->seen[run] = true;
+    return true;
+}
+
+static tarry_status open_journal(tarry__journal *j, taken *t)
+{
+    *t = (taken){0};
+    *j = (tarry__journal){.path = path,
+                          .fields = fields,
+                          .n_fields = sizeof fields / sizeof *fields,
+                          .answer_size = sizeof(answer),
+                          .context = t,
+                          .take = take};
+    return tarry__journal_open(j, tarry__journal_heading(7, json_array()),
+                               NULL);
+}
+
+static size_t read_all(char *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, ROOM, file);
+    fclose(file);
+    return size;
+}
+
+static void write_all(const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static size_t lines_in(const char *bytes, size_t size)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < size; i++)
+        lines += bytes[i] == '\n';
+    return lines;
+}
+
+/* A journal with all trials, as bytes. */
+static size_t full(char *bytes)
+{
+    tarry__journal j;
+    taken t;
+    write_all("", 0);
+    assert_int_equal(open_journal(&j, &t), TARRY_OK);
+    for (size_t run = 0; run < TRIALS; run++) {
+        const answer a = answer_of(1, run);
+        assert_int_equal(tarry__journal_add(&j, 1, run, &a, NULL), TARRY_OK);
+    }
+    tarry__journal_close(&j);
+    return read_all(bytes);
+}
+
+/* ---- tests ----------------------------------------------------------------*/
+
+/* Also just before a newline, where the line would read well. */
+static void what_is_cut_off_is_not_obeyed(void **state)
+{
+    (void)state;
+    static char bytes[ROOM], after[ROOM];
+    const size_t size = full(bytes);
+    for (size_t cut = 0; cut <= size; cut++) {
+        tarry__journal j;
+        taken t;
+        write_all(bytes, cut);
+        const size_t lines = lines_in(bytes, cut);
+        assert_int_equal(open_journal(&j, &t), TARRY_OK);
+        assert_int_equal(t.taken, lines > 0 ? lines - 1 : 0);
+        assert_int_equal(j.n_dropped, 0);
+        for (size_t run = 0; run < TRIALS; run++) {
+            const answer a = answer_of(1, run);
+            if (!t.seen[run])
+                assert_int_equal(tarry__journal_add(&j, 1, run, &a, NULL),
+                                 TARRY_OK);
+        }
+        tarry__journal_close(&j);
+        assert_int_equal(read_all(after), size);
+        assert_memory_equal(after, bytes, size);
+    }
+}
+
+static void a_changed_byte_costs_its_line_at_most(void **state)
+{
+    (void)state;
+    static char bytes[ROOM];
+    const size_t size = full(bytes);
+    const size_t heading = (size_t)((char *)memchr(bytes, '\n', size) - bytes);
+    for (size_t at = 0; at < size; at++) {
+        tarry__journal j;
+        taken t;
+        const char old = bytes[at];
+        bytes[at] = (char)(old ^ 1 << at % 7);
+        write_all(bytes, size);
+        bytes[at] = old;
+        const tarry_status status = open_journal(&j, &t);
+        if (at <= heading) {
+            assert_int_not_equal(status, TARRY_OK);
+            continue;
+        }
+        assert_int_equal(status, TARRY_OK);
+        /* a newline lost joins two lines; one more splits a line */
+        assert_true(t.taken >= TRIALS - (old == '\n' ? 2 : 1));
+        assert_true(t.taken < TRIALS);
+        assert_true(j.n_dropped > 0 || at == size - 1);
+        tarry__journal_close(&j);
+    }
+}
+
+static void a_trial_said_twice_is_one_trial(void **state)
+{
+    (void)state;
+    static char bytes[ROOM];
+    const size_t size = full(bytes);
+    const char *rest = (char *)memchr(bytes, '\n', size) + 1;
+    memcpy(bytes + size, rest, size - (size_t)(rest - bytes));
+    tarry__journal j;
+    taken t;
+    write_all(bytes, 2 * size - (size_t)(rest - bytes));
+    assert_int_equal(open_journal(&j, &t), TARRY_OK);
+    assert_int_equal(t.taken, TRIALS);
+    tarry__journal_close(&j);
+}
+
+/* Another job's file is refused and left as it is. */
+static void a_journal_of_something_else_is_left_alone(void **state)
+{
+    (void)state;
+    static char bytes[ROOM], after[ROOM];
+    const size_t size = full(bytes);
+    taken t = {0};
+    tarry__journal j = {.path = path,
+                        .fields = fields,
+                        .n_fields = sizeof fields / sizeof *fields,
+                        .answer_size = sizeof(answer),
+                        .context = &t,
+                        .take = take};
+    tarry_error error = {""};
+    assert_int_equal(tarry__journal_open(
+                         &j, tarry__journal_heading(8, json_array()), &error),
+                     TARRY_BAD_INPUT);
+    assert_non_null(strstr(error.text, "another experiment"));
+    assert_int_equal(t.taken, 0);
+    assert_int_equal(read_all(after), size);
+    assert_memory_equal(after, bytes, size);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    const int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_cut_off_is_not_obeyed),
+        cmocka_unit_test(a_changed_byte_costs_its_line_at_most),
+        cmocka_unit_test(a_trial_said_twice_is_one_trial),
+        cmocka_unit_test(a_journal_of_something_else_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,302 @@
+"""`tarry ask`: against a service whose every answer is scripted, for what goes
+wrong on the way, and against `tarry serve`.
+
+Needs TARRY, the program."""
+import http.server
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from service import TARRY, Service
+
+ARMS = "name,a,b\nred,1,0\nblue,0,1\n"
+
+
+def ask(url, *words, stdin=None, token=None):
+    """Exit code, output, errors."""
+    environment = {k: v for k, v in os.environ.items() if k != "TARRY_TOKEN"}
+    if token is not None:
+        environment["TARRY_TOKEN"] = token
+    done = subprocess.run([TARRY, "ask", url, *words], input=stdin, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Scripted:
+    """Answers requests one after another with (status, headers, body); None
+    closes the connection without an answer."""
+
+    def __init__(self, *answers):
+        self.answers, self.seen = list(answers), []
+        script = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def answer(self):
+                length = int(self.headers.get("Content-Length", 0))
+                body = self.rfile.read(length).decode()
+                script.seen.append((self.command, self.path,
+                                    dict(self.headers), body))
+                answer = script.answers.pop(0)
+                if answer is None:
+                    self.close_connection = True
+                    self.connection.shutdown(socket.SHUT_RDWR)
+                    return
+                status, headers, text = answer
+                data = (text if isinstance(text, str)
+                        else json.dumps(text)).encode()
+                self.send_response(status)
+                for key, value in headers.items():
+                    self.send_header(key, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = do_DELETE = answer
+
+            def log_message(self, *unused):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
+                                                      Handler)
+        self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True,
+                         kwargs={"poll_interval": 0.01}).start()
+        return self
+
+    def __exit__(self, *unused):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+DECISION = (201, {}, {"id": "x", "arm": "red", "probability": 1})
+PROBLEM = {"title": "no", "status": 409, "detail": "why not", "code": "paused"}
+
+
+class OnTheWay(unittest.TestCase):
+    def test_a_lost_answer_is_asked_for_again_with_the_same_id(self):
+        with Scripted(None, (503, {"Retry-After": "0"}, PROBLEM), DECISION) \
+                as s:
+            self.assertEqual(ask(s.url, "choose", "shop"), (0, "x red\n", ""))
+            ids = [json.loads(body)["id"] for _, _, _, body in s.seen]
+            self.assertEqual(len(ids), 3)
+            self.assertEqual(len(set(ids)), 1)
+            self.assertRegex(ids[0], "^[0-9a-f]{32}$")
+
+    def test_ids_that_are_made_up_differ(self):
+        with Scripted(DECISION, DECISION) as s:
+            ask(s.url, "choose", "shop")
+            ask(s.url, "choose", "shop")
+            self.assertEqual(len({seen[3] for seen in s.seen}), 2)
+
+    def test_a_lease_with_an_id_is_asked_for_again(self):
+        lease = (201, {}, {"decisions": [{"id": "l.0", "arm": 1}]})
+        with Scripted(None, lease) as s:
+            self.assertEqual(ask(s.url, "choose", "shop", "1", "--id", "l"),
+                             (0, "l.0 1\n", ""))
+            self.assertEqual([json.loads(seen[3]) for seen in s.seen],
+                             [{"count": 1, "id": "l"}] * 2)
+
+    def test_outcomes_of_other_owners_go_there_by_themselves(self):
+        with Scripted((200, {}, {"results": [
+                {"id": "a", "status": "applied"},
+                {"id": "b", "status": "elsewhere"},
+                {"id": "c", "status": "late"}]}),
+                (307, {"Location": "/there"}, ""),
+                (200, {}, {"id": "b", "status": "duplicate"})) as s:
+            self.assertEqual(ask(s.url, "observe", "a", "1", "b", "2", "c",
+                                 "3"), (0, "ok\nduplicate\nlate\n", ""))
+            self.assertEqual([json.loads(seen[3]) for seen in s.seen][1:],
+                             [{"id": "b", "loss": 2}] * 2)
+
+    def test_what_has_no_id_is_not_sent_twice(self):
+        for words in (["choose", "shop", "5"], ["withdraw", "shop", "red"],
+                      ["admit", "shop", "green", "1", "2"]):
+            with Scripted(None) as s:
+                code, out, why = ask(s.url, *words)
+                self.assertEqual((code, out, len(s.seen)), (1, "", 1), why)
+
+    def test_one_redirection_is_followed_with_method_body_and_token(self):
+        with Scripted(DECISION) as there:
+            with Scripted((307, {"Location": there.url + "/v1/owner?x=1"},
+                           "")) as s:
+                self.assertEqual(
+                    ask(s.url, "choose", "shop", "--id", "me", token="t0k"),
+                    (0, "x red\n", ""))
+            method, path, headers, body = there.seen[0]
+            self.assertEqual((method, path, json.loads(body)),
+                             ("POST", "/v1/owner?x=1", {"id": "me"}))
+            self.assertEqual(headers["Authorization"], "Bearer t0k")
+
+    def test_two_redirections_are_not_followed(self):
+        with Scripted((307, {"Location": "/a"}, ""),
+                      (307, {"Location": "/b"}, "")) as s:
+            code, out, why = ask(s.url, "choose", "shop", "--retries", "0")
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn("307", why)
+
+    def test_refusals_have_a_reason_and_a_code(self):
+        for status, code in ((400, 2), (401, 1), (403, 1), (404, 2), (409, 2),
+                             (413, 2), (422, 2), (500, 1)):
+            with Scripted((status, {}, PROBLEM)) as s:
+                got, out, why = ask(s.url, "choose", "shop")
+                self.assertEqual((got, out), (code, ""), status)
+                self.assertEqual(why, "tarry: %d paused: why not\n" % status)
+
+    def test_a_service_that_is_not_there_is_exit_code_1(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            url = "http://127.0.0.1:%d" % taken.getsockname()[1]
+            code, out, why = ask(url, "choose", "shop", "--retries", "1")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("refused", why)
+
+    def test_who_never_answers_is_given_up(self):
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            url = "http://127.0.0.1:%d" % mute.getsockname()[1]
+            start = time.time()
+            code, _, why = ask(url, "choose", "shop", "--timeout", "0.3",
+                               "--retries", "1")
+            self.assertLess(time.time() - start, 10)
+        self.assertEqual(code, 1)
+        self.assertIn("timed out", why)
+
+    def test_bad_usage_is_exit_code_2_and_asks_nobody(self):
+        with Scripted() as s:
+            for words in ([], ["dance"], ["choose"], ["choose", "a", "b", "c"],
+                          ["choose", "a", "many"], ["observe", "a"],
+                          ["observe", "a", "high"], ["admit", "a", "b", "c"],
+                          ["create", "a"], ["status", "a", "--timeout", "0"],
+                          ["create", "a", "--arms", "/nowhere.csv"],
+                          ["status", "a", "--token", "two words"]):
+                code, out, why = ask(s.url, *words)
+                self.assertEqual((code, out), (2, ""), words)
+                self.assertEqual(why.count("\n"), 1, words)
+            self.assertEqual(s.seen, [])
+        for url in ("https://h", "h:80", "http://h:x", "http://"):
+            self.assertEqual(ask(url, "status", "a")[0], 2, url)
+
+    def test_names_are_quoted(self):
+        with Scripted((200, {}, {})) as s:
+            ask(s.url, "withdraw", "a b", "x/y?")
+            self.assertEqual(s.seen[0][:2], (
+                "DELETE", "/v1/experiments/a%20b/arms/x%2Fy%3F"))
+
+
+class Served(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service().start()
+        cls.arms = tempfile.NamedTemporaryFile("w", suffix=".csv")
+        cls.arms.write(ARMS)
+        cls.arms.flush()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.stop()
+        cls.arms.close()
+
+    def ask(self, *words, stdin=None):
+        code, out, why = ask(self.service.url, *words, stdin=stdin)
+        self.assertEqual(code, 0, why)
+        return out
+
+    def made(self, name, *options):
+        self.assertEqual(self.ask("create", name, "--arms", self.arms.name,
+                                  *options), "ok\n")
+        return name
+
+    def test_decisions_and_outcomes_as_in_the_pipe(self):
+        self.made("shop")
+        id, arm = self.ask("choose", "shop").split()
+        self.assertIn(arm, ("red", "blue"))
+        self.assertEqual(self.ask("observe", id, "-0.25"), "ok\n")
+        self.assertEqual(self.ask("observe", id, "-0.25"), "duplicate\n")
+        code, out, why = ask(self.service.url, "observe", id, "0.5")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("409 conflict", why)
+        self.assertEqual(self.ask("choose", "shop", "--id", "order-17"),
+                         self.ask("choose", "shop", "--id", "order-17"))
+        self.assertEqual(self.ask("cancel", "order-17"), "ok\n")
+        status = json.loads(self.ask("status", "shop"))
+        self.assertEqual((status["round"], status["pending"]), (2, 0))
+
+    def test_many_at_once(self):
+        self.made("many", "--range", "0,1", "--maximize", "--seed", "7",
+                  "--policy", "lints", "--confidence", "0.9")
+        lines = self.ask("choose", "many", "2500").splitlines()
+        lease = self.ask("choose", "many", "20", "--id", "lease")
+        self.assertEqual(self.ask("choose", "many", "20", "--id", "lease"),
+                         lease)
+        self.assertEqual(lease.splitlines()[19].split()[0], "lease.19")
+        self.assertEqual(len({line.split()[0] for line in lines}), 2500)
+        outcomes = "".join("%s %d\n" % (line.split()[0],
+                                        line.split()[1] == "red")
+                           for line in lines)
+        out = self.ask("reward", "-", stdin=outcomes)
+        self.assertEqual(out, "ok\n" * 2500)
+        shown = json.loads(self.ask("show", "many"))
+        self.assertEqual((shown["objective"], shown["range"], shown["seed"]),
+                         ("maximize", [0, 1], 7))
+        code, out, _ = ask(self.service.url, "reward", "-",
+                           stdin="%s 0\nnobody 1\n" % lines[-1].split()[0])
+        self.assertEqual(code, 2)
+        self.assertIn("error unknown\n", out)
+        code, _, why = ask(self.service.url, "reward", "-", stdin="a b c\n")
+        self.assertEqual((code, why), (2, "tarry: -:1: not ID NUMBER\n"))
+
+    def test_arms_pending_log_and_the_rest(self):
+        self.made("rest")
+        self.assertEqual(self.ask("admit", "rest", "green", "-0.5", ".5"),
+                         "ok\n")
+        self.assertEqual(self.ask("withdraw", "rest", "red"), "ok\n")
+        ids = [self.ask("choose", "rest").split()[0] for _ in range(3)]
+        lines = self.ask("pending", "rest", "2").splitlines()
+        self.assertEqual([line.split()[0] for line in lines[:2]], ids[:2])
+        self.assertEqual(lines[-1], "ok 3")
+        self.assertEqual(self.ask("expire", ids[0]), "ok\n")
+        log = [json.loads(line) for line in
+               self.ask("log", "rest").splitlines()]
+        self.assertGreaterEqual(len(log), 3)
+        names = [e["name"] for e in
+                 json.loads(self.ask("list", "--json"))["experiments"]]
+        self.assertIn("rest", names)
+        self.assertEqual(self.ask("ready"), "ok\n")
+        self.assertIn('tarry_decisions_total{experiment="rest"} 3',
+                      self.ask("metrics"))
+        overview = json.loads(self.ask("overview", "rest"))
+        self.assertEqual((overview["decisions"], overview["expired"]), (3, 1))
+
+    def test_pausing(self):
+        self.made("paused")
+        self.assertEqual(self.ask("pause", "paused"), "ok\n")
+        code, _, why = ask(self.service.url, "choose", "paused")
+        self.assertEqual(code, 2)
+        self.assertIn("409 paused", why)
+        self.assertEqual(self.ask("resume", "paused"), "ok\n")
+        self.ask("choose", "paused")
+
+    def test_unnamed_arms_have_numbers(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as f:
+            f.write("1,0\n0,1\n")
+            f.flush()
+            self.ask("create", "numbers", "--arms", f.name)
+        self.assertIn(self.ask("choose", "numbers").split()[1], ("0", "1"))
+
+    def test_unknown_things_are_exit_code_2(self):
+        for words in (["choose", "nobody"], ["observe", "nobody:1", "0.5"],
+                      ["cancel", "nobody:1"], ["status", "nobody"]):
+            code, out, why = ask(self.service.url, *words)
+            self.assertEqual((code, out), (2, ""), words)
+            self.assertIn("404 ", why)
+
+
+if __name__ == "__main__":
+    unittest.main()
