@@ -319,11 +319,18 @@ static void a_refused_loss_changes_nothing(void **state)
     for_each_policy(answers);
 }
 
+/* Phase 1 ends, unless one arm is left before: then nothing is planned. */
+static bool is_in_phase_1(tarry_policy *p)
+{
+    const tarry_policy_status s = status_of(p);
+    return s.phase == 1 && s.n_active > 1;
+}
+
 /* Rounds of phase 1, kept back until phase 2. */
 static void late_losses(const char *name)
 {
     match m = make_match(name, &delay_laws[0]);
-    while (status_of(m.policy).phase == 1) {
+    while (is_in_phase_1(m.policy)) {
         const choice c = choose(m.policy);
         const double loss = loss_of(&m.game, c.round, c.arm);
         if (c.round % 20 != 3) /* one in 20 is kept back */
