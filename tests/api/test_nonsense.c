@@ -207,6 +207,8 @@ static void calls_without_a_policy_are_refused(void **state)
     tarry_policy_get_status(NULL, NULL);
     assert_int_equal(tarry_policy_choose(NULL, &round, &arm),
                      TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_choose_in(NULL, NULL, 1, NULL, NULL, NULL),
+                     TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_observe(NULL, 1, 0), TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_certify(NULL, &arm, &gap),
                      TARRY_BAD_ARGUMENT);

@@ -443,7 +443,6 @@ static void odd_settings_are_refused(void **state)
         "phased-stochastic:constants=loose",
         "phased-stochastic:constants=tight,guide=nobody",
         "phased-stochastic:constants=tight,guide=lints/w=2",
-        "phased-stochastic:constants=tight,guide=opse",
         "phased-stochastic:constants=tight,guide=oracle",
         "phased-stochastic:constants=tight,guide=lints,guide_share=-1",
         "phased-stochastic:constants=tight,design=best",
