@@ -65,7 +65,8 @@ void tarry__adversary_free(tarry__adversary *adversary);
 
 /* One round: the policy plays `arm`.  Answers how many plays have their
  * feedback delivered at the end of this round, and in *released which rounds
- * these were, in order of play; the list lives until the next call.  Does not allocate. */
+ * these were, in order of play; the list lives until the next call.  Does not
+ * allocate. */
 size_t tarry__adversary_play(tarry__adversary *adversary,
                              const tarry__adversary_view *view, size_t arm,
                              const uint64_t **released);
