@@ -103,19 +103,16 @@ static bool is_one_of_all(const char *policy)
 void tarry__plan_add_all(tarry__plan *plan, int series, double x,
                          tarry__lab_case c)
 {
-    const uint64_t runs = c.runs;
-    for (size_t i = 0; (c.policy = tarry_policy_name(i)) != NULL; i++) {
-        if (!is_one_of_all(c.policy))
-            continue;
-        c.runs =
-            tarry__policy_type_find(c.policy)->costly ? (runs + 4) / 5 : runs;
-        tarry__plan_add(plan,
-                        &(tarry__plan_point){.series = series,
-                                             .x = x,
-                                             .c = c,
-                                             .quantity = tarry__plan_regret,
-                                             .what = "regret"});
-    }
+    const bool full = tarry__lab_pick(plan->lab, 0, 1) > 0;
+    for (size_t i = 0; (c.policy = tarry_policy_name(i)) != NULL; i++)
+        if (is_one_of_all(c.policy) &&
+            (full || !tarry__policy_type_find(c.policy)->costly))
+            tarry__plan_add(plan,
+                            &(tarry__plan_point){.series = series,
+                                                 .x = x,
+                                                 .c = c,
+                                                 .quantity = tarry__plan_regret,
+                                                 .what = "regret"});
 }
 
 void tarry__plan_clear(tarry__plan *plan)

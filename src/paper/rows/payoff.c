@@ -71,8 +71,8 @@ static void add(tarry__plan *plan, int series, const char *name, double x,
 static void ask(tarry__plan *plan)
 {
     tarry__lab *lab = plan->lab;
-    const double largest = tarry__lab_pick(lab, 480, 1920);
-    for (double D = 60; D <= largest; D *= 2) {
+    const double largest = tarry__lab_pick(lab, 960, 1920);
+    for (double D = 120; D <= largest; D *= 2) {
         tarry__lab_case c = hard(lab, D);
         tarry__plan_add_all(plan, ALL, D, c);
         c.policy = "first-answer";

@@ -147,6 +147,7 @@ static const tarry_setting settings[] = {
 
 const tarry__policy_type tarry__linear_ids_asymptotic = {
     .name = "ids-asymptotic",
+    .costly = true,
     .source = "Kirschner, Lattimore, Vernade, Szepesvari 2021",
     .summary = "information against the alternatives that are left",
     .settings = settings,
