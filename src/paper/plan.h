@@ -52,8 +52,8 @@ typedef struct {
 /* Adds a point; its cases are asked for. */
 void tarry__plan_add(tarry__plan *plan, const tarry__plan_point *point);
 
-/* Adds the regret of every policy there is but the oracle, in a case; the
- * costly ones have a fifth of the runs. */
+/* Adds the regret of every policy there is but the oracle, in a case; at
+ * quick scale also but the costly ones. */
 void tarry__plan_add_all(tarry__plan *plan, int series, double x,
                          tarry__lab_case c);
 
