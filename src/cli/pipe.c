@@ -189,7 +189,7 @@ static int read_arms(const char *path, tarry_arms **arms)
 
 static int create(const arguments *a, service *v)
 {
-    char policy[4096];
+    char policy[4096], prefix[TARRY__SESSION_ID_ROOM] = "";
     tarry_error error;
     tarry_arms *arms;
     if (a->arms == NULL)
@@ -198,9 +198,11 @@ static int create(const arguments *a, service *v)
     if (code != EXIT_DONE)
         return code;
     describe(a, policy, sizeof policy);
+    if (tarry__store_count(v->store) > 0) /* where plain numbers are taken */
+        snprintf(prefix, sizeof prefix, "%s:", a->name);
     const tarry__store_experiment e = {
         .name = a->name,
-        .prefix = "",
+        .prefix = prefix,
         .policy = policy,
         .expire_after = a->expire_after != NULL ? a->expire_after : "",
         .n_arms = arms->n_arms,

@@ -351,12 +351,14 @@ class Stores(ExamineTest):
         """Some hundred decisions of a live policy, with every fate."""
         rng = np.random.default_rng(3)
         lines = []
+        prefix = (name + ":" if os.path.exists(self.path("kept.db"))
+                  else "")  # numbers belong to the first experiment
         for t in range(1, 701):
             own = t % 50 == 0
             lines.append("choose --id %s%dx" % (name, t) if own else "choose")
             if t > 9:
                 id = ("%s%dx" % (name, t - 9) if (t - 9) % 50 == 0
-                      else t - 9)
+                      else "%s%d" % (prefix, t - 9))
                 lines.append("cancel %s" % id if t % 23 == 0 else
                              "expire %s" % id if t % 29 == 0 else
                              "observe %s %.3f" % (id, rng.random()))

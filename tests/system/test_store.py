@@ -194,6 +194,9 @@ class GoingOn(StoreTest):
         play(two, 20)
         two.end()
         self.assertEqual(self.again("--name", "one").status()["round"], 10)
+        ids = [row[0] for row in self.table("SELECT id FROM decisions")]
+        self.assertEqual(len(set(ids)), 30)
+        self.assertIn("two:20", ids)
 
     def test_a_second_process_is_refused_by_the_number_of_the_first(self):
         pipe = self.kept()
