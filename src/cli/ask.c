@@ -586,19 +586,24 @@ static int expire(const arguments *a, const char *const *words, size_t n)
 
 /* ---- outcomes -------------------------------------------------------------*/
 
-/* Adds an outcome to a list; false after an error has been printed. */
-static bool add_outcome(json_t *list, const char *id, const char *value,
-                        const char *key)
+/* Adds an outcome to a list; false after an error has been printed, `where` it
+ * was before all. */
+static bool add_outcome(json_t *list, const char *where, const char *id,
+                        const char *value, const char *key)
 {
     double x;
     if (!tarry__base_parse_real(value, &x)) {
-        cli_error(EXIT_USAGE, "%s of '%s': not a number: '%s'", key, id, value);
+        cli_error(EXIT_USAGE, "%s%s of '%s': not a number: '%s'", where, key,
+                  id, value);
         return false;
     }
     if (json_array_append_new(list,
                               json_pack("{s:s, s:f}", "id", id, key, x)) == 0)
         return true;
-    cli_error(EXIT_USAGE, "an id is not UTF-8: '%s'", id);
+    cli_error(EXIT_USAGE,
+              tarry__json_has_failed() ? "%sout of memory"
+                                       : "%san id is not UTF-8: '%s'",
+              where, id);
     return false;
 }
 
@@ -672,36 +677,58 @@ static int send_outcomes(const arguments *a, json_t *list)
     return code != EXIT_DONE ? code : flushed;
 }
 
-/* Lines `ID VALUE` of standard input, a thousand at a time.  The exit code is
- * that of the first that failed; what can be done is done. */
+/* The outcome of a line `ID VALUE`; false after an error has been printed.  A
+ * line whose end did not come may be half of another one. */
+static bool add_line(json_t *list, char *line, size_t length, uint64_t number,
+                     const char *key)
+{
+    static const char space[] = " \t\r\n";
+    char where[32], *rest;
+    snprintf(where, sizeof where, "-:%" PRIu64 ": ", number);
+    if (line[length - 1] != '\n') {
+        cli_error(EXIT_USAGE, "%sthe input ended inside a line", where);
+        return false;
+    }
+    const bool has_zeros = strlen(line) != length;
+    const char *id = strtok_r(line, space, &rest);
+    const char *value = strtok_r(NULL, space, &rest);
+    if (id == NULL && !has_zeros)
+        return true;
+    if (has_zeros || value == NULL || strtok_r(NULL, space, &rest) != NULL) {
+        cli_error(EXIT_USAGE, "%snot ID NUMBER", where);
+        return false;
+    }
+    return add_outcome(list, where, id, value, key);
+}
+
+/* Lines of standard input, a thousand at a time.  The exit code is that of the
+ * first that failed; what stands before a bad line is done. */
 static int send_lines(const arguments *a, const char *key)
 {
-    char line[1024], id[512], value[256], rest[2];
-    json_t *list = json_array();
-    int code = EXIT_DONE;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length = 0;
     uint64_t number = 0;
-    while (code != EXIT_FAILED && fgets(line, sizeof line, stdin) != NULL) {
-        number++;
-        const int n = sscanf(line, "%511s %255s %1s", id, value, rest);
-        if (n <= 0)
-            continue;
-        if (n != 2 || !add_outcome(list, id, value, key)) {
-            json_decref(list);
-            return cli_error(EXIT_USAGE, "-:%" PRIu64 ": not ID NUMBER",
-                             number);
-        }
-        if (json_array_size(list) == BATCH) {
-            const int sent = send_outcomes(a, list);
-            code = code != EXIT_DONE ? code : sent;
-            list = json_array();
-        }
-    }
-    if (json_array_size(list) == 0 || code == EXIT_FAILED) {
+    int code = EXIT_DONE;
+    while (length >= 0 && code != EXIT_FAILED) {
+        json_t *list = json_array();
+        int now = EXIT_DONE;
+        while (now == EXIT_DONE && json_array_size(list) < BATCH &&
+               (length = getline(&line, &room, stdin)) >= 0)
+            if (!add_line(list, line, (size_t)length, ++number, key))
+                now = EXIT_USAGE;
+        const int sent = json_array_size(list) > 0
+                             ? send_outcomes(a, json_incref(list))
+                             : EXIT_DONE;
         json_decref(list);
-        return code;
+        code = code != EXIT_DONE ? code : now != EXIT_DONE ? now : sent;
+        if (now != EXIT_DONE)
+            break;
     }
-    const int sent = send_outcomes(a, list);
-    return code != EXIT_DONE ? code : sent;
+    free(line);
+    return length >= 0 || feof(stdin)
+               ? code
+               : cli_error(EXIT_FAILED, "cannot read standard input");
 }
 
 static int report(const arguments *a, const char *const *words, size_t n,
@@ -714,7 +741,7 @@ static int report(const arguments *a, const char *const *words, size_t n,
         return cli_error(EXIT_USAGE, "ask: not pairs ID NUMBER, or too many");
     list = json_array();
     for (size_t i = 0; i < n; i += 2)
-        if (!add_outcome(list, words[i], words[i + 1], key)) {
+        if (!add_outcome(list, "", words[i], words[i + 1], key)) {
             json_decref(list);
             return EXIT_USAGE;
         }

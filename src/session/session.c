@@ -45,12 +45,23 @@ static tarry_status make_policy(const tarry__store_experiment *e,
 typedef struct {
     tarry__session *session;
     double *first; /* features of the arms it began with */
+    tarry_error *error;
 } arms_taken;
+
+/* A forged log may leave some out. */
+static tarry_status no_arm(const tarry__session *s, tarry_error *error)
+{
+    return tarry__base_fail(error, TARRY_BAD_STATE,
+                            "experiment '%s': arm %zu is not there",
+                            s->made->name, s->names.count);
+}
 
 static tarry_status take_arm(void *context, const tarry__store_event *e)
 {
     arms_taken *t = context;
     const tarry__store_experiment *made = t->session->made;
+    if (e->arm != t->session->names.count)
+        return no_arm(t->session, t->error);
     if (t->first != NULL && e->arm < made->n_arms)
         memcpy(t->first + e->arm * made->dim, e->features,
                made->dim * sizeof(double));
@@ -60,7 +71,7 @@ static tarry_status take_arm(void *context, const tarry__store_event *e)
 /* Names of all arms, and a policy as it was before the first choice. */
 static tarry_status load_arms(tarry__session *s, bool make, tarry_error *error)
 {
-    arms_taken t = {.session = s};
+    arms_taken t = {.session = s, .error = error};
     if (make)
         t.first =
             tarry__base_alloc(s->made->n_arms * s->made->dim, sizeof(double));
@@ -70,6 +81,8 @@ static tarry_status load_arms(tarry__session *s, bool make, tarry_error *error)
                                                        take_arm, &t, error);
     if (status == TARRY_NO_MEMORY)
         tarry__base_fail(error, status, "out of memory");
+    if (status == TARRY_OK && s->names.count < s->made->n_arms)
+        status = no_arm(s, error);
     if (status == TARRY_OK && make)
         status = make_policy(s->made, t.first, &s->policy, error);
     tarry__base_free(t.first);

@@ -409,6 +409,37 @@ static void arms_come_and_go(void **state)
     check_change("phased-loss-dependent:constants=tight");
 }
 
+/* An outcome is counted with the next choice; its arm may be gone by then. */
+static void check_gone(const char *name)
+{
+    game g = five_arms();
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy *p = make_policy(name, &params);
+    bool gone[5] = {false};
+    uint64_t round;
+    size_t arm;
+    for (int t = 0; t < 40; t++) {
+        assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+        if (gone[arm])
+            fail_msg("%s: round %ju, arm %zu", name, (uintmax_t)round, arm);
+        assert_int_equal(tarry_policy_observe(p, round, -1), TARRY_OK);
+        if (t % 10 == 9) {
+            assert_int_equal(tarry_policy_withdraw(p, arm), TARRY_OK);
+            gone[arm] = true;
+        }
+    }
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
+static void an_arm_that_is_gone_is_not_chosen_for_its_last_loss(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++)
+        if (!has_fixed_arms(description(k)))
+            check_gone(description(k));
+}
+
 static void bad_arms_are_refused(void **state)
 {
     (void)state;
@@ -575,6 +606,7 @@ int main(void)
         cmocka_unit_test(cancelled_plays_are_made_again),
         cmocka_unit_test(what_is_given_up_is_not_waited_for),
         cmocka_unit_test(arms_come_and_go),
+        cmocka_unit_test(an_arm_that_is_gone_is_not_chosen_for_its_last_loss),
         cmocka_unit_test(bad_arms_are_refused),
         cmocka_unit_test(chances_of_equal_arms_are_equal),
         cmocka_unit_test(chances_add_up_to_plays),

@@ -252,6 +252,30 @@ class Served(unittest.TestCase):
         code, _, why = ask(self.service.url, "reward", "-", stdin="a b c\n")
         self.assertEqual((code, why), (2, "tarry: -:1: not ID NUMBER\n"))
 
+    def test_a_bad_line_is_refused_and_those_before_it_are_not(self):
+        """A line without its end may be half of `ID 0.73`."""
+        for bad, why in (("%s 0.", "the input ended inside a line"),
+                         ("%s", "the input ended inside a line"),
+                         ("%s 0.\n7", None), ("%s 0.5\0\n", "not ID NUMBER"),
+                         ("\0\n", "not ID NUMBER"),
+                         ("%s x\n", "loss of '%s': not a number: 'x'"),
+                         ("%s 0.5" + " " * 5000 + "1\n", "not ID NUMBER")):
+            name = "half%d" % len(bad) + (why or "")[:1]
+            self.made(name, "--seed", "3")
+            good, id = (line.split()[0] for line in
+                        self.ask("choose", name, "2").splitlines())
+            bad, why = (text and text.replace("%s", id) for text in (bad, why))
+            code, out, error = ask(self.service.url, "observe", "-",
+                                   stdin="\n%s 0.25\n%s" % (good, bad))
+            with self.subTest(bad=bad[:50]):
+                line = 4 if why is None else 3
+                why = why or "the input ended inside a line"
+                self.assertEqual((code, error),
+                                 (2, "tarry: -:%d: %s\n" % (line, why)))
+                self.assertEqual(out, "ok\n" * (line - 2))
+                pending = json.loads(self.ask("status", name))["pending"]
+                self.assertEqual(pending, 4 - line)
+
     def test_arms_pending_log_and_the_rest(self):
         self.made("rest")
         self.assertEqual(self.ask("admit", "rest", "green", "-0.5", ".5"),

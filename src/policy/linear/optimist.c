@@ -137,7 +137,7 @@ static size_t advance(tarry__optimist *o, const tarry__ridge *ridge,
                                      .d = o->d,
                                      .width = width,
                                      .squared = o->squared};
-    o->work += (double)o->n_hot * (double)(o->n_changes + 1);
+    o->work += (double)o->n_hot;
     o->n_changes = 0;
     return ridge->kernels->advance(&a, value);
 }
@@ -159,6 +159,7 @@ void tarry__optimist_note(tarry__optimist *o, const tarry__ridge *ridge,
     o->c[o->n_changes] = change.c;
     o->d[o->n_changes] = change.d;
     o->n_changes++;
+    o->work += (double)o->n_hot; /* whether it will be made or not */
 }
 
 /* ---- cold arms ------------------------------------------------------------*/
@@ -271,6 +272,13 @@ size_t tarry__optimist_choose(tarry__optimist *o, const tarry__ridge *ridge,
 
 /* ---- saving ---------------------------------------------------------------*/
 
+/* Numbers that are to be computed anew are no part of the state. */
+static void forget_stale(tarry__optimist *o)
+{
+    memset(o->m, 0, o->n_hot * sizeof *o->m);
+    memset(o->q, 0, o->n_hot * sizeof *o->q);
+}
+
 /* Changes are made first: an arm's numbers do not depend on when. */
 static void archive_hot(tarry__optimist *o,
                         const tarry__policy_problem *problem, tarry__archive *a)
@@ -315,6 +323,8 @@ void tarry__optimist_archive(tarry__optimist *o,
     }
     if (a->status != TARRY_OK)
         return;
+    if (!a->loading && o->stale)
+        forget_stale(o);
     archive_hot(o, problem, a);
     if (is_lazy(problem)) {
         const size_t K = problem->n_arms;

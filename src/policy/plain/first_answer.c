@@ -53,7 +53,8 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
 {
     first_answer *s = state;
     (void)loss;
-    if (s->settled || round != s->last)
+    if (s->settled || round != s->last ||
+        !tarry__policy_may_choose(s->problem, arm)) /* withdrawn meanwhile */
         return TARRY__POLICY_IGNORED;
     s->settled = 1;
     s->next = arm;

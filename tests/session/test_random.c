@@ -1,0 +1,567 @@
+/* A random program of everything that can happen to the experiments of a
+ * store, kills included, against a plain model: what was committed is there
+ * after any kill, and going on from it is as if there had been none.
+ *
+ * A process that is killed leaves the files of its store as they are at that
+ * moment; so the program goes on with a copy of them.  What a session would
+ * have done without a store does a twin: a policy that hears what was
+ * committed, and must have the same state in every byte.
+ *
+ * 300 operations for each policy; TARRY_CAMPAIGN=1: 10 000; TARRY_SEED=n for
+ * other programs. */
+#include "check.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "session/session.h"
+#include "tarry/policy.h"
+
+enum {
+    SESSIONS = 2,
+    ARMS = 4,
+    MOST_ARMS = 8,
+    DIM = 3,
+    ROOM = 12000, /* rounds, and events */
+    OLD = 30      /* rounds until a choice of the second session expires */
+};
+
+typedef enum { UNKNOWN, WAITING, REPORTED, CANCELLED, EXPIRED } fate;
+
+/* What a session should know, in the simplest form. */
+typedef struct {
+    uint64_t round, pending;
+    uint8_t fate[ROOM];
+    double loss[ROOM];
+    bool is_own[ROOM]; /* chosen with an id of the user's own */
+    size_t n_arms;
+    bool gone[MOST_ARMS];
+    bool is_paused;
+    size_t n_events;
+} model;
+
+typedef struct {
+    char name[32];
+    tarry__session *session;
+    tarry_policy *twin;
+    model now, safe; /* with what is staged, and without */
+    tarry__store_event event[ROOM];
+} experiment;
+
+static char folder[] = "/dev/shm/tarry-session-XXXXXX";
+static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
+
+static struct {
+    const char *policy;
+    tarry__store *store;
+    unsigned copy; /* which copy of the store it is */
+    experiment e[SESSIONS];
+    uint64_t seed, kills;
+    int64_t clock;
+} world;
+
+static uint64_t below(uint64_t limit)
+{
+    return test_bits(&world.seed) % limit;
+}
+
+static const double *features(size_t arm)
+{
+    static const double all[MOST_ARMS * DIM] = {
+        1,   0,    0,   0,   1,   0,    0,    0, 1,   0.6,  0.8, 0,
+        0.1, -0.5, 0.3, 0.7, 0.1, -0.2, -0.4, 0, 0.4, 0.25, 0.5, 0.5};
+    return all + arm * DIM;
+}
+
+/* ---- stores ---------------------------------------------------------------*/
+
+static const char *path_of(unsigned copy, const char *end)
+{
+    static char path[2][100];
+    static int turn;
+    turn = !turn;
+    snprintf(path[turn], sizeof *path, "%s/%u.db%s", folder, copy, end);
+    return path[turn];
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char bytes[65536];
+    FILE *in = fopen(from, "rb"), *out;
+    if (in == NULL)
+        return;
+    assert_non_null(out = fopen(to, "wb"));
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        assert_int_equal(fwrite(bytes, 1, n, out), n);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void open_store(void)
+{
+    tarry_error error = {""};
+    if (tarry__store_open(path_of(world.copy, ""), true, &world.store,
+                          &error) != TARRY_OK)
+        fail_msg("%s: %s", world.policy, error.text);
+}
+
+static void open_session(size_t i)
+{
+    tarry_error error = {""};
+    if (tarry__session_open(world.store, i + 1, below(2), &world.e[i].session,
+                            &error) != TARRY_OK)
+        fail_msg("%s: %s", world.policy, error.text);
+}
+
+static void close_all(void)
+{
+    for (size_t i = 0; i < SESSIONS; i++)
+        tarry__session_close(world.e[i].session);
+    tarry__store_close(world.store);
+}
+
+static void remove_store(unsigned copy)
+{
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        unlink(path_of(copy, ends[k]));
+}
+
+/* ---- the twin hears what was committed ------------------------------------*/
+
+static void tell_twin(tarry_policy *twin, const tarry__store_event *e)
+{
+    uint64_t round;
+    size_t arm;
+    switch (e->kind) {
+    case TARRY__STORE_CHOOSE:
+        assert_int_equal(tarry_policy_choose(twin, &round, &arm), TARRY_OK);
+        assert_int_equal(round, e->round);
+        assert_int_equal(arm, e->arm);
+        break;
+    case TARRY__STORE_OBSERVE:
+        tarry_policy_observe(twin, e->round, e->value);
+        break;
+    case TARRY__STORE_CANCEL:
+        assert_int_equal(tarry_policy_cancel(twin, e->round), TARRY_OK);
+        break;
+    case TARRY__STORE_EXPIRE:
+        assert_int_equal(tarry_policy_expire(twin, e->round), TARRY_OK);
+        break;
+    case TARRY__STORE_ADMIT:
+        assert_int_equal(tarry_policy_admit(twin, features(e->arm), &arm),
+                         TARRY_OK);
+        break;
+    case TARRY__STORE_WITHDRAW:
+        assert_int_equal(tarry_policy_withdraw(twin, e->arm), TARRY_OK);
+        break;
+    case TARRY__STORE_PAUSE:
+    case TARRY__STORE_RESUME:
+        break;
+    }
+}
+
+static void check_twin(experiment *e)
+{
+    enum { HEADER = 32 };
+    tarry_policy *policy = tarry__session_policy(e->session);
+    tarry_policy_status s;
+    void *one, *other;
+    size_t size, other_size;
+    assert_non_null(policy);
+    /* puts losses that wait to be counted in order */
+    assert_int_equal(tarry_policy_get_status(policy, &s), TARRY_OK);
+    assert_int_equal(s.round, e->safe.round);
+    assert_int_equal(s.pending, e->safe.pending);
+    assert_int_equal(tarry_policy_get_status(e->twin, &s), TARRY_OK);
+    assert_int_equal(tarry_policy_pack(policy, &one, &size), TARRY_OK);
+    assert_int_equal(tarry_policy_pack(e->twin, &other, &other_size), TARRY_OK);
+    assert_int_equal(size, other_size);
+    size_t at = HEADER;
+    while (at < size && ((char *)one)[at] == ((char *)other)[at])
+        at++;
+    if (at < size)
+        fail_msg("%s, round %ju: the state is not that of the log, from byte "
+                 "%zu of %zu on",
+                 world.policy, (uintmax_t)s.round, at, size);
+    tarry_policy_pack_free(one);
+    tarry_policy_pack_free(other);
+}
+
+static tarry_status compare(void *context, const tarry__store_event *found)
+{
+    experiment *e = context;
+    const size_t at = found->seq - ARMS - 1;
+    assert_true(at < e->safe.n_events);
+    const tarry__store_event *w = &e->event[at];
+    assert_true(found->kind == w->kind && found->round == w->round &&
+                found->arm == w->arm && found->value == w->value);
+    return TARRY_OK;
+}
+
+/* All that was committed is in the log, and nothing else. */
+static void check_log(experiment *e, uint64_t number)
+{
+    assert_int_equal(tarry__store_events(world.store, number, NULL),
+                     ARMS + e->safe.n_events);
+    assert_int_equal(
+        tarry__store_scan(world.store, number, ARMS, compare, e, NULL),
+        TARRY_OK);
+}
+
+/* ---- operations -----------------------------------------------------------*/
+
+static void note(experiment *e, tarry__store_event event)
+{
+    assert_true(e->now.n_events < ROOM);
+    e->event[e->now.n_events++] = event;
+}
+
+static void settle(experiment *e, uint64_t round, fate new)
+{
+    e->now.pending -= e->now.fate[round] == WAITING;
+    e->now.fate[round] = (uint8_t) new;
+}
+
+static void id_of(const experiment *e, uint64_t round, char id[64])
+{
+    const bool is_own = round < ROOM && e->now.is_own[round];
+    snprintf(id, 64, "%s%s%ju", e->name, is_own ? "own-" : ":",
+             (uintmax_t)round);
+}
+
+/* Any round, most often one that waits. */
+static uint64_t some_round(experiment *e)
+{
+    uint64_t round = 0;
+    for (int tries = 0; tries < 10; tries++) {
+        round = below(e->now.round + 2);
+        if (e->now.fate[round] == WAITING)
+            break;
+    }
+    return round;
+}
+
+/* What a choice of the second session finds too old. */
+static void expire_old(experiment *e)
+{
+    for (uint64_t t = 1; e == &world.e[1] && t + OLD <= e->now.round; t++)
+        if (e->now.fate[t] == WAITING) {
+            note(e,
+                 (tarry__store_event){.kind = TARRY__STORE_EXPIRE, .round = t});
+            settle(e, t, EXPIRED);
+        }
+}
+
+static void do_choose(experiment *e)
+{
+    model *m = &e->now;
+    tarry__session_choice_made made;
+    char id[64];
+    const uint64_t next = m->round + 1;
+    m->is_own[next] = below(2) != 0;
+    id_of(e, next, id);
+    const tarry_status status = tarry__session_choose(
+        e->session, m->is_own[next] ? id : NULL, world.clock, &made, NULL);
+    if (m->is_paused) {
+        assert_int_equal(status, TARRY_CANCELLED);
+        return;
+    }
+    assert_int_equal(status, TARRY_OK);
+    assert_true(made.round == next && !made.repeated);
+    assert_true(made.arm < m->n_arms && !m->gone[made.arm]);
+    expire_old(e);
+    note(e, (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
+                                 .round = next,
+                                 .arm = made.arm,
+                                 .value = made.probability});
+    m->round = next;
+    m->fate[next] = WAITING;
+    m->pending++;
+}
+
+/* The same id again is the same choice. */
+static void do_repeat(experiment *e)
+{
+    tarry__session_choice_made made;
+    char id[64];
+    const uint64_t round = some_round(e);
+    if (round == 0 || round > e->now.round || !e->now.is_own[round])
+        return;
+    id_of(e, round, id);
+    assert_int_equal(
+        tarry__session_choose(e->session, id, world.clock, &made, NULL),
+        TARRY_OK);
+    assert_true(made.repeated && made.round == round);
+}
+
+static bool is_known(const experiment *e, uint64_t round)
+{
+    return round > 0 && round <= e->now.round;
+}
+
+static void do_observe(experiment *e)
+{
+    static const double losses[] = {-1, -0.25, 0, 0.5, 1, 1.5};
+    model *m = &e->now;
+    tarry__session_result result;
+    char id[64];
+    const uint64_t round = some_round(e);
+    const double loss = losses[below(sizeof losses / sizeof *losses)];
+    id_of(e, round, id);
+    const tarry_status status = tarry__session_observe(
+        e->session, id, loss, world.clock, &result, NULL);
+    const int was = is_known(e, round) ? m->fate[round] : UNKNOWN;
+    if (was == UNKNOWN) {
+        assert_int_equal(status, TARRY_UNKNOWN_ROUND);
+    } else if (was == REPORTED && m->loss[round] == loss) {
+        assert_int_equal(status, TARRY_OK);
+        assert_int_equal(result, TARRY__SESSION_DUPLICATE);
+    } else if (was == REPORTED || was == CANCELLED) {
+        assert_int_equal(status, TARRY_REPORTED_TWICE);
+    } else if (loss > 1) {
+        assert_int_equal(status, TARRY_BAD_LOSS);
+    } else {
+        assert_int_equal(status, TARRY_OK);
+        assert_true(result == TARRY__SESSION_LATE || was != EXPIRED);
+        note(e, (tarry__store_event){.kind = TARRY__STORE_OBSERVE,
+                                     .round = round,
+                                     .value = loss});
+        settle(e, round, REPORTED);
+        m->loss[round] = loss;
+    }
+}
+
+static void do_settle(experiment *e, bool cancel)
+{
+    char id[64];
+    const uint64_t round = some_round(e);
+    id_of(e, round, id);
+    const tarry_status status =
+        (cancel ? tarry__session_cancel
+                : tarry__session_expire)(e->session, id, world.clock, NULL);
+    const int was = is_known(e, round) ? e->now.fate[round] : UNKNOWN;
+    if (was == UNKNOWN) {
+        assert_int_equal(status, TARRY_UNKNOWN_ROUND);
+    } else if (was == REPORTED || was == CANCELLED) {
+        assert_int_equal(status, TARRY_REPORTED_TWICE);
+    } else if (was == EXPIRED && !cancel) {
+        assert_int_equal(status, TARRY_EXPIRED);
+    } else {
+        assert_int_equal(status, TARRY_OK);
+        note(e, (tarry__store_event){.kind = cancel ? TARRY__STORE_CANCEL
+                                                    : TARRY__STORE_EXPIRE,
+                                     .round = round});
+        settle(e, round, cancel ? CANCELLED : EXPIRED);
+    }
+}
+
+static void do_arms(experiment *e)
+{
+    model *m = &e->now;
+    char name[32];
+    const bool admit = m->n_arms < MOST_ARMS && below(2);
+    const size_t arm = admit ? m->n_arms : below(m->n_arms);
+    snprintf(name, sizeof name, "a%zu", arm);
+    const tarry_status status =
+        admit ? tarry__session_admit(e->session, name, features(arm), DIM,
+                                     world.clock, NULL)
+              : tarry__session_withdraw(e->session, name, world.clock, NULL);
+    if (status != TARRY_OK) { /* gone, the last one, or it cannot */
+        assert_true(status == TARRY_NO_SUCH_ARM ||
+                    status == TARRY_BAD_ARGUMENT);
+        return;
+    }
+    assert_true(admit || !m->gone[arm]);
+    note(e, (tarry__store_event){.kind = admit ? TARRY__STORE_ADMIT
+                                               : TARRY__STORE_WITHDRAW,
+                                 .arm = arm});
+    m->n_arms += admit;
+    m->gone[arm] = !admit;
+}
+
+static void do_pause(experiment *e)
+{
+    model *m = &e->now;
+    const bool pause = !m->is_paused && below(3) == 0;
+    uint64_t pauses = pause;
+    for (size_t i = 0; i < m->n_events; i++)
+        pauses += e->event[i].kind == TARRY__STORE_PAUSE;
+    assert_int_equal(tarry__session_pause(e->session, pause, world.clock, NULL),
+                     TARRY_OK);
+    if (pause != m->is_paused)
+        note(e, (tarry__store_event){.kind = pause ? TARRY__STORE_PAUSE
+                                                   : TARRY__STORE_RESUME,
+                                     .arm = pauses});
+    m->is_paused = pause;
+    assert_true(tarry__session_is_paused(e->session) == pause);
+}
+
+/* ---- commits and kills ----------------------------------------------------*/
+
+static void do_commit(void)
+{
+    tarry__session *both[SESSIONS];
+    for (size_t i = 0; i < SESSIONS; i++)
+        both[i] = world.e[i].session;
+    assert_int_equal(tarry__session_commit(both, SESSIONS, NULL), TARRY_OK);
+    for (size_t i = 0; i < SESSIONS; i++) {
+        experiment *e = &world.e[i];
+        for (size_t k = e->safe.n_events; k < e->now.n_events; k++)
+            tell_twin(e->twin, &e->event[k]);
+        e->safe = e->now;
+    }
+}
+
+static void do_take_back(experiment *e)
+{
+    tarry__session_take_back(e->session);
+    e->now = e->safe;
+}
+
+/* What is staged is lost; the snapshot may be older, or there is none. */
+static void do_kill(bool clean)
+{
+    const unsigned old = world.copy;
+    world.kills++;
+    if (!clean) {
+        world.copy++;
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            copy_file(path_of(old, ends[k]), path_of(world.copy, ends[k]));
+    }
+    close_all();
+    if (!clean)
+        remove_store(old);
+    open_store();
+    for (size_t i = 0; i < SESSIONS; i++) {
+        experiment *e = &world.e[i];
+        e->now = e->safe;
+        open_session(i);
+        check_twin(e);
+        check_log(e, i + 1);
+    }
+}
+
+static void step(void)
+{
+    experiment *e = &world.e[below(SESSIONS)];
+    const uint64_t kind = below(100);
+    world.clock += (int64_t)below(100);
+    if (kind < 35)
+        do_choose(e);
+    else if (kind < 65)
+        do_observe(e);
+    else if (kind < 68)
+        do_settle(e, true);
+    else if (kind < 71)
+        do_settle(e, false);
+    else if (kind < 74)
+        do_repeat(e);
+    else if (kind < 77)
+        do_arms(e);
+    else if (kind < 80)
+        do_pause(e);
+    else if (kind < 93)
+        do_commit();
+    else if (kind < 95)
+        do_take_back(e);
+    else
+        do_kill(kind < 97);
+}
+
+/* ---- programs -------------------------------------------------------------*/
+
+static tarry_policy *make_twin(void)
+{
+    tarry_policy_params p = tarry_policy_defaults();
+    tarry_policy *twin;
+    p.n_arms = ARMS;
+    p.dim = DIM;
+    p.arms = features(0);
+    p.horizon = 100000;
+    p.seed = 5;
+    assert_int_equal(tarry_policy_create(world.policy, &p, &twin, NULL),
+                     TARRY_OK);
+    return twin;
+}
+
+static void begin(size_t i)
+{
+    static const char *const names[] = {"a0", "a1", "a2", "a3"};
+    experiment *e = &world.e[i];
+    char prefix[40];
+    memset(e, 0, sizeof *e);
+    snprintf(e->name, sizeof e->name, "e%zu", i);
+    snprintf(prefix, sizeof prefix, "%s:", e->name);
+    const tarry__store_experiment made = {.name = e->name,
+                                          .prefix = prefix,
+                                          .policy = world.policy,
+                                          .expire_after =
+                                              i == 1 ? "30rounds" : "",
+                                          .n_arms = ARMS,
+                                          .dim = DIM,
+                                          .low = -1,
+                                          .high = 1,
+                                          .horizon = 100000,
+                                          .seed = 5,
+                                          .created_at = 1};
+    assert_int_equal(tarry__session_create(world.store, &made, features(0),
+                                           names, &e->session, NULL),
+                     TARRY_OK);
+    e->now.n_arms = e->safe.n_arms = ARMS;
+    e->twin = make_twin();
+}
+
+static void run_program(const char *policy, uint64_t seed, uint64_t steps)
+{
+    world.policy = policy;
+    world.seed = seed;
+    world.clock = 1000;
+    open_store();
+    for (size_t i = 0; i < SESSIONS; i++)
+        begin(i);
+    for (uint64_t n = 0; n < steps; n++)
+        step();
+    do_kill(false);
+    close_all();
+    remove_store(world.copy);
+    for (size_t i = 0; i < SESSIONS; i++)
+        tarry_policy_free(world.e[i].twin);
+}
+
+static void sessions_do_as_the_model_says(void **state)
+{
+    (void)state;
+    const char *seed = getenv("TARRY_SEED");
+    const uint64_t steps = getenv("TARRY_CAMPAIGN") != NULL ? 10000 : 300;
+    const char *policy;
+    for (size_t k = 0; (policy = tarry_policy_name(k)) != NULL; k++)
+        if (strcmp(policy, "oracle") != 0) /* must be told the means */
+            run_program(policy,
+                        (seed != NULL ? strtoull(seed, NULL, 10) : 2385) + k,
+                        steps);
+    print_message("%ju kills\n", (uintmax_t)world.kills);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) != NULL) /* where a flush takes no time */
+        return 0;
+    strcpy(folder, "/tmp/tarry-session-XXXXXX");
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sessions_do_as_the_model_says),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
