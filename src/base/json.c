@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <stdatomic.h>
+#include <string.h>
 #include "base/base.h"
 
 /* What failed took nothing: jansson frees the value itself. */
@@ -36,6 +37,40 @@ static void *take(size_t size)
 bool tarry__json_has_failed(void)
 {
     return failed;
+}
+
+typedef struct {
+    char *bytes;
+    size_t size, room;
+    bool is_lost; /* something did not fit */
+} text;
+
+static int add_bytes(const char *bytes, size_t size, void *context)
+{
+    text *t = context;
+    if (size > t->room - t->size) {
+        const size_t room = 2 * t->room + size + 64;
+        char *bigger = tarry__base_grow(t->bytes, t->size, room, 1);
+        if (bigger == NULL) {
+            t->is_lost = failed = true;
+            return -1;
+        }
+        t->bytes = bigger;
+        t->room = room;
+    }
+    memcpy(t->bytes + t->size, bytes, size);
+    t->size += size;
+    return 0;
+}
+
+char *tarry__json_text(const json_t *value, size_t flags)
+{
+    text t = {0};
+    if (value != NULL && json_dump_callback(value, add_bytes, &t, flags) == 0 &&
+        add_bytes("", 1, &t) == 0 && !t.is_lost)
+        return t.bytes;
+    tarry__base_free(t.bytes);
+    return NULL;
 }
 
 void tarry__json_use_base(void)

@@ -14,6 +14,11 @@
 json_t *tarry__json_add(json_t *list, json_t *value);
 json_t *tarry__json_set(json_t *object, const char *key, json_t *value);
 
+/* The text of a value, as json_dumps gives it, ended with tarry__base_free;
+ * NULL if the value is, or there is no memory.  (When a key does not fit into
+ * memory, json_dumps itself goes on without it.) */
+char *tarry__json_text(const json_t *value, size_t flags);
+
 /* From now on, for all of the program, JSON takes its memory in base.h.  Texts
  * of JSON then end with tarry__base_free. */
 void tarry__json_use_base(void);

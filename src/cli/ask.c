@@ -178,8 +178,7 @@ static int ask_json(const arguments *a, const char *method, const char *path,
                     json_t *body, bool again, json_t **out)
 {
     tarry__client_answer answer;
-    char *text =
-        body != NULL ? json_dumps(body, JSON_REAL_PRECISION(17)) : NULL;
+    char *text = tarry__json_text(body, JSON_REAL_PRECISION(17));
     const bool is_lost = body != NULL && text == NULL;
     json_decref(body);
     *out = NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "session/session.h"
 #include "store/copy.h"
@@ -74,8 +75,7 @@ static int fail(tarry_status status, const tarry_error *error)
 static char *status_text(tarry__session *s)
 {
     json_t *json = tarry__session_status(s, true);
-    char *text =
-        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
+    char *text = tarry__json_text(json, JSON_REAL_PRECISION(17));
     json_decref(json);
     return text;
 }

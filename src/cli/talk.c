@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/base.h"
 #include "base/json.h"
 #include "lab/workers.h"
 
@@ -53,18 +53,17 @@ int cli_flush(void)
 
 int cli_print_json(json_t *json)
 {
-    char *text =
-        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
+    char *text = tarry__json_text(json, JSON_REAL_PRECISION(17));
     json_decref(json);
     if (text == NULL || tarry__json_has_failed()) {
-        free(text);
+        tarry__base_free(text);
         return cli_error(EXIT_FAILED, tarry__json_has_failed()
                                           ? "out of memory"
                                           : "a text is not UTF-8, or a number "
                                             "not finite");
     }
     puts(text);
-    free(text);
+    tarry__base_free(text);
     return cli_flush();
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
+#include "base/json.h"
 
 /* ---- lines ----------------------------------------------------------------*/
 
@@ -27,7 +28,8 @@ static uint64_t sum_of(const char *rest, size_t size)
 /* An object as a line, with its newline; the caller frees it. */
 static char *to_line(const json_t *object, size_t *size)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text =
+        tarry__json_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
     const size_t length = text != NULL ? strlen(text) : 0;
     char *line = text != NULL ? malloc(length + REST_AT + 2) : NULL;
     if (line != NULL) {

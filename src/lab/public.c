@@ -1,9 +1,9 @@
 /* public.c - the experiments of tarry/experiment.h: a batch with copies of all
  * it was told. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "env/recipe.h"
 #include "lab/results.h"
 #include "tarry/experiment.h"
@@ -378,13 +378,9 @@ char *tarry_experiment_json(const tarry_experiment *e)
     if (tarry_experiment_n_worlds(e) == 0)
         return NULL;
     json_t *json = tarry__results_json(&e->batch, e->partial);
-    char *text =
-        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
-    char *copy = text != NULL ? copy_text(text) : NULL;
-    if (text != NULL)
-        free(text);
+    char *text = tarry__json_text(json, JSON_REAL_PRECISION(17));
     json_decref(json);
-    return copy;
+    return text;
 }
 
 void tarry_experiment_free_json(char *text)

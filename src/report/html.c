@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "figure/figure.h"
 
 /* One piece of the text, in an element. */
@@ -131,8 +132,8 @@ void tarry__html_value(FILE *out, const json_t *value)
         put_short(out, json_number_value(value));
     } else if (value != NULL && !json_is_null(value)) {
         char *text =
-            json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-        tarry__html(out, "%s", text);
+            tarry__json_text(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        tarry__html(out, "%s", text != NULL ? text : "");
         free(text);
     }
 }

@@ -142,7 +142,8 @@ tarry_status tarry__report_save(const json_t *results, const char *dir,
                                 tarry_error *error)
 {
     char *path = join(dir, "/results.json", "");
-    char *text = json_dumps(results, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
+    char *text =
+        tarry__json_text(results, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
     const tarry_status status =
         path != NULL && text != NULL
             ? tarry__file_save(path, text, strlen(text), error)

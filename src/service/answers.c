@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "service/inner.h"
 
 static const char JSON[] = "application/json";
@@ -63,9 +64,8 @@ void tarry__service_say(tarry__service_call *c, int status)
 void tarry__service_say_json(tarry__service_call *c, int status, json_t *json)
 {
     tarry__service_answer *a = &c->answer;
-    char *bytes = json != NULL
-                      ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17))
-                      : NULL;
+    char *bytes =
+        tarry__json_text(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(json);
     if (bytes == NULL) {
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");

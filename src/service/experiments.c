@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "service/inner.h"
 
 enum { MOST_NAME = 63, MOST_BASIS = 2000 };
@@ -252,29 +253,31 @@ static json_t *settings(const tarry__store_experiment *e)
         "dim", (json_int_t)e->dim, "expire_after",
         e->expire_after[0] != '\0' ? json_string(e->expire_after) : json_null(),
         "arms", (json_int_t)e->n_arms, "beyond_horizon", e->beyond_horizon);
-    if (json != NULL && !at.failed)
-        json_object_set_new(json, "created_at",
-                            json_loads(at.bytes, JSON_DECODE_ANY, NULL));
-    if (json != NULL && e->horizon == 0)
-        json_object_set_new(json, "confidence", json_real(e->confidence));
+    json = tarry__json_set(
+        json, "created_at",
+        at.failed ? NULL : json_loads(at.bytes, JSON_DECODE_ANY, NULL));
+    if (e->horizon == 0)
+        json = tarry__json_set(json, "confidence", json_real(e->confidence));
     tarry__writer_clear(&at);
     return json;
 }
 
-/* With what it has come to. */
+/* With what it has come to, if that can be read. */
 static json_t *shown(tarry__service_experiment *e, bool with_status)
 {
     pthread_mutex_lock(&e->lock);
     json_t *json = settings(e->made);
-    json_t *status =
-        e->session != NULL ? tarry__session_status(e->session, false) : NULL;
+    const bool is_there = tarry__session_policy(e->session) != NULL;
+    json_t *status = is_there ? tarry__session_status(e->session, false) : NULL;
     pthread_mutex_unlock(&e->lock);
-    if (json != NULL) {
-        json_object_set(json, "decisions", json_object_get(status, "round"));
-        json_object_set(json, "pending", json_object_get(status, "pending"));
+    if (is_there) {
+        json = tarry__json_set(json, "decisions",
+                               json_incref(json_object_get(status, "round")));
+        json = tarry__json_set(json, "pending",
+                               json_incref(json_object_get(status, "pending")));
     }
-    if (json != NULL && with_status)
-        json_object_set(json, "status", status);
+    if (is_there && with_status)
+        json = tarry__json_set(json, "status", json_incref(status));
     json_decref(status);
     return json;
 }
@@ -284,7 +287,7 @@ void tarry__service_list_experiments(tarry__service_call *c)
     tarry__service_experiment *e;
     json_t *list = json_array();
     for (size_t i = 0; (e = tarry__service_at(c->service, i)) != NULL; i++)
-        json_array_append_new(list, shown(e, false));
+        list = tarry__json_add(list, shown(e, false));
     tarry__service_say_json(c, 200, json_pack("{s:o}", "experiments", list));
 }
 

@@ -5,10 +5,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "arms/source.h"
 #include "base/base.h"
+#include "base/json.h"
 #include "base/spec.h"
 
 enum { MOST_CHOICES = 1000000 }; /* per line */
@@ -92,8 +92,7 @@ static void say(tarry__session_lines *l, const char *format, ...)
 /* Adds and ends a JSON value as a line. */
 static void say_json(tarry__session_lines *l, json_t *json)
 {
-    char *text =
-        json != NULL ? json_dumps(json, JSON_REAL_PRECISION(17)) : NULL;
+    char *text = tarry__json_text(json, JSON_REAL_PRECISION(17));
     json_decref(json);
     if (text == NULL) {
         l->is_lost = true;
@@ -101,7 +100,7 @@ static void say_json(tarry__session_lines *l, json_t *json)
     }
     put(l, text, strlen(text));
     put(l, "\n", 1);
-    free(text);
+    tarry__base_free(text);
 }
 
 /* `error WHY`, on one line of printable characters. */
@@ -251,7 +250,7 @@ static void choose_one(tarry__session_lines *l, const char *own, int64_t now)
     }
     json_t *json = choice_json(l, id, &c);
     if (c.repeated)
-        json_object_set_new(json, "repeated", json_true());
+        json = tarry__json_set(json, "repeated", json_true());
     say_json(l, json);
 }
 
@@ -276,15 +275,15 @@ static void choose_many(tarry__session_lines *l, uint64_t count, int64_t now)
            (status = tarry__session_choose(l->session, NULL, now, &c,
                                            &error)) == TARRY_OK) {
         tarry__session_id(l->session, c.round, id);
-        if (list != NULL)
-            json_array_append_new(list, choice_json(l, id, &c));
+        if (l->options.json)
+            list = tarry__json_add(list, choice_json(l, id, &c));
         else
             say_choice(l, id, &c);
         done++;
     }
     if (done == 0)
         refuse_value(l, status, &error, NULL);
-    else if (list != NULL)
+    else if (l->options.json)
         say_json(l, json_pack("{s:O}", "choices", list));
     else
         say(l, "ok %ju\n", (uintmax_t)done);
@@ -411,11 +410,11 @@ static void withdraw(tarry__session_lines *l, char *name, int64_t now)
 /* ---- asking ---------------------------------------------------------------*/
 
 static void say_waiting(tarry__session_lines *l, const tarry_pending *w,
-                        const tarry__session_description *d, json_t *list)
+                        const tarry__session_description *d, json_t **list)
 {
-    if (list != NULL) {
-        json_array_append_new(
-            list,
+    if (l->options.json) {
+        *list = tarry__json_add(
+            *list,
             json_pack("{s:s, s:o, s:I, s:f}", "id", d->id, "arm",
                       tarry__session_arm_json(l->session, w->arm,
                                               l->options.by_number),
@@ -446,12 +445,12 @@ static void list_pending(tarry__session_lines *l, tarry_pending *rounds,
         status = tarry__session_describe(l->session, rounds[i].round, now, &d,
                                          &error);
         if (status == TARRY_OK)
-            say_waiting(l, &rounds[i], &d, list);
+            say_waiting(l, &rounds[i], &d, &list);
     }
     if (status != TARRY_OK) {
         l->size = before;
         refuse_value(l, status, &error, NULL);
-    } else if (list != NULL) {
+    } else if (l->options.json) {
         say_json(l, json_pack("{s:O, s:I}", "pending", list, "count",
                               (json_int_t)count));
     } else {

@@ -1,5 +1,6 @@
 /* status.c - what a policy knows, as JSON. */
 #include <math.h>
+#include "base/json.h"
 #include "policy/policy_type.h"
 #include "session/inner.h"
 
@@ -18,7 +19,7 @@ static json_t *active(const view *v)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < v->p.n_active; i++)
-        json_array_append_new(list, arm(v, v->p.active[i]));
+        list = tarry__json_add(list, arm(v, v->p.active[i]));
     return list;
 }
 
@@ -28,7 +29,8 @@ static json_t *available(const view *v)
     json_t *list = json_array();
     const tarry_policy_status *p = &v->p;
     for (size_t i = 0; i < (p->available ? p->n_available : p->n_arms); i++)
-        json_array_append_new(list, arm(v, p->available ? p->available[i] : i));
+        list =
+            tarry__json_add(list, arm(v, p->available ? p->available[i] : i));
     return list;
 }
 
@@ -37,11 +39,11 @@ static json_t *plan(const view *v)
     json_t *list = json_array();
     for (size_t i = 0; i < v->p.n_plan; i++) {
         const tarry_plan_entry *e = &v->p.plan[i];
-        json_array_append_new(list,
-                              json_pack("{s:o, s:f, s:I, s:I}", "arm",
-                                        arm(v, e->arm), "weight", e->weight,
-                                        "target", (json_int_t)e->target,
-                                        "observed", (json_int_t)e->observed));
+        list = tarry__json_add(list,
+                               json_pack("{s:o, s:f, s:I, s:I}", "arm",
+                                         arm(v, e->arm), "weight", e->weight,
+                                         "target", (json_int_t)e->target,
+                                         "observed", (json_int_t)e->observed));
     }
     return list;
 }
@@ -51,34 +53,38 @@ static json_t *estimates(const view *v)
     json_t *list = json_array();
     for (size_t i = 0; i < v->p.n_active && v->p.n_estimates > 0; i++) {
         const tarry_estimate *e = &v->p.estimates[v->p.active[i]];
-        json_array_append_new(list, json_pack("{s:o, s:f, s:f}", "arm",
-                                              arm(v, v->p.active[i]), "lower",
-                                              e->lower, "upper", e->upper));
+        list = tarry__json_add(list, json_pack("{s:o, s:f, s:f}", "arm",
+                                               arm(v, v->p.active[i]), "lower",
+                                               e->lower, "upper", e->upper));
     }
     return list;
 }
 
 /* What it would exploit and its bound on that arm's gap, or null. */
-static void add_certificate(const view *v, json_t *json)
+static json_t *add_certificate(const view *v, json_t *json)
 {
     size_t best;
     double gap;
-    tarry_policy_certify(v->session->policy, &best, &gap);
-    json_object_set_new(json, "exploit", arm(v, best));
-    json_object_set_new(json, "certificate",
-                        isnan(gap) ? json_null() : json_real(gap));
+    if (tarry_policy_certify(v->session->policy, &best, &gap) ==
+        TARRY_NO_MEMORY) {
+        json_decref(json);
+        return NULL;
+    }
+    json = tarry__json_set(json, "exploit", arm(v, best));
+    return tarry__json_set(json, "certificate",
+                           isfinite(gap) ? json_real(gap) : json_null());
 }
 
 /* What the policy was made with. */
-static void add_made_with(const view *v, json_t *json)
+static json_t *add_made_with(const view *v, json_t *json)
 {
     const tarry_policy_status *p = &v->p;
-    json_object_set_new(json, "description",
-                        p->description != NULL ? json_string(p->description)
-                                               : json_null());
-    json_object_set_new(json, "range", json_pack("[f, f]", p->low, p->high));
-    json_object_set_new(json, "objective",
-                        json_string(p->maximize ? "maximize" : "minimize"));
+    json = tarry__json_set(json, "description",
+                           p->description != NULL ? json_string(p->description)
+                                                  : json_null());
+    json = tarry__json_set(json, "range", json_pack("[f, f]", p->low, p->high));
+    return tarry__json_set(json, "objective",
+                           json_string(p->maximize ? "maximize" : "minimize"));
 }
 
 /* Whether late outcomes differ from early ones, and what that means for this
@@ -101,7 +107,7 @@ static json_t *dependence(const view *v)
                              (json_int_t)f.tested, "why", f.why);
     if (json != NULL && f.verdict == TARRY__WATCH_DEPENDENT &&
         !tarry__policy_type_find(p->name)->any_delays)
-        json_object_set_new(
+        json = tarry__json_set(
             json, "warning",
             json_sprintf("%s is for delays that do not depend on outcomes; "
                          "use recommended or phased-loss-dependent",
@@ -112,9 +118,9 @@ static json_t *dependence(const view *v)
 json_t *tarry__session_status(tarry__session *s, bool by_number)
 {
     view v = {.session = s, .by_number = by_number};
-    if (s->policy == NULL)
+    if (s->policy == NULL ||
+        tarry_policy_get_status(s->policy, &v.p) != TARRY_OK)
         return NULL;
-    tarry_policy_get_status(s->policy, &v.p);
     const tarry_policy_status *p = &v.p;
     json_t *json = json_pack(
         "{s:s, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
@@ -132,11 +138,8 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
         "estimates", estimates(&v), "confidence", p->confidence, "expired",
         (json_int_t)p->expired, "cancelled", (json_int_t)p->cancelled, "arms",
         available(&v));
-    if (json != NULL) {
-        add_certificate(&v, json);
-        add_made_with(&v, json);
-        json_object_set_new(json, "paused", json_boolean(s->is_paused));
-        json_object_set_new(json, "dependence", dependence(&v));
-    }
-    return json;
+    json = add_certificate(&v, json);
+    json = add_made_with(&v, json);
+    json = tarry__json_set(json, "paused", json_boolean(s->is_paused));
+    return tarry__json_set(json, "dependence", dependence(&v));
 }

@@ -219,6 +219,45 @@ static void every_failed_allocation_is_answered(void **state)
     tarry__service_close(service);
 }
 
+/* Ages and times may differ. */
+static bool is_same_but_for_numbers(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789.";
+    while (*a == *b && *a != '\0') {
+        a += strspn(a + 1, digits) + 1;
+        b += strspn(b + 1, digits) + 1;
+    }
+    return *a == *b;
+}
+
+/* The k-th allocation fails, until none is left to fail. */
+static void an_answer_is_whole_or_none(void **state)
+{
+    static const char *const paths[] = {"/v1/experiments", "/v1/experiments/a",
+                                        "/v1/experiments/a/status",
+                                        "/v1/experiments/a/pending"};
+    (void)state;
+    open_memory();
+    ask("POST", "/v1/experiments/a/decisions", "{\"count\":30}");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const receiver good = ask("GET", paths[i], "");
+        assert_int_equal(good.status, 200);
+        uint64_t k = 0, seen = 1;
+        for (; k < seen; k++) {
+            tarry__base_fail_alloc(k + 1);
+            const receiver r = ask("GET", paths[i], "");
+            seen = tarry__base_fail_alloc(0);
+            if (r.status != 200)
+                assert_int_equal(r.status, 503);
+            else if (!is_same_but_for_numbers(r.body, good.body))
+                fail_msg("%s, allocation %ju: %s", paths[i], (uintmax_t)k,
+                         r.body);
+        }
+        assert_true(k > 3);
+    }
+    tarry__service_close(service);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -234,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_crew_does_every_piece_once),
         cmocka_unit_test(experiments_do_not_disturb_each_other),
         cmocka_unit_test(every_failed_allocation_is_answered),
+        cmocka_unit_test(an_answer_is_whole_or_none),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -442,6 +442,18 @@ static void do_kill(bool clean)
     }
 }
 
+/* It can be said at any time, and counts what is staged too. */
+static void do_status(experiment *e)
+{
+    json_t *status = tarry__session_status(e->session, false);
+    assert_non_null(status);
+    assert_int_equal(json_integer_value(json_object_get(status, "round")),
+                     e->now.round);
+    assert_int_equal(json_integer_value(json_object_get(status, "pending")),
+                     e->now.pending);
+    json_decref(status);
+}
+
 static void step(void)
 {
     experiment *e = &world.e[below(SESSIONS)];
@@ -461,6 +473,8 @@ static void step(void)
         do_arms(e);
     else if (kind < 80)
         do_pause(e);
+    else if (kind < 82)
+        do_status(e);
     else if (kind < 93)
         do_commit();
     else if (kind < 95)

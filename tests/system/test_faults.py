@@ -242,6 +242,33 @@ class Faults(LabTest):
                 if done.returncode == 0 and "error" not in done.stdout:
                     self.assertEqual(answered, 5)
 
+    def test_answers_of_the_pipe_are_whole_or_none(self):
+        arms = self.write("arms.csv", "".join(
+            "a%d,%g,%g\n" % (k, k / 40, 1 - k / 40) for k in range(40)))
+        command = ["pipe", "--policy", "phased-mab", "--arms", arms,
+                   "--horizon", "1000", "--json"]
+        for fault in self.ways(command, "choose 40\npending\nstatus\n",
+                               lambda: None):
+            if fault["call"] not in ("alloc", "write"):
+                continue
+            with self.subTest(**fault):
+                done = self.start(command, "choose 40\npending\nstatus\n",
+                                  **fault)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                if done.returncode != 0:
+                    self.assertRegex(done.stderr, ERROR)
+                    continue
+                made, waiting, status = map(json.loads,
+                                            done.stdout.splitlines())
+                if "error" not in waiting and "error" not in made:
+                    self.assertEqual([c["id"] for c in made["choices"]],
+                                     [p["id"] for p in waiting["pending"]])
+                if "error" not in status:
+                    self.assertEqual(len(status["active"]), 40)
+                    self.assertEqual(len(status["arms"]), 40)
+                    self.assertIn("certificate", status)
+                    self.assertIn("dependence", status)
+
     def test_exports_are_whole_or_an_error(self):
         arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
         store = self.path("s.db")
