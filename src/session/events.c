@@ -74,34 +74,6 @@ static tarry_status find_own(tarry__session *s, const char *id, uint64_t *round,
     return status;
 }
 
-/* The round that an id stands for. */
-static tarry_status resolve(tarry__session *s, const char *id, uint64_t *round,
-                            tarry_error *error)
-{
-    bool elsewhere;
-    if (is_generated(s, id, round))
-        return TARRY_OK;
-    tarry_error why;
-    tarry_status status = check_own(id, &why);
-    if (status == TARRY_OK)
-        status = find_own(s, id, round, &elsewhere, error);
-    else
-        *round = 0, status = TARRY_OK;
-    if (status == TARRY_OK && *round == 0)
-        status = tarry__base_fail(error, TARRY_UNKNOWN_ROUND,
-                                  "no choice has this id");
-    return status;
-}
-
-void tarry__session_id(const tarry__session *s, uint64_t round,
-                       char id[TARRY__SESSION_ID_ROOM])
-{
-    const size_t most = TARRY__SESSION_ID_ROOM - TARRY__WRITER_DIGITS - 1;
-    const size_t length = strnlen(s->made->prefix, most);
-    memcpy(id, s->made->prefix, length);
-    id[length + tarry__writer_digits(round, id + length)] = '\0';
-}
-
 /* A staged event of a round; NULL: there is none. */
 static const tarry__store_event *find_staged(const tarry__session *s,
                                              tarry__store_event_kind kind,
@@ -127,6 +99,49 @@ static tarry_status look(tarry__session *s, tarry__store_event_kind kind,
     return staged != NULL ? TARRY_OK
                           : tarry__store_look(s->store, s->experiment, kind,
                                               round, event, id, found, error);
+}
+
+/* A round that has an id of the user's has no other: *round is 0 then. */
+static tarry_status check_generated(tarry__session *s, uint64_t *round,
+                                    tarry_error *error)
+{
+    tarry__store_event e;
+    char own[TARRY__STORE_ID_ROOM] = "";
+    bool found;
+    if (!s->has_own_ids)
+        return TARRY_OK;
+    const tarry_status status =
+        look(s, TARRY__STORE_CHOOSE, *round, &e, own, &found, error);
+    if (own[0] != '\0')
+        *round = 0;
+    return status;
+}
+
+/* The round that an id stands for. */
+static tarry_status resolve(tarry__session *s, const char *id, uint64_t *round,
+                            tarry_error *error)
+{
+    bool elsewhere;
+    tarry_status status = TARRY_OK;
+    if (is_generated(s, id, round))
+        status = check_generated(s, round, error);
+    else if (check_own(id, NULL) == TARRY_OK)
+        status = find_own(s, id, round, &elsewhere, error);
+    else
+        *round = 0;
+    if (status == TARRY_OK && *round == 0)
+        status = tarry__base_fail(error, TARRY_UNKNOWN_ROUND,
+                                  "no choice has this id");
+    return status;
+}
+
+void tarry__session_id(const tarry__session *s, uint64_t round,
+                       char id[TARRY__SESSION_ID_ROOM])
+{
+    const size_t most = TARRY__SESSION_ID_ROOM - TARRY__WRITER_DIGITS - 1;
+    const size_t length = strnlen(s->made->prefix, most);
+    memcpy(id, s->made->prefix, length);
+    id[length + tarry__writer_digits(round, id + length)] = '\0';
 }
 
 /* ---- choosing -------------------------------------------------------------*/
@@ -167,6 +182,7 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
         out->probability = 0;
     else if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
         out->probability = 1; /* chance has no part after the horizon */
+    s->has_own_ids = s->has_own_ids || copy != NULL;
     tarry__session_stage(s,
                          (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
                                               .round = out->round,

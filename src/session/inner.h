@@ -21,6 +21,7 @@ struct tarry__session {
     bool is_silent;   /* about the probability of choices */
     bool is_doubtful; /* a commit failed: probe the store before going on */
     bool is_paused;   /* no choices are made now */
+    bool has_own_ids; /* some choices have ids of users, and no others */
     uint64_t pauses;  /* so far */
     int64_t last_at;  /* the session's clock */
     tarry__age expire_after;

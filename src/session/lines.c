@@ -210,9 +210,10 @@ static json_t *choice_json(const tarry__session_lines *l, const char *id,
                            const tarry__session_choice_made *c)
 {
     return json_pack(
-        "{s:s, s:o, s:f}", "id", id, "arm",
+        "{s:s, s:o, s:o}", "id", id, "arm",
         tarry__session_arm_json(l->session, c->arm, l->options.by_number),
-        "probability", c->probability);
+        "probability",
+        c->probability > 0 ? json_real(c->probability) : json_null());
 }
 
 static void say_choice(tarry__session_lines *l, const char *id,
@@ -296,6 +297,8 @@ static void choose_count(tarry__session_lines *l, const char *text, int64_t now)
     if (tarry__base_parse_count(text, &count) && count >= 1 &&
         count <= MOST_CHOICES)
         choose_many(l, count, now);
+    else if (strcmp(text, "--id") == 0)
+        refuse(l, "choose --id needs an id");
     else
         refuse(l, "not a number of choices from 1 to %d: '%s'", MOST_CHOICES,
                tarry__arms_show(text, text + strlen(text)).text);

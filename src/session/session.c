@@ -227,6 +227,7 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
         status = load_arms(s, s->policy == NULL, error);
     if (status == TARRY_OK)
         status = load_pauses(s, error);
+    s->has_own_ids = tarry__store_has_own_ids(s->store, s->experiment);
     const uint64_t seq =
         s->snapshot_seq > 0 ? s->snapshot_seq : s->made->n_arms;
     if (status == TARRY_OK)

@@ -63,6 +63,14 @@ uint64_t tarry__store_event_digest(uint64_t sum, const tarry__store_event *e,
     return sum;
 }
 
+void tarry__store_head_pass(tarry__store_head *h, const tarry__store_event *e)
+{
+    h->events++;
+    h->sum = tarry__store_event_digest(h->sum, e, h->made.dim);
+    if (e->kind == TARRY__STORE_CHOOSE && e->text != NULL)
+        h->has_own_ids = true;
+}
+
 /* ---- the list -------------------------------------------------------------*/
 
 /* Copies the four texts one after another, into one block. */

@@ -9,6 +9,7 @@
 typedef struct {
     tarry__store_experiment made; /* its texts are owned */
     uint64_t events, sum;         /* how many, and the digest after the last */
+    bool has_own_ids;             /* some of its choices have ids of users */
     _Atomic uint64_t epoch;       /* of its ownership; 0: not owned */
 } tarry__store_head;
 
@@ -29,6 +30,10 @@ uint64_t tarry__store_experiment_digest(const tarry__store_experiment *e);
 uint64_t tarry__store_event_digest(uint64_t sum,
                                    const tarry__store_event *event,
                                    uint64_t dim);
+
+/* Moves an experiment's head past an event. */
+void tarry__store_head_pass(tarry__store_head *h,
+                            const tarry__store_event *event);
 
 typedef struct {
     /* Opens and verifies; fills the list of experiments, which stays where it

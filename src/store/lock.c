@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
 
@@ -84,15 +85,26 @@ static tarry_status in_use(int fd, const char *path, tarry_error *error)
                             "%s: in use by another process", path);
 }
 
+/* Another process may have removed what it had made. */
+static bool is_gone(int fd)
+{
+    struct stat file;
+    return fstat(fd, &file) == 0 && file.st_nlink == 0;
+}
+
 static tarry_status take(tarry__lock *lock, const char *path,
                          tarry_error *error)
 {
     content c = {0};
-    if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0)
+    if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0) {
+        lock->is_new = false; /* the other's, by now */
         return errno == EWOULDBLOCK
                    ? in_use(lock->fd, path, error)
                    : tarry__base_fail(error, TARRY_IO_ERROR, "%s-lock: %s",
                                       path, strerror(errno));
+    }
+    if (is_gone(lock->fd))
+        return in_use(lock->fd, path, error);
     const finding what = read_content(lock->fd, &c);
     if (what == DAMAGED)
         return tarry__base_fail(
@@ -111,24 +123,30 @@ static tarry_status take(tarry__lock *lock, const char *path,
     return TARRY_OK;
 }
 
+static void open_file(tarry__lock *lock)
+{
+    const int flags = O_RDWR | O_CLOEXEC;
+    lock->fd =
+        TEMP_FAILURE_RETRY(open(lock->name, flags | O_CREAT | O_EXCL, 0666));
+    lock->is_new = lock->fd >= 0;
+    if (lock->fd < 0 && errno == EEXIST)
+        lock->fd = TEMP_FAILURE_RETRY(open(lock->name, flags));
+}
+
 tarry_status tarry__lock_take(tarry__lock *lock, const char *path,
                               tarry_error *error)
 {
     const size_t length = strlen(path);
-    char *name = tarry__base_alloc(length + 6, 1);
-    *lock = (tarry__lock){.fd = -1};
-    if (name == NULL)
+    *lock = (tarry__lock){.fd = -1, .name = tarry__base_alloc(length + 6, 1)};
+    if (lock->name == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    memcpy(name, path, length);
-    memcpy(name + length, "-lock", 6);
-    lock->fd =
-        TEMP_FAILURE_RETRY(open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    const int code = errno;
-    tarry__base_free(name);
-    if (lock->fd < 0)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s-lock: %s", path,
-                                strerror(code));
-    const tarry_status status = take(lock, path, error);
+    memcpy(lock->name, path, length);
+    memcpy(lock->name + length, "-lock", 6);
+    open_file(lock);
+    const tarry_status status =
+        lock->fd >= 0 ? take(lock, path, error)
+                      : tarry__base_fail(error, TARRY_IO_ERROR, "%s-lock: %s",
+                                         path, strerror(errno));
     if (status != TARRY_OK)
         tarry__lock_give(lock);
     return status;
@@ -145,7 +163,10 @@ void tarry__lock_note(tarry__lock *lock, uint64_t events, uint64_t sum)
 
 void tarry__lock_give(tarry__lock *lock)
 {
+    if (lock->is_new && !lock->is_known)
+        unlink(lock->name); /* it has never told, and its store was refused */
     if (lock->fd >= 0)
         close(lock->fd); /* ends the lock too */
-    lock->fd = -1;
+    tarry__base_free(lock->name);
+    *lock = (tarry__lock){.fd = -1};
 }

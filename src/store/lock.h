@@ -3,7 +3,8 @@
  * Beside a store FILE lies FILE-lock, locked by the process that uses the store
  * and holding its number, how many events are committed, and their digest.  It
  * is rewritten after each commit, without a flush: what it tells is a lower
- * bound.  A store that has fewer events has lost some. */
+ * bound.  A store that has fewer events has lost some.  A lock file that is
+ * made for a store that is then refused goes again. */
 #ifndef TARRY_STORE_LOCK_H
 #define TARRY_STORE_LOCK_H
 
@@ -13,7 +14,9 @@
 
 typedef struct {
     int fd;
-    bool is_known;        /* there was a lock file, and it told: */
+    char *name;           /* of the file */
+    bool is_new;          /* there was no lock file */
+    bool is_known;        /* there was one, and it told: */
     uint64_t events, sum; /* as of the last commit it knows of */
 } tarry__lock;
 

@@ -36,8 +36,7 @@ static tarry_status check_event(void *context, const tarry__store_event *e,
     if (e->seq != h->events + 1)
         return damaged(c->store, c->number, "there is no event", h->events + 1,
                        c->error);
-    h->events++;
-    h->sum = tarry__store_event_digest(h->sum, e, h->made.dim);
+    tarry__store_head_pass(h, e);
     return h->sum == sum
                ? TARRY_OK
                : damaged(c->store, c->number, "the digest is wrong at event",

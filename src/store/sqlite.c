@@ -199,7 +199,7 @@ static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
     if (status == TARRY_OK)
         status = tarry__sqlite_check_header(s, error);
     if (status == TARRY_OK)
-        status = tarry__wal_check(s->path, error);
+        status = tarry__wal_check(s->path, !s->lock.is_new, error);
     if (status == TARRY_OK)
         status = connect(s, error);
     if (status == TARRY_OK)

@@ -159,8 +159,7 @@ static tarry_status check_event(tarry__sqlite *s, uint64_t number,
 {
     if (row->event.seq != h->events + 1)
         return damaged(s, number, "there is no event", h->events + 1, error);
-    h->events++;
-    h->sum = tarry__store_event_digest(h->sum, &row->event, h->made.dim);
+    tarry__store_head_pass(h, &row->event);
     return h->sum == row->sum
                ? TARRY_OK
                : damaged(s, number, "the digest is wrong at event", h->events,

@@ -123,8 +123,8 @@ static void number_events(tarry__store *s, const tarry__store_batch *b,
 {
     tarry__store_head *h = s->heads.head[b->experiment - 1];
     for (size_t i = 0; i < b->count; i++) {
-        b->events[i].seq = ++h->events;
-        h->sum = tarry__store_event_digest(h->sum, &b->events[i], h->made.dim);
+        b->events[i].seq = h->events + 1;
+        tarry__store_head_pass(h, &b->events[i]);
         sums[i] = h->sum;
     }
 }
@@ -267,6 +267,14 @@ uint64_t tarry__store_events(tarry__store *s, uint64_t number, uint64_t *sum)
         *sum = h->sum;
     pthread_mutex_unlock(&s->lock);
     return events;
+}
+
+bool tarry__store_has_own_ids(tarry__store *s, uint64_t number)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool has = s->heads.head[number - 1]->has_own_ids;
+    pthread_mutex_unlock(&s->lock);
+    return has;
 }
 
 void tarry__store_reserve(tarry__store *s)

@@ -137,6 +137,9 @@ uint64_t tarry__store_find(tarry__store *store, const char *name);
 uint64_t tarry__store_events(tarry__store *store, uint64_t number,
                              uint64_t *sum);
 
+/* Whether users gave ids to some of its choices. */
+bool tarry__store_has_own_ids(tarry__store *store, uint64_t number);
+
 /* ---- events ---------------------------------------------------------------*/
 
 typedef struct {

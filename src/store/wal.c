@@ -9,7 +9,8 @@
  *
  * A transaction is on the disk before the next one is written.  So a crash can
  * tear the last transaction only, in any of its frames, and a bad frame is
- * damage if frames of the same salts lie behind the end of its transaction. */
+ * damage if frames of the same salts lie behind the end of its transaction.
+ * Salts: with each log the first is one more, and the second drawn anew. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/wal.h"
 
@@ -66,6 +67,14 @@ static bool has_salts(const wal *w)
            big_endian(w->bytes + 12) == w->salt[1];
 }
 
+/* A frame of this log, even if one of its salts is damaged: those of an older
+ * log have others, both of them. */
+static bool has_a_salt(const wal *w)
+{
+    return big_endian(w->bytes + 8) == w->salt[0] ||
+           big_endian(w->bytes + 12) == w->salt[1];
+}
+
 static bool ends_transaction(const wal *w)
 {
     return big_endian(w->bytes + 4) != 0;
@@ -114,13 +123,30 @@ static bool is_sound(wal *w)
            is_sum(w, w->bytes + 16);
 }
 
-static tarry_status check_frames(wal *w, tarry_error *error)
+/* From the bad frame on there may be none of this log. */
+static tarry_status refuse_torn(wal *w, bool there, uint64_t bad,
+                                tarry_error *error)
+{
+    while (there && !has_a_salt(w))
+        there = read_frame(w);
+    return !there ? TARRY_OK
+                  : tarry__base_fail(
+                        error, TARRY_BAD_STATE,
+                        "%s-wal: damaged in frame %ju, or torn by a crash; "
+                        "there is no %s-lock that would tell (an empty one "
+                        "says: torn)",
+                        w->path, (uintmax_t)bad, w->path);
+}
+
+static tarry_status check_frames(wal *w, bool may_be_torn, tarry_error *error)
 {
     uint64_t count = 0, bad;
     bool there;
     while ((there = read_frame(w)) && is_sound(w))
         count++;
     bad = count + 1;
+    if (!may_be_torn)
+        return refuse_torn(w, there, bad, error);
     /* to the end of the transaction in which it lies */
     while (there && !(has_salts(w) && ends_transaction(w)))
         there = read_frame(w);
@@ -133,19 +159,20 @@ static tarry_status check_frames(wal *w, tarry_error *error)
     return TARRY_OK;
 }
 
-static tarry_status check_open(wal *w, tarry_error *error)
+static tarry_status check_open(wal *w, bool may_be_torn, tarry_error *error)
 {
     bool is_empty;
     tarry_status status = read_header(w, &is_empty, error);
     if (status == TARRY_OK && !is_empty)
-        status = check_frames(w, error);
+        status = check_frames(w, may_be_torn, error);
     if (status == TARRY_OK && ferror(w->file))
         status = tarry__base_fail(error, TARRY_IO_ERROR, "%s-wal: %s", w->path,
                                   strerror(errno));
     return status;
 }
 
-tarry_status tarry__wal_check(const char *path, tarry_error *error)
+tarry_status tarry__wal_check(const char *path, bool may_be_torn,
+                              tarry_error *error)
 {
     const size_t length = strlen(path);
     wal *w = tarry__base_zalloc(1, sizeof *w);
@@ -157,7 +184,7 @@ tarry_status tarry__wal_check(const char *path, tarry_error *error)
         w->path = path;
         w->file = fopen(name, "rb");
         if (w->file != NULL)
-            status = check_open(w, error);
+            status = check_open(w, may_be_torn, error);
         else if (errno != ENOENT)
             status = tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", name,
                                       strerror(errno));

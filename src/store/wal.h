@@ -6,11 +6,14 @@
 #ifndef TARRY_STORE_WAL_H
 #define TARRY_STORE_WAL_H
 
+#include <stdbool.h>
 #include "tarry/status.h"
 
 /* Looks at the log of the database `path`.  TARRY_OK: whole, torn in its last
- * transaction, or not there.  TARRY_BAD_STATE: damaged, `error` names the
- * frame.  TARRY_IO_ERROR. */
-tarry_status tarry__wal_check(const char *path, tarry_error *error);
+ * transaction (if that `may_be_torn`: else nobody could tell a crash from
+ * damage), or not there.  TARRY_BAD_STATE: damaged, `error` names the frame.
+ * TARRY_IO_ERROR. */
+tarry_status tarry__wal_check(const char *path, bool may_be_torn,
+                              tarry_error *error);
 
 #endif

@@ -102,10 +102,26 @@ class GoodLines(PipeTest):
         self.assertEqual(pipe.one("choose --id user-1/2"), first)
         self.assertEqual(pipe.status()["round"], 4)
         self.assertEqual(pipe.ask(["observe user-1/2 0.5",
-                                   "observe user-1/2 0.5", "observe 1 0.5"]),
-                         ["ok", "duplicate", "duplicate"])
+                                   "observe user-1/2 0.5"]),
+                         ["ok", "duplicate"])
         self.assertRegex(pipe.one("observe user-1/2 0.25"), "^error .*already")
         self.assertEqual(pipe.one("choose --id user-1/2"), first)
+
+    def test_a_choice_has_one_id(self):
+        """The number of its round, which nobody was given, is none."""
+        store = ["--store", self.folder.path("store.db")]
+        pipe = self.start(*store, policy="uniform")
+        pipe.send(b"choose\nchoose --id mine\nobserve 2 0.5\n")
+        self.assertEqual([pipe.answer().split()[0] for _ in range(3)],
+                         ["1", "mine", "error"])
+        for _ in range(2):
+            for line in "observe 2 0.5", "cancel 2", "expire 2":
+                self.assertEqual(pipe.one(line),
+                                 "error no choice has this id: '2'")
+            pipe.end()
+            pipe = self.start(*store, policy="uniform")
+        self.assertEqual(pipe.ask(["observe mine 0.5", "observe 1 0.5"]),
+                         ["ok", "ok"])
 
     def test_pending_lists_the_oldest_first(self):
         pipe = self.start()
@@ -142,6 +158,8 @@ class GoodLines(PipeTest):
                          [("x", 3), ("3", 2)])
         self.assertEqual(list(ask("nonsense \x1b[2J \"")), ["error"])
         self.assertEqual(ask("status")["round"], 5)
+        pipe = self.start("--json", "--no-probability", policy="uniform")
+        self.assertIsNone(ask("choose")["probability"])
 
     def test_answers_speak_names_unless_told_not_to(self):
         path = self.folder.path("named.csv")

@@ -497,10 +497,10 @@ class Flips(StoreTest):
             return None
         return out
 
-    def flip_all(self, ends):
+    def flip_all(self, ends, kept=("", "-wal", "-lock", "-shm")):
         """Flips bits of the store's files and puts them back."""
         files = {}
-        for end in ("", "-wal", "-lock", "-shm"):
+        for end in kept:
             if os.path.exists(self.store + end):
                 with open(self.store + end, "rb") as file:
                     files[end] = file.read()
@@ -542,6 +542,26 @@ class Flips(StoreTest):
         self.prepare().kill()
         self.assertGreater(self.flip_all(["-wal", "-wal", "", "-lock"]),
                            FLIPS // 3)
+
+    def test_in_a_copy_without_the_lock_file(self):
+        """Where nobody knows how much was committed, nothing may be torn."""
+        self.prepare().kill()
+        self.assertGreater(self.flip_all(["-wal", "-wal", ""], ("", "-wal")),
+                           FLIPS // 3)
+
+    def test_a_torn_end_needs_a_lock_file(self):
+        self.prepare().kill()
+        os.remove(self.store + "-lock")
+        with open(self.store + "-wal", "r+b") as file:
+            file.seek(-2000, os.SEEK_END)  # in the last commit
+            file.write(bytes(100))
+        for _ in range(2):
+            self.refused("pipe", "--store", self.store, naming="no " +
+                         os.path.realpath(self.store) + "-lock")
+            self.assertFalse(os.path.exists(self.store + "-lock"))
+        with open(self.store + "-lock", "wb"):  # it was a crash
+            pass
+        self.assertEqual(run("store", "check", self.store)[0], 0)
 
 
 if __name__ == "__main__":
