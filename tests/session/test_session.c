@@ -119,11 +119,11 @@ static void a_group_knows_its_own_lines(void **state)
     assert_string_equal(
         ask(l,
             "choose --id a\nchoose --id a\nobserve a 0.5\nobserve a 0.5\n"
-            "observe 1 0.25\nchoose\ncancel 2\ncancel 2\nwithdraw  light "
+            "observe a 0.25\nchoose\ncancel 2\ncancel 2\nwithdraw  light "
             "green \nwithdraw light green\n",
             10),
         "a red\na red\nok\nduplicate\nerror this round has been reported "
-        "already: '1'\n2 red\nok\nerror this round has been "
+        "already: 'a'\n2 red\nok\nerror this round has been "
         "reported or cancelled already: '2'\nok\nerror no such arm is "
         "available: 'light green'\n");
     tarry__session_lines_free(l);
