@@ -80,6 +80,7 @@ static void refuse(tarry__http_connection *c, int status, const char *code,
     tarry__service_refuse(c->server->service, status, code, detail, &c->answer);
     c->closes = true;
     c->is_streaming = false;
+    c->begun = c->since;
     start_writing(c);
 }
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
+#include "base/base.h"
 #include "base/writer.h"
 #include "http/connection.h"
 #include "session/session.h"
@@ -176,7 +177,7 @@ void tarry__http_log_request(const tarry__http_connection *c)
     tarry__writer_put(&line, ",\"route\":");
     tarry__writer_quote(&line, c->route != NULL ? c->route : "");
     tarry__writer_print(&line, ",\"status\":%d,\"seconds\":%.6f}\n", status,
-                        s->now - c->begun);
+                        tarry__base_seconds() - c->begun);
     if (!line.failed)
         fwrite(line.bytes, 1, line.size, stderr);
     tarry__writer_clear(&line);

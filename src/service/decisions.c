@@ -11,11 +11,10 @@ static tarry__service_experiment *enter_named(tarry__service_call *c)
 {
     tarry_error error = {""};
     tarry_status status;
-    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    tarry__service_experiment *e = tarry__service_named(c);
     if (e == NULL)
-        tarry__service_say_problem(c, 404, "unknown_experiment",
-                                   "no experiment has this name");
-    else if (!tarry__service_enter(c->service, e))
+        return NULL;
+    if (!tarry__service_enter(c->service, e))
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
     else if ((status = tarry__service_hold(c, e, &error)) != TARRY_OK)
         tarry__service_say_refusal(c, status, &error);
@@ -274,7 +273,7 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
         digits[strspn(digits, "0123456789")] == '\0') {
         memcpy(prefix, id, length);
         prefix[length] = '\0';
-        e = tarry__service_find_prefix(s, prefix);
+        *status = tarry__service_find_prefix(s, prefix, &e, error);
     } else if (strlen(id) <= TARRY__SESSION_MOST_ID) {
         *status = owner_of(s, id, &owner, error);
         if (*status == TARRY_OK && owner != 0)

@@ -293,18 +293,14 @@ void tarry__service_list_experiments(tarry__service_call *c)
 
 void tarry__service_show_experiment(tarry__service_call *c)
 {
-    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    tarry__service_experiment *e = tarry__service_named(c);
     tarry_error error = {""};
-    tarry_status status = TARRY_OK;
-    if (e != NULL) {
-        pthread_mutex_lock(&e->lock);
-        status = tarry__service_hold(c, e, &error);
-        pthread_mutex_unlock(&e->lock);
-    }
     if (e == NULL)
-        tarry__service_say_problem(c, 404, "unknown_experiment",
-                                   "no experiment has this name");
-    else if (status != TARRY_OK)
+        return;
+    pthread_mutex_lock(&e->lock);
+    const tarry_status status = tarry__service_hold(c, e, &error);
+    pthread_mutex_unlock(&e->lock);
+    if (status != TARRY_OK)
         tarry__service_say_refusal(c, status, &error);
     else
         tarry__service_say_json(c, 200, shown(e, true));
@@ -337,15 +333,22 @@ static void create(plan *p)
     if (location != NULL)
         snprintf(location, room, "/v1/experiments/%s", p->e.name);
     p->call->answer.location = location;
-    tarry__service_say_json(p->call, 201,
-                            shown(tarry__service_find(s, p->e.name), false));
+    tarry__service_experiment *e;
+    tarry__service_find(s, p->e.name, &e, NULL); /* in the table by now */
+    tarry__service_say_json(p->call, 201, shown(e, false));
 }
 
 static void create_if_free(plan *p)
 {
     tarry__service *s = p->call->service;
+    tarry__service_experiment *other;
+    tarry_error error = {""};
     pthread_mutex_lock(&s->creating);
-    if (tarry__service_find(s, p->e.name) != NULL)
+    const tarry_status status =
+        tarry__service_find(s, p->e.name, &other, &error);
+    if (status != TARRY_OK)
+        tarry__service_say_refusal(p->call, status, &error);
+    else if (other != NULL)
         tarry__service_say_problem(p->call, 409, "exists",
                                    "an experiment has this name");
     else if (tarry__store_count(s->store) >= s->limits.most_experiments)

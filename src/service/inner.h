@@ -177,11 +177,17 @@ struct tarry__service {
     size_t looked_at; /* the experiment that is looked at next */
 };
 
-/* An experiment by its name or by the prefix of an id; NULL: none. */
-tarry__service_experiment *tarry__service_find(tarry__service *service,
-                                               const char *name);
-tarry__service_experiment *tarry__service_find_prefix(tarry__service *service,
-                                                      const char *prefix);
+/* An experiment by its name or by the prefix of an id; NULL: none.  Where
+ * others may have added one and the store cannot tell: TARRY_IO_ERROR. */
+tarry_status tarry__service_find(tarry__service *service, const char *name,
+                                 tarry__service_experiment **out,
+                                 tarry_error *error);
+tarry_status tarry__service_find_prefix(tarry__service *service,
+                                        const char *prefix,
+                                        tarry__service_experiment **out,
+                                        tarry_error *error);
+/* The one that a path names; NULL: a problem has been said. */
+tarry__service_experiment *tarry__service_named(tarry__service_call *call);
 /* Number i from 0, or NULL. */
 tarry__service_experiment *tarry__service_at(tarry__service *service, size_t i);
 
@@ -203,7 +209,8 @@ tarry_status tarry__service_hold(tarry__service_call *call,
 void tarry__service_say_elsewhere(tarry__service_call *call);
 
 /* Finds experiments that others have added. */
-void tarry__service_look_for_new(tarry__service *service);
+tarry_status tarry__service_look_for_new(tarry__service *service,
+                                         tarry_error *error);
 
 /* A thread that does, if there are others; 0, or the system's error. */
 int tarry__service_start_watching(tarry__service *service);

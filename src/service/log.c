@@ -178,28 +178,23 @@ void tarry__service_log_part(tarry__service_call *c)
 
 void tarry__service_log(tarry__service_call *c)
 {
-    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
+    tarry__service_experiment *e = tarry__service_named(c);
     tarry_error error = {""};
-    tarry_status status = TARRY_OK;
-    if (e != NULL) {
-        pthread_mutex_lock(&e->lock);
-        status = tarry__service_hold(c, e, &error);
-        pthread_mutex_unlock(&e->lock);
-    }
+    if (e == NULL)
+        return;
+    pthread_mutex_lock(&e->lock);
+    const tarry_status status = tarry__service_hold(c, e, &error);
+    pthread_mutex_unlock(&e->lock);
     if (status != TARRY_OK) {
         tarry__service_say_refusal(c, status, &error);
         return;
     }
-    tarry__service_stream *stream =
-        e != NULL ? tarry__base_zalloc(1, sizeof *stream) : NULL;
-    if (stream != NULL) {
-        stream->experiment = e;
-        stream->last = tarry__store_events(c->service->store, e->number, NULL);
-        say_part(c, stream);
-    } else if (e == NULL) {
-        tarry__service_say_problem(c, 404, "unknown_experiment",
-                                   "no experiment has this name");
-    } else {
+    tarry__service_stream *stream = tarry__base_zalloc(1, sizeof *stream);
+    if (stream == NULL) {
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+        return;
     }
+    stream->experiment = e;
+    stream->last = tarry__store_events(c->service->store, e->number, NULL);
+    say_part(c, stream);
 }

@@ -101,12 +101,9 @@ static void answer(tarry__service_call *c, tarry__service_experiment *e)
 
 void tarry__service_overview(tarry__service_call *c)
 {
-    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
-    if (e == NULL) {
-        tarry__service_say_problem(c, 404, "unknown_experiment",
-                                   "no experiment has this name");
+    tarry__service_experiment *e = tarry__service_named(c);
+    if (e == NULL)
         return;
-    }
     tarry_error error = {""};
     pthread_mutex_lock(&e->lock);
     const tarry_status status = tarry__service_hold(c, e, &error);

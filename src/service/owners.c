@@ -69,21 +69,18 @@ void tarry__service_say_elsewhere(tarry__service_call *c)
 
 /* ---- what others do -------------------------------------------------------*/
 
-void tarry__service_look_for_new(tarry__service *s)
+tarry_status tarry__service_look_for_new(tarry__service *s, tarry_error *error)
 {
-    if (!tarry__store_is_shared(s->store))
-        return;
-    if (tarry__store_refresh(s->store, NULL) == TARRY_OK)
-        tarry__service_meet(s, NULL);
-    else
-        s->is_failing = true;
+    const tarry_status status = tarry__store_refresh(s->store, error);
+    s->is_failing |= status != TARRY_OK;
+    return status == TARRY_OK ? tarry__service_meet(s, error) : status;
 }
 
 static void look_around(tarry__service *s)
 {
     tarry__service_experiment *e;
     char owner[TARRY__STORE_OWNER_ROOM];
-    tarry__service_look_for_new(s);
+    tarry__service_look_for_new(s, NULL);
     for (size_t i = 0; (e = tarry__service_at(s, i)) != NULL; i++) {
         pthread_mutex_lock(&e->lock);
         const tarry_status status = take_over(s, e, owner, NULL);

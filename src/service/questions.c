@@ -6,20 +6,12 @@
 
 enum { MOST_LISTED = 10000, LISTED = 1000 };
 
-static tarry__service_experiment *named(tarry__service_call *c)
-{
-    tarry__service_experiment *e = tarry__service_find(c->service, c->name[0]);
-    if (e == NULL)
-        tarry__service_say_problem(c, 404, "unknown_experiment",
-                                   "no experiment has this name");
-    return e;
-}
-
-/* The same with its lock, if it is of this process. */
+/* The experiment that a path names, with its lock, if it is of this process;
+ * NULL: a problem has been said. */
 static tarry__service_experiment *lock_named(tarry__service_call *c)
 {
     tarry_error error = {""};
-    tarry__service_experiment *e = named(c);
+    tarry__service_experiment *e = tarry__service_named(c);
     if (e == NULL)
         return NULL;
     pthread_mutex_lock(&e->lock);
@@ -97,7 +89,7 @@ static json_t *list_waiting(tarry__session *s, tarry_pending *room, size_t most)
 void tarry__service_pending(tarry__service_call *c)
 {
     uint64_t most;
-    if (named(c) == NULL)
+    if (tarry__service_named(c) == NULL)
         return;
     if (!read_limit(c->request.query, &most)) {
         tarry__service_say_problem(c, 422, "invalid",

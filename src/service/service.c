@@ -49,25 +49,44 @@ find_in(tarry__service *s, const tarry__texts *texts, const char *text)
     return e;
 }
 
-tarry__service_experiment *tarry__service_find(tarry__service *s,
-                                               const char *name)
+/* What is not there may have been added by others a moment ago. */
+static tarry_status find(tarry__service *s, const tarry__texts *texts,
+                         const char *text, tarry__service_experiment **out,
+                         tarry_error *error)
 {
-    tarry__service_experiment *e = find_in(s, &s->by_name, name);
-    if (e == NULL && tarry__store_is_shared(s->store)) {
-        tarry__service_look_for_new(s);
-        e = find_in(s, &s->by_name, name);
-    }
-    return e;
+    *out = find_in(s, texts, text);
+    if (*out != NULL || !tarry__store_is_shared(s->store))
+        return TARRY_OK;
+    const tarry_status status = tarry__service_look_for_new(s, error);
+    *out = find_in(s, texts, text);
+    return *out != NULL ? TARRY_OK : status;
 }
 
-tarry__service_experiment *tarry__service_find_prefix(tarry__service *s,
-                                                      const char *prefix)
+tarry_status tarry__service_find(tarry__service *s, const char *name,
+                                 tarry__service_experiment **out,
+                                 tarry_error *error)
 {
-    tarry__service_experiment *e = find_in(s, &s->by_prefix, prefix);
-    if (e == NULL && tarry__store_is_shared(s->store)) {
-        tarry__service_look_for_new(s);
-        e = find_in(s, &s->by_prefix, prefix);
-    }
+    return find(s, &s->by_name, name, out, error);
+}
+
+tarry_status tarry__service_find_prefix(tarry__service *s, const char *prefix,
+                                        tarry__service_experiment **out,
+                                        tarry_error *error)
+{
+    return find(s, &s->by_prefix, prefix, out, error);
+}
+
+tarry__service_experiment *tarry__service_named(tarry__service_call *c)
+{
+    tarry_error error = {""};
+    tarry__service_experiment *e;
+    const tarry_status status =
+        tarry__service_find(c->service, c->name[0], &e, &error);
+    if (status != TARRY_OK)
+        tarry__service_say_refusal(c, status, &error);
+    else if (e == NULL)
+        tarry__service_say_problem(c, 404, "unknown_experiment",
+                                   "no experiment has this name");
     return e;
 }
 

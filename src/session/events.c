@@ -56,16 +56,14 @@ static tarry_status check_own(const char *id, tarry_error *error)
 static tarry_status find_own(tarry__session *s, const char *id, uint64_t *round,
                              bool *elsewhere, tarry_error *error)
 {
-    uint64_t experiment;
+    uint64_t experiment, at;
     bool found;
     *round = 0;
     *elsewhere = false;
-    for (size_t i = s->n_staged; i-- > 0;)
-        if (s->staged[i].kind == TARRY__STORE_CHOOSE &&
-            s->staged[i].text != NULL && strcmp(s->staged[i].text, id) == 0) {
-            *round = s->staged[i].round;
-            return TARRY_OK;
-        }
+    if (tarry__texts_find(&s->own, id, &at)) {
+        *round = s->staged[at].round;
+        return TARRY_OK;
+    }
     const tarry_status status =
         tarry__store_look_id(s->store, id, &experiment, round, &found, error);
     *elsewhere = found && experiment != s->experiment;
@@ -165,17 +163,16 @@ static tarry_status repeat(tarry__session *s, uint64_t round,
 static tarry_status choose(tarry__session *s, const char *id, int64_t now,
                            tarry__session_choice_made *out, tarry_error *error)
 {
-    const size_t length = id != NULL ? strlen(id) + 1 : 0;
-    char *copy = id != NULL ? tarry__base_alloc(length, 1) : NULL;
-    if (id != NULL && copy == NULL)
+    const char *kept = NULL;
+    if (id != NULL &&
+        tarry__texts_add(&s->own, id, s->n_staged, &kept) != TARRY_OK)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    if (copy != NULL)
-        memcpy(copy, id, length);
     out->repeated = false;
     const tarry_status status =
         tarry_policy_choose(s->policy, &out->round, &out->arm);
     if (status != TARRY_OK) {
-        tarry__base_free(copy);
+        if (id != NULL)
+            tarry__texts_remove(&s->own, id);
         return tarry__base_fail(error, status, "%s", tarry_status_text(status));
     }
     if (s->is_silent)
@@ -188,7 +185,7 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
                                               .round = out->round,
                                               .arm = out->arm,
                                               .value = out->probability,
-                                              .text = copy},
+                                              .text = kept},
                          now);
     out->at = s->last_at;
     return TARRY_OK;

@@ -6,6 +6,7 @@
 #include "session/age.h"
 #include "session/names.h"
 #include "session/session.h"
+#include "store/texts.h"
 
 struct tarry__session {
     tarry__store *store;
@@ -18,6 +19,7 @@ struct tarry__session {
     tarry__names names;
     tarry__store_event *staged; /* their texts and features are owned */
     size_t n_staged, room;
+    tarry__texts own; /* texts of staged choices, and where they are staged */
     bool is_silent;   /* about the probability of choices */
     bool is_doubtful; /* a commit failed: probe the store before going on */
     bool is_paused;   /* no choices are made now */
@@ -57,7 +59,7 @@ tarry_status tarry__session_read(const char *path, void **bytes, size_t *size,
 tarry_status tarry__session_ready(tarry__session *s, tarry_error *error);
 
 /* Stages an event, after ready.  The session owns its text and features from
- * then on. */
+ * then on; the text of a choice is kept in s->own. */
 void tarry__session_stage(tarry__session *s, tarry__store_event event,
                           int64_t now);
 

@@ -415,10 +415,12 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
 static void drop_staged(tarry__session *s)
 {
     for (size_t i = 0; i < s->n_staged; i++) {
-        tarry__base_free((void *)s->staged[i].text);
+        if (s->staged[i].kind != TARRY__STORE_CHOOSE)
+            tarry__base_free((void *)s->staged[i].text);
         tarry__base_free((void *)s->staged[i].features);
     }
     s->n_staged = 0;
+    tarry__texts_clear(&s->own);
 }
 
 bool tarry__session_is_old(const tarry__session *s)

@@ -222,6 +222,98 @@ static void what_is_appended_comes_back(void **state)
         play(url);
 }
 
+/* ---- many events in one commit --------------------------------------------*/
+
+enum { N_MANY = 700 };
+
+static const char *own_id(size_t i)
+{
+    static char id[24];
+    snprintf(id, sizeof id, "own-%zu", i);
+    return id;
+}
+
+/* Runs of choices and of outcomes, of every length around the number of rows
+ * that a statement adds at once; every third choice has an id of its own. */
+static void fill_many(tarry__store_event *e, char (*ids)[24])
+{
+    uint64_t rounds = 0, seen = 0;
+    for (size_t i = 0, length = 1; i < N_MANY; length = length % 70 + 7)
+        for (size_t k = 0; k < 2 * length && i < N_MANY; k++, i++) {
+            const bool is_choice = k < length;
+            strcpy(ids[i], own_id(i));
+            e[i] = (tarry__store_event){
+                .kind = is_choice ? TARRY__STORE_CHOOSE : TARRY__STORE_OBSERVE,
+                .round = is_choice ? ++rounds : ++seen,
+                .arm = is_choice ? i % N_ARMS : 0,
+                .value = 0.5 - 0.001 * (double)i,
+                .at = (int64_t)i,
+                .text = is_choice && i % 3 == 0 ? ids[i] : NULL};
+        }
+}
+
+typedef struct {
+    const tarry__store_event *next;
+    uint64_t seq;
+} expected_many;
+
+static tarry_status compare_many(void *context, const tarry__store_event *e)
+{
+    expected_many *x = context;
+    const tarry__store_event *w = x->next++;
+    assert_int_equal(e->seq, ++x->seq);
+    assert_true(e->kind == w->kind && e->round == w->round && e->arm == w->arm);
+    assert_true(e->value == w->value && e->at == w->at);
+    assert_true((e->text == NULL) == (w->text == NULL));
+    assert_true(e->text == NULL || strcmp(e->text, w->text) == 0);
+    return TARRY_OK;
+}
+
+static void play_many(const char *url)
+{
+    static tarry__store_event many[N_MANY];
+    static char ids[N_MANY][24];
+    tarry__store *s = open_store(url);
+    const uint64_t one = add(s, "one");
+    fill_many(many, ids);
+    tarry__store_event spoilt[N_MANY];
+    memcpy(spoilt, many, sizeof spoilt);
+    const tarry__store_batch bad = {one, spoilt, N_MANY, 0};
+    size_t last = N_MANY - 1;
+    while (spoilt[last].text == NULL)
+        last--;
+    spoilt[last].text = own_id(0); /* given before */
+    if (strcmp(url, "memory:") != 0)
+        assert_int_not_equal(tarry__store_append(s, &bad, 1, NULL), TARRY_OK);
+    assert_int_equal(tarry__store_events(s, one, NULL), N_ARMS);
+    const tarry__store_batch good = {one, many, N_MANY, 0};
+    assert_int_equal(tarry__store_append(s, &good, 1, NULL), TARRY_OK);
+    for (int again = 0; again < 2; again++) {
+        expected_many x = {many, N_ARMS};
+        assert_int_equal(
+            tarry__store_scan(s, one, N_ARMS, compare_many, &x, NULL),
+            TARRY_OK);
+        assert_int_equal(x.next - many, N_MANY);
+        if (strcmp(url, "memory:") == 0)
+            break;
+        tarry__store_close(s);
+        s = open_store(url);
+    }
+    tarry__store_close(s);
+}
+
+static void many_at_once_come_back_in_order_or_not_at_all(void **state)
+{
+    (void)state;
+    make_folder();
+    play_many("memory:");
+    play_many(path);
+    remove_folder();
+    const char *url = shared_place();
+    if (url != NULL)
+        play_many(url);
+}
+
 static void snapshots_come_back_whole(void **state)
 {
     (void)state;
@@ -333,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_appended_comes_back),
+        cmocka_unit_test(many_at_once_come_back_in_order_or_not_at_all),
         cmocka_unit_test(snapshots_come_back_whole),
         cmocka_unit_test(a_batch_that_cannot_be_stored_leaves_nothing),
         cmocka_unit_test(a_password_is_not_shown),

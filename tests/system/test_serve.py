@@ -435,6 +435,28 @@ class Contract(ServeTest):
         made = self.call("GET", "/healthz", headers=['X-Request-Id: a"b'])
         self.assertRegex(made.headers["x-request-id"], "^[0-9a-f]{16}$")
 
+    def test_the_log_has_a_line_per_request(self):
+        self.server.stop()
+        server = self.open("--log", "requests")
+        good = server.call("POST", "/v1/experiments/colours/decisions", {})
+        with server.talk() as talk:
+            talk.send(b"GET / HTTP/2.0\r\nHost: x\r\n\r\n")
+            bad = talk.read()
+        server.stop()
+        lines = [json.loads(line) for line in server.said().splitlines()]
+        lines = {line.get("request_id"): line for line in lines}
+        for answer, level, route in (
+                (good, "info", "/v1/experiments/{name}/decisions"),
+                (bad, "error", "")):
+            line = lines[answer.headers["x-request-id"]]
+            self.assertEqual(set(line), {
+                "time", "level", "request_id", "method", "route", "status",
+                "seconds"})
+            self.assertEqual((line["level"], line["route"], line["status"]),
+                             (level, route, answer.status))
+            self.assertGreater(line["seconds"], 0)
+            self.assertLess(line["seconds"], 60)
+
     def test_pages_of_others_may_not_change_anything(self):
         path = "/v1/experiments/colours/decisions"
         for header in ("Origin: http://evil.example",

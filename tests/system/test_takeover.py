@@ -417,6 +417,22 @@ class Load(TakeoverTest):
         self.assertEqual(self.create(self.processes[0])[0], 201)
         self.check(self.run_clients(disturb))
 
+    def test_what_may_be_there_is_not_denied_while_the_server_is_away(self):
+        process = self.start()
+        asked = [("POST", "/v1/experiments/new/decisions", {}),
+                 ("GET", "/v1/experiments/new/status"),
+                 ("GET", "/v1/experiments/new/log"),
+                 ("POST", "/v1/feedback", {"id": "new:1", "loss": 0}),
+                 ("POST", "/v1/feedback", [{"id": "new:1", "loss": 0}]),
+                 ("POST", "/v1/decisions/new:1/cancel", {})]
+        server.stop()
+        for what in asked:
+            self.assertEqual(process.ask(*what)[0], 503, what)
+        server.start()
+        self.wait_for(process, 200)
+        self.assertEqual([process.ask(*what)[0] for what in asked],
+                         [404, 404, 404, 404, 200, 404])
+
 
 if __name__ == "__main__":
     unittest.main()
