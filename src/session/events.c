@@ -179,7 +179,7 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
         out->probability = 0;
     else if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
         out->probability = 1; /* chance has no part after the horizon */
-    s->has_own_ids = s->has_own_ids || copy != NULL;
+    s->has_own_ids = s->has_own_ids || id != NULL;
     tarry__session_stage(s,
                          (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
                                               .round = out->round,
