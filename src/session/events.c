@@ -77,6 +77,9 @@ static const tarry__store_event *find_staged(const tarry__session *s,
                                              tarry__store_event_kind kind,
                                              uint64_t round)
 {
+    if (kind == TARRY__STORE_CHOOSE &&
+        (s->first_staged == 0 || round < s->first_staged))
+        return NULL; /* most outcomes are of rounds long stored */
     for (size_t i = s->n_staged; i-- > 0;)
         if (s->staged[i].kind == kind && s->staged[i].round == round)
             return &s->staged[i];
@@ -180,6 +183,8 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
     else if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
         out->probability = 1; /* chance has no part after the horizon */
     s->has_own_ids = s->has_own_ids || id != NULL;
+    if (s->first_staged == 0)
+        s->first_staged = out->round;
     tarry__session_stage(s,
                          (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
                                               .round = out->round,
@@ -226,6 +231,9 @@ static tarry_status compare(tarry__session *s, uint64_t round, double loss,
 {
     tarry__store_event e;
     bool found;
+    if (!(loss >= s->made->low && loss <= s->made->high))
+        return tarry__base_fail(error, TARRY_BAD_LOSS, "%s",
+                                tarry_status_text(TARRY_BAD_LOSS));
     tarry_status status =
         look(s, TARRY__STORE_OBSERVE, round, &e, NULL, &found, error);
     if (status == TARRY_OK && found && e.value == loss) {

@@ -19,6 +19,7 @@ struct tarry__session {
     tarry__names names;
     tarry__store_event *staged; /* their texts and features are owned */
     size_t n_staged, room;
+    uint64_t first_staged; /* round of the first staged choice; 0: none */
     tarry__texts own; /* texts of staged choices, and where they are staged */
     bool is_silent;   /* about the probability of choices */
     bool is_doubtful; /* a commit failed: probe the store before going on */

@@ -420,6 +420,7 @@ static void drop_staged(tarry__session *s)
         tarry__base_free((void *)s->staged[i].features);
     }
     s->n_staged = 0;
+    s->first_staged = 0;
     tarry__texts_clear(&s->own);
 }
 

@@ -314,13 +314,13 @@ static void do_observe(experiment *e)
     const int was = is_known(e, round) ? m->fate[round] : UNKNOWN;
     if (was == UNKNOWN) {
         assert_int_equal(status, TARRY_UNKNOWN_ROUND);
+    } else if (loss > 1) {
+        assert_int_equal(status, TARRY_BAD_LOSS);
     } else if (was == REPORTED && m->loss[round] == loss) {
         assert_int_equal(status, TARRY_OK);
         assert_int_equal(result, TARRY__SESSION_DUPLICATE);
     } else if (was == REPORTED || was == CANCELLED) {
         assert_int_equal(status, TARRY_REPORTED_TWICE);
-    } else if (loss > 1) {
-        assert_int_equal(status, TARRY_BAD_LOSS);
     } else {
         assert_int_equal(status, TARRY_OK);
         assert_true(result == TARRY__SESSION_LATE || was != EXPIRED);

@@ -218,6 +218,9 @@ class Contract(ServeTest):
                     self.is_problem(self.feedback(text), 400, "bad_json")
         self.assertEqual(self.ok(self.call(
             "GET", "/v1/experiments/colours/status"))["pending"], 1)
+        self.ok(self.feedback({"id": id, "loss": 0.5}))
+        self.is_problem(self.feedback({"id": id, "loss": 0.25}), 409)
+        self.is_problem(self.feedback({"id": id, "loss": 2}), 422, "invalid")
 
     def test_rewards_where_they_belong(self):
         self.ok(self.server.create("up", objective="maximize", range=[0, 5]),
