@@ -33,7 +33,7 @@ typedef struct tarry__phased tarry__phased;
 /* What a phase says of its arms. */
 typedef struct {
     size_t n_kept;      /* arms that stay */
-    uint32_t *kept;     /* their numbers; room for all active arms */
+    uint32_t *kept;     /* numbers of the arms that stay; room for all active */
     size_t exploit;     /* the arm with the smallest estimate */
     double certificate; /* bound on the gap of `exploit` */
     bool settled;       /* no missing loss could still make a difference */
@@ -149,7 +149,7 @@ struct tarry__phased {
     size_t exploit;     /* the arm with the best certificate of a phase */
     double certificate; /* bound on the gap of `exploit` */
     tarry__guide guide; /* only in the company tarry__phased_guided */
-    tarry__phased_pace pace; /* likewise */
+    tarry__phased_pace pace; /* only in the company tarry__phased_guided */
 };
 
 /* ---- making plans ---------------------------------------------------------*/
@@ -293,5 +293,15 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
                            const tarry__policy_problem *problem,
                            tarry__archive *a);
 void tarry__phased_clear(void *state);
+
+/* What all records of this folder have in common. */
+#define TARRY__PHASED_SHARED                                                   \
+    .init = tarry__phased_init, .choose = tarry__phased_choose,                \
+    .observe = tarry__phased_observe, .is_late = tarry__phased_is_late,        \
+    .reserve = tarry__phased_reserve, .rearranged = tarry__phased_rearranged,  \
+    .probability = tarry__phased_probability, .cancel = tarry__phased_cancel,  \
+    .expire = tarry__phased_expire, .phase = tarry__phased_phase,              \
+    .status = tarry__phased_status, .archive = tarry__phased_archive,          \
+    .clear = tarry__phased_clear
 
 #endif

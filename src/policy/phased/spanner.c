@@ -301,14 +301,7 @@ static const tarry_setting settings[] = {
         .name = (title), .source = "after Zhang et al. 2025",                  \
         .any_delays = true, .summary = (told), .settings = settings,           \
         .rule = &(algorithm), .state_size = sizeof(tarry__phased),             \
-        .init = tarry__phased_init, .choose = tarry__phased_choose,            \
-        .observe = tarry__phased_observe, .is_late = tarry__phased_is_late,    \
-        .reserve = tarry__phased_reserve,                                      \
-        .rearranged = tarry__phased_rearranged,                                \
-        .probability = tarry__phased_probability,                              \
-        .cancel = tarry__phased_cancel, .expire = tarry__phased_expire,        \
-        .phase = tarry__phased_phase, .status = tarry__phased_status,          \
-        .archive = tarry__phased_archive, .clear = tarry__phased_clear,        \
+        TARRY__PHASED_SHARED,                                                  \
     }
 
 const tarry__policy_type tarry__phased_spanner =

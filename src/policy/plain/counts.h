@@ -113,4 +113,18 @@ void tarry__plain_elimination_archive(void *state,
                                       tarry__archive *a);
 void tarry__plain_elimination_clear(void *state);
 
+/* What records of successive elimination have in common. */
+#define TARRY__PLAIN_ELIMINATION                                               \
+    .plain = true, .settings = tarry__plain_elimination_settings,              \
+    .state_size = sizeof(tarry__counts),                                       \
+    .init = tarry__plain_elimination_init,                                     \
+    .choose = tarry__plain_elimination_choose,                                 \
+    .observe = tarry__plain_elimination_observe,                               \
+    .cancel = tarry__plain_elimination_cancel,                                 \
+    .status = tarry__plain_elimination_status,                                 \
+    .archive = tarry__plain_elimination_archive,                               \
+    .clear = tarry__plain_elimination_clear,                                   \
+    .reserve = tarry__plain_elimination_reserve,                               \
+    .rearranged = tarry__plain_elimination_rearranged
+
 #endif

@@ -41,17 +41,6 @@ const tarry__policy_type tarry__plain_opse = {
     .any_delays = true,
     .summary = "successive elimination with missing losses completed by -1 "
                "and +1; any delays",
-    .plain = true,
-    .settings = tarry__plain_elimination_settings,
     .rule = &rule,
-    .state_size = sizeof(tarry__counts),
-    .init = tarry__plain_elimination_init,
-    .choose = tarry__plain_elimination_choose,
-    .observe = tarry__plain_elimination_observe,
-    .cancel = tarry__plain_elimination_cancel,
-    .status = tarry__plain_elimination_status,
-    .archive = tarry__plain_elimination_archive,
-    .clear = tarry__plain_elimination_clear,
-    .reserve = tarry__plain_elimination_reserve,
-    .rearranged = tarry__plain_elimination_rearranged,
+    TARRY__PLAIN_ELIMINATION,
 };

@@ -36,17 +36,6 @@ const tarry__policy_type tarry__plain_se_delayed = {
     .source = "Lancewicki et al. 2021",
     .summary = "successive elimination on arrivals; delays that do not depend "
                "on losses",
-    .plain = true,
-    .settings = tarry__plain_elimination_settings,
     .rule = &rule,
-    .state_size = sizeof(tarry__counts),
-    .init = tarry__plain_elimination_init,
-    .choose = tarry__plain_elimination_choose,
-    .observe = tarry__plain_elimination_observe,
-    .cancel = tarry__plain_elimination_cancel,
-    .status = tarry__plain_elimination_status,
-    .archive = tarry__plain_elimination_archive,
-    .clear = tarry__plain_elimination_clear,
-    .reserve = tarry__plain_elimination_reserve,
-    .rearranged = tarry__plain_elimination_rearranged,
+    TARRY__PLAIN_ELIMINATION,
 };
