@@ -320,6 +320,26 @@ tarry_status tarry__file_check(const char *path, tarry_error *error)
     return status;
 }
 
+tarry_status tarry__file_put(const char *folder, const char *name,
+                             void (*write)(const void *context, FILE *file),
+                             const void *context, tarry_error *error)
+{
+    char path[4096];
+    tarry__file file;
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", folder,
+                                strerror(errno));
+    if (length < 0 || (size_t)length >= sizeof path)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: name too long",
+                                folder);
+    const tarry_status status = tarry__file_begin(&file, path, error);
+    if (status != TARRY_OK)
+        return status;
+    write(context, file.stream);
+    return tarry__file_end(&file, TARRY_OK, error);
+}
+
 /* fopen opens folders, and only reading fails. */
 FILE *tarry__file_open(const char *path)
 {

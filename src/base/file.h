@@ -35,6 +35,12 @@ tarry_status tarry__file_end(tarry__file *file, tarry_status status,
 tarry_status tarry__file_save(const char *path, const void *bytes, size_t size,
                               tarry_error *error);
 
+/* The file `name` in a folder, which is made if it is not there; `write` is
+ * given the context and where to write. */
+tarry_status tarry__file_put(const char *folder, const char *name,
+                             void (*write)(const void *context, FILE *file),
+                             const void *context, tarry_error *error);
+
 /* Opens a file to read; NULL with errno, EISDIR for a folder. */
 FILE *tarry__file_open(const char *path);
 

@@ -1,16 +1,12 @@
 /* export.c - a world as files that other programs read. */
-#define _POSIX_C_SOURCE 200809L
 #include "env/world.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include "base/base.h"
 #include "base/file.h"
 
-static void write_arms(const tarry__world *world, FILE *file)
+static void write_arms(const void *context, FILE *file)
 {
+    const tarry__world *world = context;
     const tarry__instance *a = &world->instance;
     for (size_t k = 0; k < a->n_arms; k++)
         for (size_t i = 0; i < a->dim; i++)
@@ -18,8 +14,9 @@ static void write_arms(const tarry__world *world, FILE *file)
                     i + 1 < a->dim ? ',' : '\n');
 }
 
-static void write_theta(const tarry__world *world, FILE *file)
+static void write_theta(const void *context, FILE *file)
 {
+    const tarry__world *world = context;
     for (size_t i = 0; i < world->instance.dim; i++)
         fprintf(file, "%.17g\n", world->instance.theta[i]);
 }
@@ -40,8 +37,9 @@ static void write_text(FILE *file, const char *key, const char *text)
     fprintf(file, "\",\n");
 }
 
-static void write_summary(const tarry__world *world, FILE *file)
+static void write_summary(const void *context, FILE *file)
 {
+    const tarry__world *world = context;
     const tarry__instance *a = &world->instance;
     fprintf(file, "{\n");
     write_text(file, "instance", world->instance_text);
@@ -58,33 +56,15 @@ static void write_summary(const tarry__world *world, FILE *file)
     fprintf(file, "]\n}\n");
 }
 
-static tarry_status write_file(const tarry__world *world, const char *folder,
-                               const char *name,
-                               void (*write)(const tarry__world *, FILE *),
-                               tarry_error *error)
-{
-    char path[4096];
-    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: name too long",
-                                folder);
-    tarry__file file;
-    const tarry_status status = tarry__file_begin(&file, path, error);
-    if (status != TARRY_OK)
-        return status;
-    write(world, file.stream);
-    return tarry__file_end(&file, TARRY_OK, error);
-}
-
 tarry_status tarry__world_export(const tarry__world *world, const char *folder,
                                  tarry_error *error)
 {
-    tarry_status status;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", folder,
-                                strerror(errno));
-    if ((status = write_file(world, folder, "arms.csv", write_arms, error)) ||
-        (status = write_file(world, folder, "theta.csv", write_theta, error)))
-        return status;
-    return write_file(world, folder, "world.json", write_summary, error);
+    tarry_status status =
+        tarry__file_put(folder, "arms.csv", write_arms, world, error);
+    if (status == TARRY_OK)
+        status =
+            tarry__file_put(folder, "theta.csv", write_theta, world, error);
+    return status == TARRY_OK ? tarry__file_put(folder, "world.json",
+                                                write_summary, world, error)
+                              : status;
 }

@@ -3,81 +3,28 @@
 
 #include <math.h>
 
-double tarry__results_regret(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return o->regret;
-}
+#define PICK(name, field)                                                      \
+    double tarry__results_##name(const tarry__sim_outcome *o, size_t i)        \
+    {                                                                          \
+        (void)i;                                                               \
+        return (double)o->field;                                               \
+    }
+PICK(regret, regret)
+PICK(phases, n_phases)
+PICK(active, active)
+PICK(best_kept, best_kept)
+PICK(sigma_mean, sigma_mean)
+PICK(sigma_max, sigma_max)
+PICK(sigma_final, sigma_final)
+PICK(used, used)
+PICK(late, late)
+PICK(ignored, ignored)
+PICK(lost, lost)
+PICK(seconds, seconds)
 
 double tarry__results_at_point(const tarry__sim_outcome *o, size_t i)
 {
     return o->curve[i];
-}
-
-double tarry__results_phases(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->n_phases;
-}
-
-double tarry__results_active(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->active;
-}
-
-double tarry__results_best_kept(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->best_kept;
-}
-
-double tarry__results_sigma_mean(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return o->sigma_mean;
-}
-
-double tarry__results_sigma_max(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->sigma_max;
-}
-
-double tarry__results_sigma_final(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->sigma_final;
-}
-
-static double seconds_of(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return o->seconds;
-}
-
-double tarry__results_used(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->used;
-}
-
-double tarry__results_late(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->late;
-}
-
-double tarry__results_ignored(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->ignored;
-}
-
-double tarry__results_lost(const tarry__sim_outcome *o, size_t i)
-{
-    (void)i;
-    return (double)o->lost;
 }
 
 tarry__experiment_summary
@@ -140,6 +87,7 @@ size_t tarry__results_best(const tarry__experiment_results *r, double *values)
 double tarry__results_speed(const tarry__experiment_results *r, size_t p,
                             double *values)
 {
-    const double seconds = tarry__results_mean(r, p, seconds_of, values);
+    const double seconds =
+        tarry__results_mean(r, p, tarry__results_seconds, values);
     return seconds > 0 ? (double)r->experiment->horizon / seconds : 0;
 }

@@ -14,7 +14,7 @@ tarry__experiment_pick tarry__results_regret, tarry__results_at_point,
     tarry__results_phases, tarry__results_active, tarry__results_best_kept,
     tarry__results_sigma_mean, tarry__results_sigma_max,
     tarry__results_sigma_final, tarry__results_used, tarry__results_late,
-    tarry__results_ignored, tarry__results_lost;
+    tarry__results_ignored, tarry__results_lost, tarry__results_seconds;
 
 /* Over the finished runs of policy p. */
 tarry__experiment_summary

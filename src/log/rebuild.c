@@ -1,11 +1,9 @@
 /* rebuild.c - see rebuild.h. */
 #include "log/rebuild.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "base/base.h"
 #include "base/file.h"
 #include "env/delay.h"
@@ -379,22 +377,25 @@ void tarry__rebuild_clear(tarry__rebuild_world *world)
 
 /* ---- files ----------------------------------------------------------------*/
 
-static void write_arms(const tarry__rebuild_world *o, FILE *file)
+static void write_arms(const void *context, FILE *file)
 {
+    const tarry__rebuild_world *o = context;
     for (size_t k = 0; k < o->n_arms; k++)
         for (size_t i = 0; i < o->dim; i++)
             fprintf(file, "%.17g%c", o->arms[k * o->dim + i],
                     i + 1 < o->dim ? ',' : '\n');
 }
 
-static void write_theta(const tarry__rebuild_world *o, FILE *file)
+static void write_theta(const void *context, FILE *file)
 {
+    const tarry__rebuild_world *o = context;
     for (size_t i = 0; i < o->dim; i++)
         fprintf(file, "%.17g\n", o->theta[i]);
 }
 
-static void write_pairs(const tarry__rebuild_world *o, FILE *file)
+static void write_pairs(const void *context, FILE *file)
 {
+    const tarry__rebuild_world *o = context;
     fprintf(file, "arm,loss,delay,weight\n");
     for (size_t i = 0; i < o->count; i++)
         if (o->pair[i].weight > 0)
@@ -402,33 +403,14 @@ static void write_pairs(const tarry__rebuild_world *o, FILE *file)
                     o->pair[i].loss, o->pair[i].delay, o->pair[i].weight);
 }
 
-static tarry_status
-write_file(const tarry__rebuild_world *o, const char *folder, const char *name,
-           void (*write)(const tarry__rebuild_world *, FILE *),
-           tarry_error *error)
-{
-    char path[4096];
-    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: name too long",
-                                folder);
-    tarry__file file;
-    const tarry_status status = tarry__file_begin(&file, path, error);
-    if (status != TARRY_OK)
-        return status;
-    write(o, file.stream);
-    return tarry__file_end(&file, TARRY_OK, error);
-}
-
 tarry_status tarry__rebuild_write(const tarry__rebuild_world *o,
                                   const char *folder, tarry_error *error)
 {
-    tarry_status status;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", folder,
-                                strerror(errno));
-    if ((status = write_file(o, folder, "arms.csv", write_arms, error)) ||
-        (status = write_file(o, folder, "theta.csv", write_theta, error)))
-        return status;
-    return write_file(o, folder, "pairs.csv", write_pairs, error);
+    tarry_status status =
+        tarry__file_put(folder, "arms.csv", write_arms, o, error);
+    if (status == TARRY_OK)
+        status = tarry__file_put(folder, "theta.csv", write_theta, o, error);
+    return status == TARRY_OK
+               ? tarry__file_put(folder, "pairs.csv", write_pairs, o, error)
+               : status;
 }
