@@ -321,11 +321,7 @@ static tarry_status find_by_law(const search *s, const tarry__world *world,
 
 static double proxy(const tarry__loss *loss)
 {
-    if (loss->type == &tarry__loss_none)
-        return 0;
-    if (loss->type == &tarry__loss_bernoulli)
-        return 0.5;
-    return loss->type == &tarry__loss_rademacher ? 1 : loss->width;
+    return loss->type->two_valued ? (1 - loss->type->lower) / 2 : loss->width;
 }
 
 static tarry_status run(search *s)

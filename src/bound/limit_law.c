@@ -14,7 +14,7 @@
 #include <string.h>
 #include "base/base.h"
 
-enum { SWEEPS = 4 };
+enum { PASSES = 4 };
 
 /* KL of two-valued laws; p and s are probabilities of the higher value. */
 static double divergence(double p, double s)
@@ -27,8 +27,8 @@ static double divergence(double p, double s)
 /* The probability of the higher value, or NaN. */
 static double probability(const tarry__world *w, double mean)
 {
-    const double p =
-        w->loss.type == &tarry__loss_rademacher ? (1 + mean) / 2 : mean;
+    const double lower = w->loss.type->lower;
+    const double p = (mean - lower) / (1 - lower);
     return p >= 0 && p <= 1 ? p : NAN;
 }
 
@@ -77,7 +77,7 @@ static double sum_of_prices(const tarry__limit_alternatives *o, double *left,
         left[a] = gap[a] - (isfinite(share) ? share * left[a] : 0);
     for (size_t i = 0; isfinite(share) && i < o->count; i++)
         sum += share * o->price[i];
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (int pass = 0; pass < PASSES; pass++)
         for (size_t i = 0; i < o->count; i++) {
             const double more = fits(o->shift + i * n, left, n);
             if (!isfinite(more))
@@ -95,8 +95,7 @@ tarry_status tarry__limit_by_law(const tarry__world *w,
     const size_t n = w->instance.n_arms;
     tarry__limit_alternatives kept = {0, others->shift, others->price};
     *constant = NAN;
-    if (w->loss.type != &tarry__loss_rademacher &&
-        w->loss.type != &tarry__loss_bernoulli)
+    if (!w->loss.type->two_valued)
         return TARRY_OK;
     double *left = tarry__base_alloc(2 * n, sizeof *left);
     if (left == NULL)

@@ -61,12 +61,16 @@ typedef struct {
     double (*per_arm)(const void *state, double factor);
     /* Uniforms in (0, 1) to x, in place; NULL: leaves them. */
     void (*prepare)(const void *state, double *u, size_t count);
+    /* The delay of a play; NULL: whole rounds of scale * x. */
     uint64_t (*finish)(const void *state, const tarry__delay_play *play);
     /* P(delay >= d) for whole d >= 1, and the mean, of an arm. */
     double (*tail)(const void *state, size_t arm, double scale, double d);
     double (*mean)(const void *state, size_t arm, double scale);
     /* Draws the loss too, from u and x; NULL: the loss law does. */
     double (*joint_loss)(const void *state, size_t arm, double u, double x);
+    /* What every policy loses within so many rounds, on average, and *by which
+     * theorem, which is NULL if none is known; NULL: none ever is. */
+    double (*lower_bound)(const void *state, double horizon, const char **by);
     /* Told the rounds from at->round on, and their u for the loss, before they
      * are played; NULL: need not know. */
     void (*draw_rounds)(void *state, const tarry_random *at, size_t count,
@@ -146,10 +150,6 @@ static inline double tarry__delay_real_rounds(double time)
 
 /* u to -log u, an exponential of mean 1. */
 void tarry__delay_prepare_log(const void *state, double *u, size_t count);
-
-/* Whole rounds of scale * x: `finish` of laws that only differ in x. */
-uint64_t tarry__delay_finish_scaled(const void *state,
-                                    const tarry__delay_play *play);
 
 /* The sum over whole d >= from of tail(d), the mean of a rounded delay if from
  * is 1.  `beyond(y)` is the integral of the tail above y. */

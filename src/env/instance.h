@@ -32,7 +32,7 @@ typedef struct {
 
 struct tarry__instance_type {
     tarry__entry entry;
-    /* Calls tarry__instance_room and fills arms and theta. */
+    /* Calls tarry__instance_reserve and fills arms and theta. */
     tarry_status (*make)(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error);
 };
@@ -68,8 +68,8 @@ tarry_status tarry__instance_place_fix(const tarry__spec *spec,
                                        tarry_error *error);
 
 /* Room for arms, theta and mean. */
-tarry_status tarry__instance_room(tarry__instance *instance, size_t n_arms,
-                                  size_t dim, tarry_error *error);
+tarry_status tarry__instance_reserve(tarry__instance *instance, size_t n_arms,
+                                     size_t dim, tarry_error *error);
 
 /* A setting that counts arms or dimensions. */
 tarry_status tarry__instance_size(const tarry__spec *spec, const char *key,

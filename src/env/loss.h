@@ -15,11 +15,13 @@ typedef struct {
     size_t n_arms;
     double low;   /* losses stay in [low, 1]; -1 where it is no setting */
     double width; /* uniform: half-width; normal: standard deviation */
-    double *edge; /* normal: per arm P(noise below -room) */
+    double *edge; /* normal: per arm P(noise below -reach) */
 } tarry__loss;
 
 struct tarry__loss_type {
     tarry__entry entry;
+    bool two_valued; /* losses are `lower` or 1 */
+    double lower;
     /* Reads settings; NULL: there are none. */
     tarry_status (*init)(tarry__loss *loss, const tarry__spec *spec,
                          tarry_error *error);
@@ -45,7 +47,7 @@ void tarry__loss_clear(tarry__loss *loss);
 
 /* For records with noise on both sides of the mean: how far it can go, and the
  * setting that limits it. */
-double tarry__loss_room(const tarry__loss *loss, size_t arm);
+double tarry__loss_reach(const tarry__loss *loss, size_t arm);
 
 #define TARRY__LOSS_LOW_SETTING                                                \
     TARRY__SPEC_REAL("low", "-1", -1, 1,                                       \

@@ -41,7 +41,7 @@ tarry_status tarry__own_instance(const tarry__own_world *own,
     memset(out, 0, sizeof *out);
     out->type = &arrays;
     const tarry_status status =
-        tarry__instance_room(out, own->n_arms, own->dim, error);
+        tarry__instance_reserve(out, own->n_arms, own->dim, error);
     if (status != TARRY_OK)
         return status;
     memcpy(out->arms, own->arms, own->n_arms * own->dim * sizeof *out->arms);

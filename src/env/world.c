@@ -183,7 +183,7 @@ uint64_t tarry__world_delay(const tarry__world *world, uint64_t round,
                             size_t arm, double loss, double x)
 {
     const tarry__delay *delay = &world->delay;
-    if (delay->type->finish == tarry__delay_finish_scaled) /* needs no call */
+    if (delay->type->finish == NULL)
         return tarry__delay_whole_rounds(
             delay->scale[delay->n_scales > 1 ? arm : 0] * x);
     const tarry_random at = address(world, round);

@@ -143,13 +143,13 @@ static void margin_of_log(double *min, double *max)
     *max = fmin(*max * fmax(factor, 1.05), DBL_MAX);
 }
 
-/* A linear one begins at 0 if that is near, else with a little room. */
+/* A linear one begins at 0 if that is near, else with a little margin. */
 static void margin_of_linear(double *min, double *max)
 {
-    const double room =
+    const double margin =
         *max > *min ? 0.04 * (*max - *min) : fmax(fabs(*max) / 2, 1);
-    *max += room;
-    *min = *min >= 0 && *min < *max / 2 ? 0 : *min - room;
+    *max += margin;
+    *min = *min >= 0 && *min < *max / 2 ? 0 : *min - margin;
 }
 
 static void add_margin(const figure_axis *axis, double *min, double *max)

@@ -35,7 +35,7 @@ tarry__fit_point tarry__fit_point_over(tarry__fit_point p, double divisor)
 /* ---- power laws -----------------------------------------------------------*/
 
 /* The slopes of the blocks; false if there are none. */
-static bool block_slopes(const tarry__fit_sweep *s, double middle,
+static bool block_slopes(const tarry__fit_series *s, double middle,
                          double spread, double *slopes)
 {
     const size_t n_blocks = s->point[0].n_blocks;
@@ -54,7 +54,7 @@ static bool block_slopes(const tarry__fit_sweep *s, double middle,
 }
 
 /* By the spread of the runs. */
-static double error_of_runs(const tarry__fit_sweep *s, double middle,
+static double error_of_runs(const tarry__fit_series *s, double middle,
                             double spread)
 {
     double slopes[TARRY__FIT_BLOCKS], own = 0;
@@ -70,7 +70,7 @@ static double error_of_runs(const tarry__fit_sweep *s, double middle,
 }
 
 /* By what the law leaves unexplained. */
-static double error_of_residuals(const tarry__fit_sweep *s,
+static double error_of_residuals(const tarry__fit_series *s,
                                  const tarry__fit_law *p, double spread)
 {
     double sum = 0;
@@ -86,7 +86,7 @@ static double error_of_residuals(const tarry__fit_sweep *s,
            sqrt(sum / (double)freedom / spread);
 }
 
-tarry__fit_law tarry__fit_power(const tarry__fit_sweep *s)
+tarry__fit_law tarry__fit_power(const tarry__fit_series *s)
 {
     tarry__fit_law p = {0};
     double sum_x = 0, sum_y = 0, spread = 0, product = 0;

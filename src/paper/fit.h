@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TARRY__FIT_SWEEP_POINTS = 24, TARRY__FIT_BLOCKS = 16 };
+enum { TARRY__FIT_SERIES_POINTS = 24, TARRY__FIT_BLOCKS = 16 };
 
 /* What some runs gave at x.  Runs are also split into blocks, the same at every
- * point of a sweep: what runs share, such as their instance, then cancels from
+ * point of a series: what runs share, such as their instance, then cancels from
  * the error of a slope. */
 typedef struct {
     double x, mean, ci95;
@@ -19,8 +19,8 @@ typedef struct {
 typedef struct {
     const char *name;
     size_t n;
-    tarry__fit_point point[TARRY__FIT_SWEEP_POINTS];
-} tarry__fit_sweep;
+    tarry__fit_point point[TARRY__FIT_SERIES_POINTS];
+} tarry__fit_series;
 
 /* y = scale * x^exponent.  Points whose mean is not positive have no place on
  * logarithmic axes and are left out. */
@@ -32,7 +32,7 @@ typedef struct {
 /* Least squares on logarithms.  The interval is Student's with the larger of
  * two errors: that of the residuals, and that of the runs, from the slopes of
  * blocks or, where these cannot be had, from the points' own intervals. */
-tarry__fit_law tarry__fit_power(const tarry__fit_sweep *sweep);
+tarry__fit_law tarry__fit_power(const tarry__fit_series *series);
 
 /* The point that `count` runs give. */
 tarry__fit_point tarry__fit_point_of(double x, const double *values,
@@ -58,7 +58,7 @@ typedef enum {
 } tarry__fit_relation;
 
 /* Exponents that differ by less than this count as equal: logarithms and lower
- * order terms bend every sweep a little. */
+ * order terms bend every series a little. */
 #define TARRY__FIT_EXPONENT_MARGIN 0.15
 
 /* Supported if the whole interval fulfils the relation, give or take the

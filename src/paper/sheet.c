@@ -97,17 +97,17 @@ void tarry__sheet_measure(tarry__sheet *s)
     }
 }
 
-tarry__fit_sweep tarry__sheet_sweep(const tarry__sheet *s, int series)
+tarry__fit_series tarry__sheet_series(const tarry__sheet *s, int series)
 {
-    tarry__fit_sweep sweep = {.name = NULL};
+    tarry__fit_series found = {.name = NULL};
     for (size_t i = 0; i < s->plan->n_points; i++) {
         const tarry__plan_point *p = &s->plan->point[i];
-        if (p->series != series || sweep.n == TARRY__FIT_SWEEP_POINTS)
+        if (p->series != series || found.n == TARRY__FIT_SERIES_POINTS)
             continue;
-        sweep.name = p->name;
-        sweep.point[sweep.n++] = s->measured[i];
+        found.name = p->name;
+        found.point[found.n++] = s->measured[i];
     }
-    return sweep;
+    return found;
 }
 
 const tarry__plan_point *tarry__sheet_planned(const tarry__sheet *s, int series)
@@ -125,10 +125,10 @@ tarry__fit_point tarry__sheet_point(const tarry__sheet *s, int series)
                      : (tarry__fit_point){.mean = NAN};
 }
 
-tarry__fit_sweep tarry__sheet_least(const tarry__sheet *s, int series,
-                                    const char *name)
+tarry__fit_series tarry__sheet_least(const tarry__sheet *s, int series,
+                                     const char *name)
 {
-    tarry__fit_sweep least = {.name = name};
+    tarry__fit_series least = {.name = name};
     for (size_t i = 0; i < s->plan->n_points; i++) {
         const tarry__fit_point *m = &s->measured[i];
         if (s->plan->point[i].series != series)
@@ -208,26 +208,26 @@ static const char *promise(tarry__lab *lab, double theory,
 }
 
 void tarry__sheet_check_power(tarry__sheet *s, const char *name,
-                              const tarry__fit_sweep *sweep, double theory,
+                              const tarry__fit_series *series, double theory,
                               tarry__fit_relation relation)
 {
-    tarry__sheet_check_power_within(s, name, sweep, theory, relation,
+    tarry__sheet_check_power_within(s, name, series, theory, relation,
                                     TOLERANCE);
 }
 
 void tarry__sheet_check_power_within(tarry__sheet *s, const char *name,
-                                     const tarry__fit_sweep *sweep,
+                                     const tarry__fit_series *series,
                                      double theory,
                                      tarry__fit_relation relation,
                                      double tolerance)
 {
-    const tarry__fit_law p = tarry__fit_power(sweep);
-    if (p.used < 3 || p.used < sweep->n) {
+    const tarry__fit_law p = tarry__fit_power(series);
+    if (p.used < 3 || p.used < series->n) {
         note_check(s, name, theory, NAN, NAN, relation, TARRY__FIT_UNRESOLVED,
                    tarry__lab_text(s->lab,
                                    "%zu of %zu points are positive numbers, "
                                    "so no exponent is fitted",
-                                   p.used, sweep->n));
+                                   p.used, series->n));
         return;
     }
     note_check(
@@ -238,9 +238,10 @@ void tarry__sheet_check_power_within(tarry__sheet *s, const char *name,
 }
 
 void tarry__sheet_show_power(tarry__sheet *s, const char *column,
-                             const char *symbol, const tarry__fit_sweep *sweep)
+                             const char *symbol,
+                             const tarry__fit_series *series)
 {
-    const tarry__fit_law p = tarry__fit_power(sweep);
+    const tarry__fit_law p = tarry__fit_power(series);
     json_t *cell = json_object_get(s->seen, column);
     if (cell == NULL &&
         json_object_set_new(s->seen, column, cell = json_array()) != 0)
@@ -332,12 +333,12 @@ static json_t *add_series(json_t *figure, const char *name, const char *kind)
     return failed ? NULL : json_object_get(series, "points");
 }
 
-static void add_sweep(json_t *figure, const tarry__fit_sweep *sweep,
-                      const char *kind)
+static void put_points(json_t *figure, const tarry__fit_series *series,
+                       const char *kind)
 {
-    json_t *points = add_series(figure, sweep->name, kind);
-    for (size_t i = 0; i < sweep->n; i++) {
-        const tarry__fit_point *p = &sweep->point[i];
+    json_t *points = add_series(figure, series->name, kind);
+    for (size_t i = 0; i < series->n; i++) {
+        const tarry__fit_point *p = &series->point[i];
         if (isfinite(p->mean))
             json_array_append_new(points, json_pack("[f, f, f, f]", p->x,
                                                     p->mean, p->mean - p->ci95,
@@ -345,23 +346,24 @@ static void add_sweep(json_t *figure, const tarry__fit_sweep *sweep,
     }
 }
 
-void tarry__sheet_draw_points(json_t *figure, const tarry__fit_sweep *sweep)
+void tarry__sheet_draw_points(json_t *figure, const tarry__fit_series *series)
 {
-    add_sweep(figure, sweep, "points");
+    put_points(figure, series, "points");
 }
 
-void tarry__sheet_draw_line(json_t *figure, const tarry__fit_sweep *sweep)
+void tarry__sheet_draw_line(json_t *figure, const tarry__fit_series *series)
 {
-    add_sweep(figure, sweep, "line");
+    put_points(figure, series, "line");
 }
 
-/* A power law over the range of a sweep. */
-static void add_law(json_t *figure, const tarry__fit_sweep *sweep,
+/* A power law over the range of a series. */
+static void add_law(json_t *figure, const tarry__fit_series *series,
                     const char *name, const char *kind, double scale,
                     double exponent)
 {
     json_t *points = add_series(figure, name, kind);
-    const double first = sweep->point[0].x, last = sweep->point[sweep->n - 1].x;
+    const double first = series->point[0].x,
+                 last = series->point[series->n - 1].x;
     for (int i = 0; i <= 16; i++) {
         const double x = first * pow(last / first, i / 16.0);
         json_array_append_new(points,
@@ -369,21 +371,21 @@ static void add_law(json_t *figure, const tarry__fit_sweep *sweep,
     }
 }
 
-void tarry__sheet_draw_power(json_t *figure, const tarry__fit_sweep *sweep,
+void tarry__sheet_draw_power(json_t *figure, const tarry__fit_series *series,
                              double theory)
 {
-    const tarry__fit_law p = tarry__fit_power(sweep);
+    const tarry__fit_law p = tarry__fit_power(series);
     char name[64];
-    tarry__sheet_draw_points(figure, sweep);
+    tarry__sheet_draw_points(figure, series);
     if (p.used < 3)
         return;
     snprintf(name, sizeof name, "fit: exponent %.2f ± %.2f", p.exponent,
              p.ci95);
-    add_law(figure, sweep, name, "fit", p.scale, p.exponent);
+    add_law(figure, series, name, "fit", p.scale, p.exponent);
     const double middle =
-        sqrt(sweep->point[0].x * sweep->point[sweep->n - 1].x);
+        sqrt(series->point[0].x * series->point[series->n - 1].x);
     snprintf(name, sizeof name, "theory: exponent %.3g", theory);
-    add_law(figure, sweep, name, "theory",
+    add_law(figure, series, name, "theory",
             p.scale * pow(middle, p.exponent - theory), theory);
 }
 

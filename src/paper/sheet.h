@@ -31,7 +31,7 @@ typedef struct {
 void tarry__sheet_measure(tarry__sheet *sheet);
 
 /* The points of a series, in the order they were added. */
-tarry__fit_sweep tarry__sheet_sweep(const tarry__sheet *sheet, int series);
+tarry__fit_series tarry__sheet_series(const tarry__sheet *sheet, int series);
 
 /* The first of them, and what was planned there. */
 tarry__fit_point tarry__sheet_point(const tarry__sheet *sheet, int series);
@@ -40,8 +40,8 @@ const tarry__plan_point *tarry__sheet_planned(const tarry__sheet *sheet,
 
 /* At each place of a series made by tarry__plan_add_all, the policy that pays
  * least. */
-tarry__fit_sweep tarry__sheet_least(const tarry__sheet *sheet, int series,
-                                    const char *name);
+tarry__fit_series tarry__sheet_least(const tarry__sheet *sheet, int series,
+                                     const char *name);
 
 /* The runs of a case that was asked for; NULL, and the sheet has failed, if it
  * was not. */
@@ -55,22 +55,23 @@ tarry__bound tarry__sheet_bound_of(tarry__sheet *sheet,
 
 /* ---- checking -------------------------------------------------------------*/
 
-/* The exponent of a sweep against the theory's, give or take 0.1. */
+/* The exponent of a series against the theory's, give or take 0.1. */
 void tarry__sheet_check_power(tarry__sheet *sheet, const char *name,
-                              const tarry__fit_sweep *sweep, double theory,
+                              const tarry__fit_series *series, double theory,
                               tarry__fit_relation relation);
 
 /* The same with another tolerance. */
 void tarry__sheet_check_power_within(tarry__sheet *sheet, const char *name,
-                                     const tarry__fit_sweep *sweep,
+                                     const tarry__fit_series *series,
                                      double theory,
                                      tarry__fit_relation relation,
                                      double tolerance);
 
-/* Writes the exponent of a sweep into a cell of the table: `symbol`, what it is
- * the exponent of, in column "bandits", "prior" or "here". */
+/* Writes the exponent of a series into a cell of the table: `symbol`, what it
+ * is the exponent of, in column "bandits", "prior" or "here". */
 void tarry__sheet_show_power(tarry__sheet *sheet, const char *column,
-                             const char *symbol, const tarry__fit_sweep *sweep);
+                             const char *symbol,
+                             const tarry__fit_series *series);
 
 /* A mean against a limit. */
 void tarry__sheet_check_mean(tarry__sheet *sheet, const char *name,
@@ -107,12 +108,12 @@ typedef struct {
 json_t *tarry__sheet_figure(tarry__sheet *sheet,
                             const tarry__sheet_drawing *drawing);
 
-void tarry__sheet_draw_points(json_t *figure, const tarry__fit_sweep *sweep);
-void tarry__sheet_draw_line(json_t *figure, const tarry__fit_sweep *sweep);
+void tarry__sheet_draw_points(json_t *figure, const tarry__fit_series *series);
+void tarry__sheet_draw_line(json_t *figure, const tarry__fit_series *series);
 
 /* Points, the power law through them, and one with the theory's exponent
  * through their middle. */
-void tarry__sheet_draw_power(json_t *figure, const tarry__fit_sweep *sweep,
+void tarry__sheet_draw_power(json_t *figure, const tarry__fit_series *series,
                              double theory);
 
 /* The mean regret curve of a case with its 95 % band. */

@@ -58,7 +58,7 @@ static void put_summary(FILE *out, const json_t *rows)
 
 static const char how_to_read[] =
     "<section id=\"reading\">\n<h2>How to read this page</h2>\n"
-    "<p>Each row is one claim of the paper, turned into a sweep of "
+    "<p>Each row is one claim of the paper, turned into a series of "
     "simulations that could have come out otherwise.</p>\n"
     "<dl>\n"
     "<dt><span class=\"verdict supported\"><span aria-hidden=\"true\">✓</span> "

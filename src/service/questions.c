@@ -67,19 +67,20 @@ static json_t *waiting(tarry__session *s, const tarry_pending *w, int64_t now)
 }
 
 /* The oldest, with the session's lock; NULL: it cannot be read. */
-static json_t *list_waiting(tarry__session *s, tarry_pending *room, size_t most)
+static json_t *list_waiting(tarry__session *s, tarry_pending *oldest,
+                            size_t most)
 {
     const int64_t now = tarry__session_now();
     json_t *list = json_array();
     size_t listed = 0;
     uint64_t count;
-    if (tarry__session_pending(s, most, room, &listed, &count, NULL) !=
+    if (tarry__session_pending(s, most, oldest, &listed, &count, NULL) !=
         TARRY_OK) {
         json_decref(list);
         return NULL;
     }
     for (size_t i = 0; i < listed; i++)
-        if (json_array_append_new(list, waiting(s, &room[i], now)) != 0) {
+        if (json_array_append_new(list, waiting(s, &oldest[i], now)) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -97,13 +98,14 @@ void tarry__service_pending(tarry__service_call *c)
                                    MOST_LISTED);
         return;
     }
-    tarry_pending *room = tarry__base_alloc(most, sizeof *room);
+    tarry_pending *oldest = tarry__base_alloc(most, sizeof *oldest);
     tarry__service_experiment *e = lock_named(c);
-    json_t *json =
-        room != NULL && e != NULL ? list_waiting(e->session, room, most) : NULL;
+    json_t *json = oldest != NULL && e != NULL
+                       ? list_waiting(e->session, oldest, most)
+                       : NULL;
     if (e != NULL)
         pthread_mutex_unlock(&e->lock);
-    tarry__base_free(room);
+    tarry__base_free(oldest);
     if (e == NULL)
         return;
     if (json == NULL)

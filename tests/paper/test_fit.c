@@ -5,9 +5,9 @@
 #include "paper/fit.h"
 #include "tarry/random.h"
 
-static tarry__fit_sweep law(double exponent, size_t n)
+static tarry__fit_series law(double exponent, size_t n)
 {
-    tarry__fit_sweep s = {.name = "law"};
+    tarry__fit_series s = {.name = "law"};
     for (size_t i = 0; i < n; i++) {
         const double x = pow(3, (double)i + 1);
         s.point[s.n++] =
@@ -20,7 +20,7 @@ static void a_power_law_is_found(void **state)
 {
     (void)state;
     for (double exponent = -2; exponent <= 2; exponent += 0.5) {
-        const tarry__fit_sweep s = law(exponent, 5);
+        const tarry__fit_series s = law(exponent, 5);
         const tarry__fit_law p = tarry__fit_power(&s);
         assert_int_equal(p.used, 5);
         CHECK_NEAR(p.exponent, exponent, 1e-12);
@@ -32,7 +32,7 @@ static void a_power_law_is_found(void **state)
 static void too_few_points_say_nothing(void **state)
 {
     (void)state;
-    tarry__fit_sweep s = law(1, 4);
+    tarry__fit_series s = law(1, 4);
     s.point[1].mean = 0;
     assert_int_equal(tarry__fit_power(&s).used, 3);
     s.point[2].mean = NAN;
@@ -44,7 +44,7 @@ static void too_few_points_say_nothing(void **state)
 static void residuals_widen_the_interval(void **state)
 {
     (void)state;
-    tarry__fit_sweep s = {.n = 3};
+    tarry__fit_series s = {.n = 3};
     const double y[] = {0, 1.1, 1.9};
     for (int i = 0; i < 3; i++)
         s.point[i] = (tarry__fit_point){.x = exp(i), .mean = exp(y[i])};
@@ -58,7 +58,7 @@ static void residuals_widen_the_interval(void **state)
 static void what_runs_share_cancels(void **state)
 {
     (void)state;
-    tarry__fit_sweep s = {.n = 0};
+    tarry__fit_series s = {.n = 0};
     for (int i = 0; i < 4; i++) {
         double values[40];
         for (int k = 0; k < 40; k++)
@@ -73,7 +73,7 @@ static void what_runs_share_cancels(void **state)
     assert_true(tarry__fit_power(&s).ci95 > 0.1);
 }
 
-/* 95 % intervals of noisy sweeps hold the truth in 95 % of 2000 cases: within
+/* 95 % intervals of noisy series hold the truth in 95 % of 2000 cases: within
  * 4 standard errors, or more often as the larger of two errors counts. */
 static void intervals_cover(void **state)
 {
@@ -81,7 +81,7 @@ static void intervals_cover(void **state)
     const int trials = 2000;
     int covered = 0;
     for (int t = 0; t < trials; t++) {
-        tarry__fit_sweep s = {.n = 0};
+        tarry__fit_series s = {.n = 0};
         for (int i = 0; i < 6; i++) {
             double values[32];
             for (int k = 0; k < 32; k++) {

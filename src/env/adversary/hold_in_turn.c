@@ -5,7 +5,7 @@
  * of u losses costs u replays in each sweep, all of which are held too: after i
  * sweeps i u of its plays are.  When sigma are held altogether one arm is given
  * up, with everything that is held of it; what it gets beyond its target is
- * wasted, and its room goes to the others.  So while arms are short of U
+ * wasted, and its share goes to the others.  So while arms are short of U
  * together in sweep i, i U <= sigma: Lemma "U bound" with equality.
  *
  * hold-in-turn: u = 1 for each of psi arms.  The first sigma/psi sweeps take

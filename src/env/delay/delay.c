@@ -200,7 +200,10 @@ uint64_t tarry__delay_finish(const tarry__delay *delay, size_t arm, double loss,
 {
     if (x == INFINITY)
         return TARRY__DELAY_NEVER;
-    tarry__delay_play play = {arm, scale_of(delay, arm), loss, x, *at};
+    const double scale = scale_of(delay, arm);
+    if (delay->type->finish == NULL)
+        return tarry__delay_whole_rounds(scale * x);
+    tarry__delay_play play = {arm, scale, loss, x, *at};
     play.at.attempt = 1;
     return delay->type->finish(delay->state, &play);
 }

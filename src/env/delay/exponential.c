@@ -62,7 +62,6 @@ const tarry__delay_type tarry__delay_exponential = {
     .init = init,
     .per_arm = exponential_scale,
     .prepare = tarry__delay_prepare_log,
-    .finish = tarry__delay_finish_scaled,
     .tail = tail,
     .mean = mean,
 };
@@ -75,7 +74,6 @@ const tarry__delay_type tarry__delay_geometric = {
     .init = init,
     .per_arm = geometric_scale,
     .prepare = tarry__delay_prepare_log,
-    .finish = tarry__delay_finish_scaled,
     .tail = tail,
     .mean = mean,
 };

@@ -73,7 +73,6 @@ const tarry__delay_type tarry__delay_lognormal = {
     .init = init,
     .per_arm = per_arm,
     .prepare = prepare,
-    .finish = tarry__delay_finish_scaled,
     .tail = tail,
     .mean = mean,
 };

@@ -118,7 +118,6 @@ const tarry__delay_type tarry__delay_pareto = {
     .init = init_pareto,
     .per_arm = per_arm,
     .prepare = prepare_pareto,
-    .finish = tarry__delay_finish_scaled,
     .tail = pareto_tail,
     .mean = pareto_mean,
 };
@@ -161,7 +160,6 @@ const tarry__delay_type tarry__delay_lomax = {
     .init = init_lomax,
     .per_arm = per_arm,
     .prepare = prepare_lomax,
-    .finish = tarry__delay_finish_scaled,
     .tail = lomax_tail,
     .mean = lomax_mean,
 };

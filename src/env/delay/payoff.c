@@ -19,6 +19,7 @@ static const tarry_setting settings[] = {
 typedef struct {
     double D;
     const tarry__loss *loss;
+    bool is_hard; /* the theorem's instance, with something to choose */
 } law;
 
 static tarry_status check_losses(const tarry__loss *loss, tarry_error *error)
@@ -44,13 +45,15 @@ static tarry_status init(void *state, const tarry__spec *spec,
     const tarry_status status = tarry__spec_real(spec, "D", &l->D, error);
     if (status != TARRY_OK)
         return status;
-    if (stage->instance->type == &tarry__instance_lower_payoff &&
-        l->D > 10 * n_arms)
+    const bool is_theorems =
+        stage->instance->type == &tarry__instance_lower_payoff;
+    if (is_theorems && l->D > 10 * n_arms)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "payoff: on lower-payoff D <= 10 arms = %g is "
                                 "needed: '%g'",
                                 10 * n_arms, l->D);
     l->loss = stage->loss;
+    l->is_hard = is_theorems && n_arms > 1;
     return check_losses(l->loss, error);
 }
 
@@ -87,6 +90,13 @@ static double mean(const void *state, size_t arm, double scale)
     return longest < 1 ? 0 : sum_tail(state, arm, 1, longest);
 }
 
+static double lower_bound(const void *state, double horizon, const char **by)
+{
+    const law *l = state;
+    *by = l->is_hard ? "Theorem (delay-as-payoff lower bound)" : NULL;
+    return l->is_hard ? fmin(l->D / 20, horizon) / 20 / 2 : 0;
+}
+
 const tarry__delay_type tarry__delay_payoff = {
     .entry = {"payoff", "delay as payoff: ceil(D * loss), losses in [0, 1]",
               settings},
@@ -96,4 +106,5 @@ const tarry__delay_type tarry__delay_payoff = {
     .finish = finish,
     .tail = tail,
     .mean = mean,
+    .lower_bound = lower_bound,
 };

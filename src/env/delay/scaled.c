@@ -9,13 +9,6 @@ void tarry__delay_prepare_log(const void *state, double *u, size_t count)
     tarry__random_minus_log(u, count);
 }
 
-uint64_t tarry__delay_finish_scaled(const void *state,
-                                    const tarry__delay_play *play)
-{
-    (void)state;
-    return tarry__delay_whole_rounds(play->scale * play->x);
-}
-
 /* The first terms are added up; from d = N on, where the tail is smooth at the
  * scale of one round, the midpoint rule and its first two corrections take
  * over, with y = N - 1/2 and derivatives t1, t3 of the tail at y:

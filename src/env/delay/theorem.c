@@ -74,6 +74,13 @@ static double mean(const void *state, size_t arm, double scale)
     return arm == l->instance->best ? 0 : l->instance->q * (double)l->late;
 }
 
+static double lower_bound(const void *state, double horizon, const char **by)
+{
+    const tarry__instance *in = ((const law *)state)->instance;
+    *by = "Theorem (loss-dependent lower bound)";
+    return (1 - in->q) / 2 * fmin(in->dbar / in->q, horizon);
+}
+
 const tarry__delay_type tarry__delay_theorem = {
     .entry = {"theorem",
               "loss and delay of the loss-dependent lower bound, on\n"
@@ -86,4 +93,5 @@ const tarry__delay_type tarry__delay_theorem = {
     .tail = tail,
     .mean = mean,
     .joint_loss = joint_loss,
+    .lower_bound = lower_bound,
 };

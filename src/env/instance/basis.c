@@ -49,7 +49,7 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
         (status = tarry__spec_real(spec, "gap", &gap, error)) ||
         (status = tarry__spec_choice(spec, "means", &means, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)) ||
-        (status = tarry__instance_room(out, n, n, error)))
+        (status = tarry__instance_reserve(out, n, n, error)))
         return status;
     const size_t chosen = tarry__instance_drawn_arm(place, n);
     tarry_random at = {.seed = place.seed,

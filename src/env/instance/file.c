@@ -17,7 +17,7 @@ static tarry_status copy(const tarry_arms *arms, const double *theta,
                          tarry__instance *out, tarry_error *error)
 {
     const tarry_status status =
-        tarry__instance_room(out, arms->n_arms, arms->dim, error);
+        tarry__instance_reserve(out, arms->n_arms, arms->dim, error);
     if (status != TARRY_OK)
         return status;
     memcpy(out->arms, arms->data, arms->n_arms * arms->dim * sizeof *out->arms);

@@ -67,8 +67,8 @@ void tarry__instance_clear(tarry__instance *instance)
     memset(instance, 0, sizeof *instance);
 }
 
-tarry_status tarry__instance_room(tarry__instance *instance, size_t n_arms,
-                                  size_t dim, tarry_error *error)
+tarry_status tarry__instance_reserve(tarry__instance *instance, size_t n_arms,
+                                     size_t dim, tarry_error *error)
 {
     size_t numbers;
     assert(instance->arms == NULL);

@@ -44,7 +44,7 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
             error, TARRY_BAD_INPUT,
             "lower-loss: dbar=%g asks for %g arms, more than %d", dbar, K,
             MOST_HARD_ARMS);
-    if ((status = tarry__instance_room(out, (size_t)K, dim, error)) ||
+    if ((status = tarry__instance_reserve(out, (size_t)K, dim, error)) ||
         (status = tarry__instance_nearly_orthogonal(
              out, arms_place,
              tarry__instance_orthogonal_promise((size_t)K, dim), error)))

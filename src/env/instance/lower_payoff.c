@@ -61,7 +61,7 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
     tarry_status status;
     if ((status = read(spec, &n, &K, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)) ||
-        (status = tarry__instance_room(out, K, n, error)))
+        (status = tarry__instance_reserve(out, K, n, error)))
         return status;
     const tarry_random at = {.seed = place.seed,
                              .stream = TARRY__ENV_STREAM_ARMS};

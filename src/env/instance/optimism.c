@@ -25,7 +25,7 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
     if ((status = tarry__spec_real(spec, "eps", &eps, error)) ||
         (status = tarry__spec_real(spec, "alpha", &alpha, error)) ||
         (status = tarry__spec_real(spec, "scale", &scale, error)) ||
-        (status = tarry__instance_room(out, 3, 2, error)))
+        (status = tarry__instance_reserve(out, 3, 2, error)))
         return status;
     out->arms[0] = 1;
     out->arms[3] = 1;

@@ -50,7 +50,7 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
     if (*tarry__spec_text(spec, "within") != '\0' &&
         (status = tarry__spec_real(spec, "within", &within, error)))
         return status;
-    if ((status = tarry__instance_room(out, n_arms, dim, error)) ||
+    if ((status = tarry__instance_reserve(out, n_arms, dim, error)) ||
         (status = tarry__instance_nearly_orthogonal(out, place, within, error)))
         return status;
     tarry__instance_sphere_theta(place, scale, out);

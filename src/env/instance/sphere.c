@@ -25,7 +25,7 @@ static tarry_status make_sphere(const tarry__spec *spec,
         (status = tarry__instance_size(spec, "arms", &n_arms, error)) ||
         (status = tarry__spec_real(spec, "scale", &scale, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)) ||
-        (status = tarry__instance_room(out, n_arms, dim, error)))
+        (status = tarry__instance_reserve(out, n_arms, dim, error)))
         return status;
     const tarry_random at = {
         .seed = place.seed, .run = place.run, .stream = TARRY__ENV_STREAM_ARMS};

@@ -62,7 +62,7 @@ void tarry__loss_clear(tarry__loss *loss)
     memset(loss, 0, sizeof *loss);
 }
 
-double tarry__loss_room(const tarry__loss *loss, size_t arm)
+double tarry__loss_reach(const tarry__loss *loss, size_t arm)
 {
     const double mu = loss->mean[arm];
     return fmax(0, fmin(mu - loss->low, 1 - mu));

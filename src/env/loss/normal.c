@@ -29,13 +29,13 @@ static tarry_status init(tarry__loss *loss, const tarry__spec *spec,
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     for (size_t k = 0; k < loss->n_arms; k++)
         loss->edge[k] =
-            tarry__random_normal_tail(tarry__loss_room(loss, k) / loss->width);
+            tarry__random_normal_tail(tarry__loss_reach(loss, k) / loss->width);
     return TARRY_OK;
 }
 
 static double draw(const tarry__loss *loss, size_t arm, double u)
 {
-    const double edge = loss->edge[arm], c = tarry__loss_room(loss, arm);
+    const double edge = loss->edge[arm], c = tarry__loss_reach(loss, arm);
     const double z = tarry__random_normal_quantile(edge + u * (1 - 2 * edge));
     const double noise = fmax(-c, fmin(c, loss->width * z));
     return fmax(loss->low, fmin(1, loss->mean[arm] + noise));
@@ -43,7 +43,7 @@ static double draw(const tarry__loss *loss, size_t arm, double u)
 
 static double cdf(const tarry__loss *loss, size_t arm, double x, bool inclusive)
 {
-    const double noise = x - loss->mean[arm], c = tarry__loss_room(loss, arm);
+    const double noise = x - loss->mean[arm], c = tarry__loss_reach(loss, arm);
     const double edge = loss->edge[arm];
     if (c == 0)
         return inclusive ? noise >= 0 : noise > 0;
@@ -56,13 +56,14 @@ static double cdf(const tarry__loss *loss, size_t arm, double x, bool inclusive)
 static void range(const tarry__loss *loss, size_t arm, double *low,
                   double *high)
 {
-    *low = loss->mean[arm] - tarry__loss_room(loss, arm);
-    *high = loss->mean[arm] + tarry__loss_room(loss, arm);
+    *low = loss->mean[arm] - tarry__loss_reach(loss, arm);
+    *high = loss->mean[arm] + tarry__loss_reach(loss, arm);
 }
 
 const tarry__loss_type tarry__loss_normal = {
-    {"normal", "the mean plus normal noise, cut to stay in range", settings},
-    init,
-    draw,
-    cdf,
-    range};
+    .entry = {"normal", "the mean plus normal noise, cut to stay in range",
+              settings},
+    .init = init,
+    .draw = draw,
+    .cdf = cdf,
+    .range = range};

@@ -39,11 +39,12 @@ static void sign_range(const tarry__loss *loss, size_t arm, double *low,
 }
 
 const tarry__loss_type tarry__loss_rademacher = {
-    {"rademacher", "+1 or -1: as much noise as [-1, 1] allows", none},
-    NULL,
-    draw_sign,
-    sign_cdf,
-    sign_range};
+    .entry = {"rademacher", "+1 or -1: as much noise as [-1, 1] allows", none},
+    .two_valued = true,
+    .lower = -1,
+    .draw = draw_sign,
+    .cdf = sign_cdf,
+    .range = sign_range};
 
 /* ---- bernoulli -----------------------------------------------------------*/
 
@@ -81,11 +82,13 @@ static void coin_range(const tarry__loss *loss, size_t arm, double *low,
 }
 
 const tarry__loss_type tarry__loss_bernoulli = {
-    {"bernoulli", "1 or 0; means must lie in [0, 1]", none},
-    check_means,
-    draw_coin,
-    coin_cdf,
-    coin_range};
+    .entry = {"bernoulli", "1 or 0; means must lie in [0, 1]", none},
+    .two_valued = true,
+    .lower = 0,
+    .init = check_means,
+    .draw = draw_coin,
+    .cdf = coin_cdf,
+    .range = coin_range};
 
 /* ---- none ----------------------------------------------------------------*/
 
@@ -108,8 +111,7 @@ static void mean_range(const tarry__loss *loss, size_t arm, double *low,
 }
 
 const tarry__loss_type tarry__loss_none = {
-    {"none", "no noise: the mean itself", none},
-    NULL,
-    draw_mean,
-    mean_cdf,
-    mean_range};
+    .entry = {"none", "no noise: the mean itself", none},
+    .draw = draw_mean,
+    .cdf = mean_cdf,
+    .range = mean_range};

@@ -16,7 +16,7 @@ static double widest(const tarry__loss *loss)
 {
     double width = 1;
     for (size_t k = 0; k < loss->n_arms; k++)
-        width = fmin(width, tarry__loss_room(loss, k));
+        width = fmin(width, tarry__loss_reach(loss, k));
     return width;
 }
 
@@ -51,8 +51,8 @@ static void range(const tarry__loss *loss, size_t arm, double *low,
 }
 
 const tarry__loss_type tarry__loss_uniform = {
-    {"uniform", "the mean plus uniform noise", settings},
-    init,
-    draw,
-    cdf,
-    range};
+    .entry = {"uniform", "the mean plus uniform noise", settings},
+    .init = init,
+    .draw = draw,
+    .cdf = cdf,
+    .range = range};

@@ -69,12 +69,12 @@ static void ask(tarry__plan *plan)
     tarry__paper_row_ask_bandits(plan, "se-delayed", "hold-newest:sigma=%.0f");
 }
 
-/* The largest share of sigma in a sweep; its budget, or 0 if that is x. */
-static double largest_share(const tarry__fit_sweep *sweep, double sigma)
+/* The largest share of sigma in a series; its budget, or 0 if that is x. */
+static double largest_share(const tarry__fit_series *series, double sigma)
 {
     double most = 0;
-    for (size_t k = 0; k < sweep->n; k++) {
-        const tarry__fit_point *p = &sweep->point[k];
+    for (size_t k = 0; k < series->n; k++) {
+        const tarry__fit_point *p = &series->point[k];
         const double share = p->mean / (sigma > 0 ? sigma : p->x);
         most = share > most ? share : most;
     }
@@ -84,9 +84,9 @@ static double largest_share(const tarry__fit_sweep *sweep, double sigma)
 /* No phase may take more than sigma rounds longer than without. */
 static void check_most(tarry__sheet *s, int i)
 {
-    const tarry__fit_sweep by_sigma =
-        tarry__sheet_sweep(s, LINES * i + BY_SIGMA);
-    const tarry__fit_sweep by_n = tarry__sheet_sweep(s, LINES * i + BY_N);
+    const tarry__fit_series by_sigma =
+        tarry__sheet_series(s, LINES * i + BY_SIGMA);
+    const tarry__fit_series by_n = tarry__sheet_series(s, LINES * i + BY_N);
     const double one = largest_share(&by_sigma, 0);
     const double other = largest_share(&by_n, 3000);
     const double most = one > other ? one : other;
@@ -114,9 +114,9 @@ static void judge(tarry__sheet *s)
                "the dimension does not matter.",
                false, false});
     for (int i = 0; i < ADVERSARIES; i++) {
-        const tarry__fit_sweep sigma =
-            tarry__sheet_sweep(s, LINES * i + BY_SIGMA);
-        const tarry__fit_sweep n = tarry__sheet_sweep(s, LINES * i + BY_N);
+        const tarry__fit_series sigma =
+            tarry__sheet_series(s, LINES * i + BY_SIGMA);
+        const tarry__fit_series n = tarry__sheet_series(s, LINES * i + BY_N);
         tarry__sheet_check_power(
             s,
             tarry__lab_text(s->lab, "%s: overhead of a phase against sigma_max",
@@ -138,7 +138,7 @@ static void judge(tarry__sheet *s)
             tarry__sheet_draw_points(by_n, &n);
         }
     }
-    const tarry__fit_sweep penalty = tarry__sheet_sweep(s, PENALTY);
+    const tarry__fit_series penalty = tarry__sheet_series(s, PENALTY);
     tarry__sheet_check_power(s,
                              "newest held: regret of phase 1 against sigma_max",
                              &penalty, 1, TARRY__FIT_AT_MOST);

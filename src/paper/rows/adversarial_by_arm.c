@@ -115,12 +115,12 @@ static void check_each(tarry__sheet *s, int series, double sigma,
 
 static void draw(tarry__sheet *s)
 {
-    const tarry__fit_sweep turn = tarry__sheet_sweep(s, TURN_SIGMA);
-    const tarry__fit_sweep stagger = tarry__sheet_sweep(s, STAGGER_SIGMA);
-    const tarry__fit_sweep turn_n = tarry__sheet_sweep(s, TURN_N);
-    const tarry__fit_sweep stagger_n = tarry__sheet_sweep(s, STAGGER_N);
-    const tarry__fit_sweep one = tarry__sheet_sweep(s, ONE_N);
-    tarry__fit_sweep most = {.name = "sigma (1 + log sigma)"};
+    const tarry__fit_series turn = tarry__sheet_series(s, TURN_SIGMA);
+    const tarry__fit_series stagger = tarry__sheet_series(s, STAGGER_SIGMA);
+    const tarry__fit_series turn_n = tarry__sheet_series(s, TURN_N);
+    const tarry__fit_series stagger_n = tarry__sheet_series(s, STAGGER_N);
+    const tarry__fit_series one = tarry__sheet_series(s, ONE_N);
+    tarry__fit_series most = {.name = "sigma (1 + log sigma)"};
     for (size_t i = 0; i < turn.n; i++) {
         const double sigma = turn.point[i].x;
         most.point[most.n++] =
@@ -152,10 +152,10 @@ static void draw(tarry__sheet *s)
 
 static void judge(tarry__sheet *s)
 {
-    const tarry__fit_sweep turn = tarry__sheet_sweep(s, TURN_SIGMA);
-    const tarry__fit_sweep turn_n = tarry__sheet_sweep(s, TURN_N);
-    const tarry__fit_sweep one = tarry__sheet_sweep(s, ONE_N);
-    const tarry__fit_sweep penalty = tarry__sheet_sweep(s, PENALTY);
+    const tarry__fit_series turn = tarry__sheet_series(s, TURN_SIGMA);
+    const tarry__fit_series turn_n = tarry__sheet_series(s, TURN_N);
+    const tarry__fit_series one = tarry__sheet_series(s, ONE_N);
+    const tarry__fit_series penalty = tarry__sheet_series(s, PENALTY);
     tarry__sheet_check_power(
         s, "Algorithm 2, hold-in-turn: overhead against sigma_max", &turn, 1,
         TARRY__FIT_EQUALS);

@@ -30,11 +30,12 @@ void tarry__paper_row_ask_bandits(tarry__plan *plan, const char *policy,
 
 void tarry__paper_row_judge_bandits(tarry__sheet *s, const char *symbol)
 {
-    const tarry__fit_sweep sweep = tarry__sheet_sweep(s, TARRY__PAPER_BANDITS);
+    const tarry__fit_series series =
+        tarry__sheet_series(s, TARRY__PAPER_BANDITS);
     tarry__sheet_check_power(
         s,
         tarry__lab_text(s->lab, "plain bandits, %s: penalty against %s",
-                        sweep.name, symbol),
-        &sweep, 1, TARRY__FIT_AT_MOST);
-    tarry__sheet_show_power(s, "bandits", symbol, &sweep);
+                        series.name, symbol),
+        &series, 1, TARRY__FIT_AT_MOST);
+    tarry__sheet_show_power(s, "bandits", symbol, &series);
 }

@@ -51,8 +51,8 @@ static void ask(tarry__plan *plan)
 static void judge(tarry__sheet *s)
 {
     const uint64_t horizon = horizon_of(s->lab);
-    tarry__fit_sweep limits = {.name = "at most, with 97.5 % confidence"};
-    tarry__fit_sweep promise = {.name = "the promise: 1/T"};
+    tarry__fit_series limits = {.name = "at most, with 97.5 % confidence"};
+    tarry__fit_series promise = {.name = "the promise: 1/T"};
     for (int i = 0; i < SUBJECTS; i++) {
         const subject *a = &subjects[i];
         const tarry__lab_case *c = &tarry__sheet_planned(s, i)->c;

@@ -74,7 +74,7 @@ static void ask(tarry__plan *plan)
 }
 
 /* The regret, or that the bound says nothing. */
-static void judge_regret(tarry__sheet *s, int i, tarry__fit_sweep *drawn)
+static void judge_regret(tarry__sheet *s, int i, tarry__fit_series *drawn)
 {
     const world *w = &worlds[i];
     const tarry__lab_case c = case_of(s->lab, i);
@@ -122,7 +122,7 @@ static void judge_lengths(tarry__sheet *s, int i)
 }
 
 /* All but one of Algorithm 3 and those in more dimensions speak. */
-static void judge_scope(tarry__sheet *s, const tarry__fit_sweep *drawn)
+static void judge_scope(tarry__sheet *s, const tarry__fit_series *drawn)
 {
     tarry__sheet_check_mean(s, "worlds in which a bound says something",
                             (tarry__fit_point){.mean = (double)drawn->n}, 13,
@@ -131,8 +131,8 @@ static void judge_scope(tarry__sheet *s, const tarry__fit_sweep *drawn)
 
 static void judge(tarry__sheet *s)
 {
-    tarry__fit_sweep drawn = {.name = "a policy in a world"};
-    tarry__fit_sweep line = {.name = "regret = bound"};
+    tarry__fit_series drawn = {.name = "a policy in a world"};
+    tarry__fit_series line = {.name = "regret = bound"};
     for (int i = 0; i < WORLDS; i++)
         judge_regret(s, i, &drawn);
     judge_scope(s, &drawn);

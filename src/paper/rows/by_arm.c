@@ -80,10 +80,10 @@ static void check_lengths(tarry__sheet *s, int series)
 
 static void judge(tarry__sheet *s)
 {
-    const tarry__fit_sweep shapes = tarry__sheet_sweep(s, SHAPES);
-    const tarry__fit_sweep by_max = tarry__sheet_sweep(s, BY_MAX);
-    const tarry__fit_sweep by_mean = tarry__sheet_sweep(s, BY_MEAN);
-    const tarry__fit_sweep penalty = tarry__sheet_sweep(s, PENALTY);
+    const tarry__fit_series shapes = tarry__sheet_series(s, SHAPES);
+    const tarry__fit_series by_max = tarry__sheet_series(s, BY_MAX);
+    const tarry__fit_series by_mean = tarry__sheet_series(s, BY_MEAN);
+    const tarry__fit_series penalty = tarry__sheet_series(s, PENALTY);
     tarry__sheet_check_power(s, "overhead of a phase against max E[d(a)]",
                              &by_max, 1, TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "max_a E[d(a)]", &by_max);

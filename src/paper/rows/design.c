@@ -82,8 +82,8 @@ static worst worst_of(tarry__sheet *s, int i)
 
 static void judge(tarry__sheet *s)
 {
-    tarry__fit_sweep g = {.name = "largest g / r"};
-    tarry__fit_sweep weight = {.name = "smallest weight × 2 support"};
+    tarry__fit_series g = {.name = "largest g / r"};
+    tarry__fit_series weight = {.name = "smallest weight × 2 support"};
     worst all = {0, INFINITY, 0, 0};
     for (int i = 0; i < SIZES; i++) {
         const worst w = worst_of(s, i);

@@ -135,8 +135,8 @@ static void judge_subject(tarry__sheet *s, int i)
 
 static void judge(tarry__sheet *s)
 {
-    tarry__fit_sweep errors = {.name = "measured"};
-    tarry__fit_sweep one = {.name = "what N_m losses give"};
+    tarry__fit_series errors = {.name = "measured"};
+    tarry__fit_series one = {.name = "what N_m losses give"};
     for (int i = 0; i < SUBJECTS; i++) {
         judge_subject(s, i);
         errors.point[errors.n++] = tarry__sheet_point(s, LINES * i + ERROR);

@@ -100,10 +100,11 @@ static void ask(tarry__plan *plan)
 }
 
 /* Regret over sqrt(log(KT)). */
-static tarry__fit_sweep growth_of(const tarry__sheet *s, int i)
+static tarry__fit_series growth_of(const tarry__sheet *s, int i)
 {
-    const tarry__fit_sweep horizons = tarry__sheet_sweep(s, LINES * i + ROUNDS);
-    tarry__fit_sweep growth = tarry__sheet_sweep(s, LINES * i + REGRET);
+    const tarry__fit_series horizons =
+        tarry__sheet_series(s, LINES * i + ROUNDS);
+    tarry__fit_series growth = tarry__sheet_series(s, LINES * i + REGRET);
     growth.name = subjects[i].words;
     for (size_t k = 0; k < growth.n; k++)
         growth.point[k] = tarry__fit_point_over(
@@ -122,8 +123,9 @@ static void judge(tarry__sheet *s)
                false, false});
     for (int i = 0; i < SUBJECTS; i++) {
         const subject *a = &subjects[i];
-        const tarry__fit_sweep growth = growth_of(s, i);
-        const tarry__fit_sweep ratio = tarry__sheet_sweep(s, LINES * i + RATIO);
+        const tarry__fit_series growth = growth_of(s, i);
+        const tarry__fit_series ratio =
+            tarry__sheet_series(s, LINES * i + RATIO);
         tarry__sheet_check_power_within(
             s, tarry__lab_text(s->lab, "%s: regret against T", a->words),
             &growth, 0.5, TARRY__FIT_AT_MOST, TOLERANCE);

@@ -60,7 +60,7 @@ enum {
     CUT = 100
 };
 
-/* ---- sweeps ---------------------------------------------------------------*/
+/* ---- series ---------------------------------------------------------------*/
 
 static void add(tarry__plan *plan, int series, const char *name, double x,
                 tarry__lab_case c)
@@ -101,7 +101,7 @@ static tarry__lab_case plain(tarry__lab *lab, double K, double dbar)
                        late(lab, dbar, EPS));
 }
 
-static void ask_sweeps(tarry__plan *plan)
+static void ask_series(tarry__plan *plan)
 {
     tarry__lab *lab = plan->lab;
     const double dbar = 50000, largest = tarry__lab_pick(lab, 64, 128);
@@ -143,12 +143,12 @@ static void check_waits(tarry__sheet *s, int series, double dbar,
     }
 }
 
-static void draw_sweeps(tarry__sheet *s)
+static void draw_series(tarry__sheet *s)
 {
-    const tarry__fit_sweep by_n = tarry__sheet_sweep(s, BY_N);
-    const tarry__fit_sweep by_k = tarry__sheet_sweep(s, BY_K);
-    const tarry__fit_sweep by_mean = tarry__sheet_sweep(s, BY_MEAN);
-    const tarry__fit_sweep by_plain = tarry__sheet_sweep(s, BY_MEAN_PLAIN);
+    const tarry__fit_series by_n = tarry__sheet_series(s, BY_N);
+    const tarry__fit_series by_k = tarry__sheet_series(s, BY_K);
+    const tarry__fit_series by_mean = tarry__sheet_series(s, BY_MEAN);
+    const tarry__fit_series by_plain = tarry__sheet_series(s, BY_MEAN_PLAIN);
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "loss-dependent-dimension",
@@ -169,14 +169,14 @@ static void draw_sweeps(tarry__sheet *s)
     tarry__sheet_draw_points(figure, &by_plain);
 }
 
-static void judge_sweeps(tarry__sheet *s)
+static void judge_series(tarry__sheet *s)
 {
-    const tarry__fit_sweep by_n = tarry__sheet_sweep(s, BY_N);
-    const tarry__fit_sweep by_k = tarry__sheet_sweep(s, BY_K);
-    const tarry__fit_sweep by_mean = tarry__sheet_sweep(s, BY_MEAN);
-    const tarry__fit_sweep by_plain = tarry__sheet_sweep(s, BY_MEAN_PLAIN);
-    const tarry__fit_sweep regret_n = tarry__sheet_sweep(s, REGRET_N);
-    const tarry__fit_sweep regret_mean = tarry__sheet_sweep(s, REGRET_MEAN);
+    const tarry__fit_series by_n = tarry__sheet_series(s, BY_N);
+    const tarry__fit_series by_k = tarry__sheet_series(s, BY_K);
+    const tarry__fit_series by_mean = tarry__sheet_series(s, BY_MEAN);
+    const tarry__fit_series by_plain = tarry__sheet_series(s, BY_MEAN_PLAIN);
+    const tarry__fit_series regret_n = tarry__sheet_series(s, REGRET_N);
+    const tarry__fit_series regret_mean = tarry__sheet_series(s, REGRET_MEAN);
     tarry__sheet_check_power(s, "Algorithm 3: overhead of a phase against n",
                              &by_n, 0.5, TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "n", &by_n);
@@ -195,7 +195,7 @@ static void judge_sweeps(tarry__sheet *s)
     check_waits(s, BY_K, 50000, EPS);
     check_waits(s, BY_MEAN, 0, EPS / sqrt(10));
     check_waits(s, BY_MEAN_PLAIN, 0, EPS);
-    draw_sweeps(s);
+    draw_series(s);
 }
 
 /* ---- quantiles by gaps, and delay as payoff -------------------------------*/
@@ -229,7 +229,7 @@ static void ask_others(tarry__plan *plan)
 
 static void judge_others(tarry__sheet *s)
 {
-    const tarry__fit_sweep far = tarry__sheet_sweep(s, FAR);
+    const tarry__fit_series far = tarry__sheet_series(s, FAR);
     tarry__sheet_check_power(
         s,
         "Algorithm 3: regret against delays beyond the quantile 1 - "
@@ -371,7 +371,7 @@ static void judge_cutter(tarry__sheet *s, int i)
 
 static void ask(tarry__plan *plan)
 {
-    ask_sweeps(plan);
+    ask_series(plan);
     ask_others(plan);
     ask_brackets(plan);
     ask_cutters(plan);
@@ -380,7 +380,7 @@ static void ask(tarry__plan *plan)
 
 static void judge(tarry__sheet *s)
 {
-    judge_sweeps(s);
+    judge_series(s);
     judge_others(s);
     for (int i = 0; i < N_BRACKETS; i++)
         judge_brackets(s, i);

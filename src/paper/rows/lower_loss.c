@@ -46,8 +46,8 @@ static void ask(tarry__plan *plan)
 
 static void judge(tarry__sheet *s)
 {
-    const tarry__fit_sweep least = tarry__sheet_least(s, ALL, "best policy");
-    tarry__fit_sweep bound = {.name = "what the proof says"};
+    const tarry__fit_series least = tarry__sheet_least(s, ALL, "best policy");
+    tarry__fit_series bound = {.name = "what the proof says"};
     for (size_t i = 0; i < least.n; i++) {
         const double n = least.point[i].x;
         const tarry__lab_case c = case_of(s->lab, n, "phased-loss-dependent");

@@ -95,10 +95,11 @@ static void ask(tarry__plan *plan)
         tarry__plan_with_policy(hard(lab, largest), "oracle"));
 }
 
-/* What the proof says at the places of another sweep. */
-static tarry__fit_sweep bound_at(tarry__sheet *s, const tarry__fit_sweep *other)
+/* What the proof says at the places of another series. */
+static tarry__fit_series bound_at(tarry__sheet *s,
+                                  const tarry__fit_series *other)
 {
-    tarry__fit_sweep bound = {.name = "what the proof says: D/800"};
+    tarry__fit_series bound = {.name = "what the proof says: D/800"};
     for (size_t i = 0; i < other->n; i++) {
         const double D = other->point[i].x;
         const tarry__lab_case c =
@@ -109,10 +110,10 @@ static tarry__fit_sweep bound_at(tarry__sheet *s, const tarry__fit_sweep *other)
     return bound;
 }
 
-static void judge_hard(tarry__sheet *s, const tarry__fit_sweep *least,
-                       const tarry__fit_sweep *bound)
+static void judge_hard(tarry__sheet *s, const tarry__fit_series *least,
+                       const tarry__fit_series *bound)
 {
-    const tarry__fit_sweep first = tarry__sheet_sweep(s, FIRST_ANSWER);
+    const tarry__fit_series first = tarry__sheet_series(s, FIRST_ANSWER);
     const char *const all = "smallest regret of all policies";
     for (size_t i = 0; i < least->n; i++)
         tarry__sheet_check_mean(
@@ -130,9 +131,9 @@ static void judge_hard(tarry__sheet *s, const tarry__fit_sweep *least,
 
 static void judge_others(tarry__sheet *s)
 {
-    const tarry__fit_sweep spanner = tarry__sheet_sweep(s, SPANNER);
-    const tarry__fit_sweep mab = tarry__sheet_sweep(s, MAB_D);
-    const tarry__fit_sweep star = tarry__sheet_sweep(s, MAB_STAR);
+    const tarry__fit_series spanner = tarry__sheet_series(s, SPANNER);
+    const tarry__fit_series mab = tarry__sheet_series(s, MAB_D);
+    const tarry__fit_series star = tarry__sheet_series(s, MAB_STAR);
     tarry__sheet_check_power(s, "plain bandit, payoff-mab against D, d* = 0",
                              &mab, 0, TARRY__FIT_AT_MOST);
     tarry__sheet_show_power(s, "bandits", "D", &mab);
@@ -146,7 +147,7 @@ static void judge_others(tarry__sheet *s)
     tarry__sheet_check_mean(
         s, "for comparison: the oracle, which knows the best arm",
         tarry__sheet_point(s, ORACLE), 0, TARRY__FIT_REPORTED);
-    const tarry__fit_sweep few = tarry__sheet_sweep(s, FEW_ARMS);
+    const tarry__fit_series few = tarry__sheet_series(s, FEW_ARMS);
     tarry__sheet_check_power(
         s, "for comparison: first-answer with 12 arms, against the horizon",
         &few, 0, TARRY__FIT_REPORTED);
@@ -154,11 +155,11 @@ static void judge_others(tarry__sheet *s)
 
 static void judge(tarry__sheet *s)
 {
-    const tarry__fit_sweep least =
+    const tarry__fit_series least =
         tarry__sheet_least(s, ALL, "best policy on the hard instance");
-    const tarry__fit_sweep bound = bound_at(s, &least);
-    const tarry__fit_sweep first = tarry__sheet_sweep(s, FIRST_ANSWER);
-    const tarry__fit_sweep mab = tarry__sheet_sweep(s, MAB_D);
+    const tarry__fit_series bound = bound_at(s, &least);
+    const tarry__fit_series first = tarry__sheet_series(s, FIRST_ANSWER);
+    const tarry__fit_series mab = tarry__sheet_series(s, MAB_D);
     judge_hard(s, &least, &bound);
     judge_others(s);
     json_t *figure = tarry__sheet_figure(

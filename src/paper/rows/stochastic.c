@@ -80,8 +80,8 @@ static void ask_mean(tarry__plan *plan)
 
 static void judge_mean(tarry__sheet *s)
 {
-    const tarry__fit_sweep overhead = tarry__sheet_sweep(s, OVERHEAD);
-    const tarry__fit_sweep penalty = tarry__sheet_sweep(s, PENALTY);
+    const tarry__fit_series overhead = tarry__sheet_series(s, OVERHEAD);
+    const tarry__fit_series penalty = tarry__sheet_series(s, PENALTY);
     const tarry__lab_case long_base = game(s->lab);
     tarry__sheet_check_power(s, "overhead of a phase against E[d]", &overhead,
                              1, TARRY__FIT_EQUALS);
@@ -146,8 +146,8 @@ static void ask_dimension(tarry__plan *plan)
 
 static void judge_dimension(tarry__sheet *s)
 {
-    const tarry__fit_sweep ours = tarry__sheet_sweep(s, OURS);
-    const tarry__fit_sweep theirs = tarry__sheet_sweep(s, THEIRS);
+    const tarry__fit_series ours = tarry__sheet_series(s, OURS);
+    const tarry__fit_series theirs = tarry__sheet_series(s, THEIRS);
     tarry__sheet_check_power(s, "overhead of a phase against n", &ours, 0,
                              TARRY__FIT_EQUALS);
     tarry__sheet_show_power(s, "here", "n", &ours);

@@ -119,10 +119,10 @@ static double sweeps(const tarry__plan_point *p, tarry__sheet *s)
 
 static void judge(tarry__sheet *s)
 {
-    const tarry__fit_sweep length = tarry__sheet_sweep(s, LENGTH);
-    const tarry__fit_sweep regret = tarry__sheet_sweep(s, REGRET);
-    const tarry__fit_sweep later = tarry__sheet_sweep(s, LATER);
-    const tarry__fit_sweep two = tarry__sheet_sweep(s, TWO);
+    const tarry__fit_series length = tarry__sheet_series(s, LENGTH);
+    const tarry__fit_series regret = tarry__sheet_series(s, REGRET);
+    const tarry__fit_series later = tarry__sheet_series(s, LATER);
+    const tarry__fit_series two = tarry__sheet_series(s, TWO);
     tarry__sheet_check_power(s, "Algorithm 1: rounds of a phase against q",
                              &length, -1, TARRY__FIT_EQUALS);
     tarry__sheet_check_power(s, "Algorithm 1: regret against q", &regret, -0.5,

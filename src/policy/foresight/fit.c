@@ -192,9 +192,9 @@ static tarry__foresight_hint hint_of(const tarry__fit *f,
                                      const tarry__waiting *w,
                                      const tarry__foresight_tally *t)
 {
-    const uint64_t late = t->plays - t->arrivals;
-    if (late == 0 || f->trusting || t->seat >= w->room)
-        return (tarry__foresight_hint){0, 0, (double)late};
+    const uint64_t outstanding = t->plays - t->arrivals;
+    if (outstanding == 0 || f->trusting || t->seat >= w->room)
+        return (tarry__foresight_hint){0, 0, (double)outstanding};
     return tarry__waiting_hint(w, t->seat, f->p[t->seat]);
 }
 

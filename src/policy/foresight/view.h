@@ -13,10 +13,10 @@
 typedef struct {
     const tarry__policy_problem *problem;
     size_t rank;
-    double *Z;    /* rank per arm, all arms */
-    size_t count; /* arms that may be chosen */
-    double
-        *columns; /* those again: entry j of all of them, one after another */
+    double *Z;       /* rank per arm, all arms */
+    size_t count;    /* arms that may be chosen */
+    double *columns; /* Z of the arms that may be chosen, by columns: entry j of
+                        all of them, one after another */
 } tarry__view;
 
 tarry_status tarry__view_open(tarry__view *view,

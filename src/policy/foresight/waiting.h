@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
     double surplus; /* sum of (expected loss - mean) */
     double known;   /* plays' worth of information already there */
-    double coming;  /* and still to come */
+    double coming;  /* plays' worth of information still to come */
 } tarry__foresight_hint;
 
 tarry_status tarry__waiting_open(tarry__waiting *w,
