@@ -66,8 +66,10 @@ PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(consumer LANGUAGES C)
 find_package(tarry %s REQUIRED)
-add_executable(consumer consumer.c)
-target_link_libraries(consumer PRIVATE tarry::tarry)
+foreach(library tarry static)
+    add_executable(${library} consumer.c)
+    target_link_libraries(${library} PRIVATE tarry::${library})
+endforeach()
 """
 
 
@@ -149,6 +151,16 @@ class Install(unittest.TestCase):
                     *self.pkg_config("--libs"))
                 self.check_output(program)
 
+    def test_pkg_config_knows_what_the_static_library_needs(self):
+        program = os.path.join(self.folder, "static.out")
+        archive = self.find("libtarry.a")
+        run("gcc", *STRICT, self.consumer, "-o", program,
+            *self.pkg_config("--cflags"),
+            *(archive if word == "-ltarry" else word
+              for word in self.pkg_config("--static", "--libs")))
+        self.check_output(program)
+        self.assertNotIn("libtarry", run("ldd", program))
+
     def test_own_policies_and_delays_run_beside_ours(self):
         """The same results on one thread, on two, and from a journal."""
         source = os.path.join(ROOT, "examples", "own.c")
@@ -186,7 +198,10 @@ class Install(unittest.TestCase):
         run("cmake", "-S", self.folder, "-B", build,
             "-DCMAKE_PREFIX_PATH=" + self.prefix)
         run("cmake", "--build", build)
-        self.check_output(build + "/consumer")
+        self.check_output(build + "/tarry")
+        self.check_output(build + "/static")
+        linked = run("ldd", build + "/static", env=self.environment)
+        self.assertNotIn("libtarry", linked)
 
     def test_cmake_refuses_another_version(self):
         folder = self.folder + "/other"
@@ -225,6 +240,31 @@ class Install(unittest.TestCase):
         self.assertIn("tarry_design_solve", declared)
         self.assertEqual(exported, declared)
         self.assertFalse([name for name in exported if "__" in name])
+
+
+class SetUpWithoutDpkg(unittest.TestCase):
+    TOOLS = ["sh", "cat", "dirname", "cc", "cmake", "ninja", "pkg-config"]
+
+    def set_up(self, tools, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            for tool in tools:
+                os.symlink(shutil.which(tool), os.path.join(folder, tool))
+            done = subprocess.run(
+                [ROOT + "/tools/setup", "build"], stderr=subprocess.PIPE,
+                text=True, env={**os.environ, "PATH": folder, **more})
+        return done.returncode, done.stderr
+
+    def test_it_goes_on_where_everything_is_there(self):
+        self.assertEqual(self.set_up(self.TOOLS), (0, ""))
+
+    def test_it_says_which_tool_or_library_is_missing(self):
+        for tool in self.TOOLS[3:]:
+            code, error = self.set_up(set(self.TOOLS) - {tool})
+            self.assertEqual(code, 1)
+            self.assertIn("needs %s," % tool, error)
+        code, error = self.set_up(self.TOOLS, PKG_CONFIG_LIBDIR="/nowhere")
+        self.assertEqual(code, 1)
+        self.assertIn("needs openblas,", error)
 
 
 if __name__ == "__main__":
