@@ -222,6 +222,34 @@ class Links(unittest.TestCase):
                     self.assertTrue(os.path.exists(os.path.join(folder, link)),
                                     "%s: %s" % (page, link))
 
+    def test_files_and_functions_that_are_named_are_there(self):
+        """Also Make targets, which is what the documents tell to type."""
+        files, code = [], ""
+        for folder, _, names in os.walk(ROOT):
+            inside = os.path.relpath(folder, ROOT)
+            if inside.startswith(("build", ".git")):
+                continue
+            files += ["/" + os.path.join(inside, name) for name in names]
+            for name in names:
+                if name.endswith((".c", ".h", ".py")) and "uplot" not in name:
+                    code += read(inside, name)
+        known = set(re.findall(r"\w+", code))
+        targets = set(re.findall(r"^(\w[\w-]*):", read("Makefile"), re.M))
+        pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+        pages += ["docs/" + name for name in os.listdir(DOCS)
+                  if name.endswith(".md")]
+        for page in pages:
+            text = read(page)
+            for word in re.findall(r"`([^`\n]+)`", text):
+                if re.fullmatch(r"[\w/]+\.[ch]", word):
+                    self.assertTrue(any(f.endswith("/" + word) for f in files),
+                                    "%s: %s" % (page, word))
+                for name in re.findall(r"\btarry__\w+[a-z]\b(?!_)", word):
+                    self.assertIn(name, known, page)
+            for target in re.findall(r"(?:`|^    )make ([a-z][\w-]*)", text,
+                                     re.M):
+                self.assertIn(target, targets, page)
+
     def test_every_page_stands_in_the_index(self):
         index = read("docs", "README.md")
         for name in os.listdir(DOCS):
