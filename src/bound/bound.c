@@ -335,40 +335,11 @@ static tarry_status plan_first(tarry__bound_question *s, tarry__bound *b,
 
 /* ---- lower bounds ---------------------------------------------------------*/
 
-/* D of a delay as payoff, from its description. */
-static tarry_status payoff_scale(const tarry__world *w, double *D,
-                                 tarry_error *error)
+static void find_lower(const tarry__bound_question *s, tarry__bound *b)
 {
-    tarry__spec spec;
-    tarry_status status = tarry__spec_parse(w->delay_text, &spec, error);
-    if (status != TARRY_OK)
-        return status;
-    status = tarry__spec_check(&spec, w->delay.type->entry.settings, error);
-    if (status == TARRY_OK)
-        status = tarry__spec_real(&spec, "D", D, error);
-    tarry__spec_clear(&spec);
-    return status;
-}
-
-static tarry_status find_lower(const tarry__bound_question *s, tarry__bound *b,
-                               tarry_error *error)
-{
-    const tarry__instance *in = &s->world->instance;
-    const tarry__delay_type *delay = s->world->delay.type;
-    tarry_status status = TARRY_OK;
-    if (in->type == &tarry__instance_lower_loss &&
-        delay == &tarry__delay_theorem) {
-        b->lower_by = "Theorem (loss-dependent lower bound)";
-        b->lower = (1 - in->q) / 2 * fmin(in->dbar / in->q, s->T);
-    }
-    if (in->type == &tarry__instance_lower_payoff &&
-        delay == &tarry__delay_payoff && in->n_arms > 1) {
-        double D = 0;
-        status = payoff_scale(s->world, &D, error);
-        b->lower_by = "Theorem (delay-as-payoff lower bound)";
-        b->lower = fmin(D / 20, s->T) / 20 / 2;
-    }
-    return status;
+    const tarry__delay *delay = &s->world->delay;
+    if (delay->type != NULL && delay->type->lower_bound != NULL)
+        b->lower = delay->type->lower_bound(delay->state, s->T, &b->lower_by);
 }
 
 static tarry_status read_practice(const tarry__spec *spec,
@@ -388,6 +359,13 @@ static tarry_status read_practice(const tarry__spec *spec,
                : tarry__base_fail(error, TARRY_BAD_INPUT,
                                   "bounds with a guide are for "
                                   "constants=tight");
+}
+
+static const char *meaning_of(const char *policy, tarry__policy_delays delays)
+{
+    const tarry__policy_type *type = tarry__policy_type_find(policy);
+    return type != NULL && type->stands_for != NULL ? type->stands_for(delays)
+                                                    : NULL;
 }
 
 /* Which of the paper's four a description names, and how; its settings must be
@@ -434,6 +412,7 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
                                    1 / (2 * floor(16 + 4 * n * loglog))};
     tarry_status status;
     memset(bound, 0, sizeof *bound);
+    bound->meaning = meaning_of(policy, tarry__sim_delays(world));
     if ((status = read_policy(policy, &s, error)) ||
         (status = plan_first(&s, bound, error)))
         return status;
@@ -443,5 +422,6 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
     bound->useful_from = 0;
     if (bound->upper_by != NULL && !(bound->upper < 2 * s.T))
         bound->useful_from = s.tight ? NAN : useful_from(&s, bound);
-    return find_lower(&s, bound, error);
+    find_lower(&s, bound);
+    return TARRY_OK;
 }

@@ -13,6 +13,8 @@ typedef struct {
 } tarry__bound_phase;
 
 typedef struct {
+    const char *meaning;  /* what the policy's name is short for; NULL: nothing,
+                             it is a policy of its own */
     const char *model;    /* the world's delay model, in words */
     const char *upper_by; /* the theorem; NULL: none holds here */
     double upper;         /* bound on the expected regret; infinite if the
@@ -32,7 +34,8 @@ typedef struct {
     tarry__bound_phase phase[TARRY__BOUND_PHASES];
 } tarry__bound;
 
-/* `policy` is one of the paper's four.  TARRY_BAD_INPUT if it is another. */
+/* `policy` is one of the paper's four, or short for one.  TARRY_BAD_INPUT if it
+ * is another. */
 tarry_status tarry__bound_evaluate(const tarry__world *world,
                                    const char *policy, uint64_t horizon,
                                    tarry__bound *bound, tarry_error *error);

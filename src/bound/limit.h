@@ -18,8 +18,8 @@ typedef struct {
     double R;         /* proxy of the world's losses */
     double constant;  /* a plan that costs this fulfils all conditions */
     double certified; /* no plan costs less than this */
-    double by_law;    /* the same, certified, for the losses' own law; NaN
-                         where that is not known */
+    double by_law;    /* no plan costs less than this under the losses' own
+                         law; NaN where that is not known */
     size_t support;   /* arms that the plan plays */
 } tarry__bound_limit;
 

@@ -10,7 +10,7 @@ typedef struct {
     const tarry__world *world;
     double n, K, T, log_kt, promised_weight;
     int algorithm;                         /* 1 to 4 */
-    const tarry__phased_algorithm *phased; /* the same, as phases know it */
+    const tarry__phased_algorithm *phased; /* the algorithm's record */
     tarry__phased_choices choices;         /* what the policy was told */
     bool tight, regret, guided;
     double share;       /* c */

@@ -24,7 +24,8 @@ typedef struct {
     size_t n_words;
     bool json, maximize;
     const char *id, *token;
-    const char *arms, *policy, *range, *expire_after; /* of create */
+    const char *arms, *policy, *expire_after; /* of create */
+    cli_range range;
     uint64_t horizon, seed, threads, retries;
     double confidence, timeout;
     tarry__client_url url;
@@ -36,6 +37,29 @@ typedef struct {
     size_t least, most;
     int (*run)(const arguments *a, const char *const *words, size_t n);
 } verb;
+
+static const char about[] =
+    "Asks the decision service at URL, http://HOST:PORT (no TLS).\n\n"
+    "  create NAME --arms FILE  -> ok     a new experiment\n"
+    "  choose NAME [N]          -> ID ARM, N lines of them\n"
+    "  observe ID LOSS ...      -> ok, late or duplicate, for each\n"
+    "  reward ID REWARD ...        pair; from lines of standard\n"
+    "                              input with - in their place;\n"
+    "                              reward if they are maximized\n"
+    "  cancel ID                -> ok     it was never shown\n"
+    "  expire ID                -> ok     its loss will never come\n"
+    "  admit NAME ARM X...      -> ok     a new arm and its features\n"
+    "  withdraw NAME ARM        -> ok     an arm that is no more\n"
+    "  pause NAME, resume NAME  -> ok     no decisions meanwhile\n"
+    "  pending NAME [N]         -> lines ID ARM SECONDS, then ok COUNT\n"
+    "  status NAME              -> one line of JSON\n"
+    "  overview NAME            -> what the dashboard shows, as JSON\n"
+    "  log NAME                 -> all that happened, a line each\n"
+    "  list, show NAME          -> experiments and their settings\n"
+    "  ready, metrics           -> the service itself\n\n"
+    "Exit codes: 1 the service cannot be reached, or may not or\n"
+    "cannot do this now; 2 bad usage, or it says that something is\n"
+    "wrong with what was asked.";
 
 static int parse(arguments *a, int argc, char **argv)
 {
@@ -57,7 +81,7 @@ static int parse(arguments *a, int argc, char **argv)
         {"horizon", CLI_COUNT, &a->horizon, "T", "create: how many decisions"},
         {"confidence", CLI_REAL, &a->confidence, "C",
          "create: with which probability all promises hold"},
-        {"range", CLI_TEXT, &a->range, "LO,HI", "create: of what is reported"},
+        {"range", CLI_RANGE, &a->range, "LO,HI", "create: of what is reported"},
         {"maximize", CLI_FLAG, &a->maximize, NULL,
          "create: what is reported are rewards"},
         {"expire-after", CLI_TEXT, &a->expire_after, "AGE",
@@ -70,29 +94,7 @@ static int parse(arguments *a, int argc, char **argv)
         .command = "ask",
         .summary = summary,
         .usage = "URL WHAT [options]",
-        .about =
-            "Asks the decision service at URL, http://HOST:PORT (no TLS).\n\n"
-            "  create NAME --arms FILE  -> ok     a new experiment\n"
-            "  choose NAME [N]          -> ID ARM, N lines of them\n"
-            "  observe ID LOSS ...      -> ok, late or duplicate, for each\n"
-            "  reward ID REWARD ...        pair; from lines of standard\n"
-            "                              input with - in their place;\n"
-            "                              reward if they are maximized\n"
-            "  cancel ID                -> ok     it was never shown\n"
-            "  expire ID                -> ok     its loss will never come\n"
-            "  admit NAME ARM X...      -> ok     a new arm and its features\n"
-            "  withdraw NAME ARM        -> ok     an arm that is no more\n"
-            "  pause NAME, resume NAME  -> ok     no decisions meanwhile\n"
-            "  pending NAME [N]         -> lines ID ARM SECONDS, then ok "
-            "COUNT\n"
-            "  status NAME              -> one line of JSON\n"
-            "  overview NAME            -> what the dashboard shows, as JSON\n"
-            "  log NAME                 -> all that happened, a line each\n"
-            "  list, show NAME          -> experiments and their settings\n"
-            "  ready, metrics           -> the service itself\n\n"
-            "Exit codes: 1 the service cannot be reached, or may not or\n"
-            "cannot do this now; 2 bad usage, or it says that something is\n"
-            "wrong with what was asked.",
+        .about = about,
         .examples =
             "  tarry ask http://127.0.0.1:8377 create shop --arms arms.csv\n"
             "  tarry ask http://127.0.0.1:8377 choose shop\n"
@@ -277,21 +279,6 @@ static json_t *arms_json(const tarry_arms *arms)
     return list;
 }
 
-static int add_range(const arguments *a, json_t *body)
-{
-    char low[64], high[64];
-    double lo, hi;
-    if (a->range == NULL)
-        return EXIT_DONE;
-    if (sscanf(a->range, "%63[^,],%63[^,]", low, high) != 2 ||
-        !tarry__base_parse_real(low, &lo) ||
-        !tarry__base_parse_real(high, &hi) || !(lo < hi) ||
-        strlen(low) + strlen(high) + 1 != strlen(a->range))
-        return cli_error(EXIT_USAGE, "--range: not LO,HI: '%s'", a->range);
-    json_object_set_new(body, "range", json_pack("[f, f]", lo, hi));
-    return EXIT_DONE;
-}
-
 /* What was not given is left to the service. */
 static void add_settings(const arguments *a, json_t *body)
 {
@@ -304,6 +291,9 @@ static void add_settings(const arguments *a, json_t *body)
         json_object_set_new(body, "confidence", json_real(a->confidence));
     if (a->expire_after != NULL)
         json_object_set_new(body, "expire_after", json_string(a->expire_after));
+    if (a->range.is_given)
+        json_object_set_new(body, "range",
+                            json_pack("[f, f]", a->range.low, a->range.high));
     if (a->maximize)
         json_object_set_new(body, "objective", json_string("maximize"));
     if (a->seed != UINT64_MAX)
@@ -325,11 +315,6 @@ static int create(const arguments *a, const char *const *words, size_t n)
     tarry_arms_free(arms);
     if (body == NULL)
         return cli_error(EXIT_USAGE, "a name is not UTF-8: '%s'", words[0]);
-    const int code = add_range(a, body);
-    if (code != EXIT_DONE) {
-        json_decref(body);
-        return code;
-    }
     add_settings(a, body);
     return just_ok(a, "POST", EXPERIMENTS, body, false);
 }

@@ -9,25 +9,27 @@
 static const char summary[] =
     "the paper's bounds in numbers, for a world and a policy";
 
-static struct {
+typedef struct {
     const char *instance, *loss, *delay, *policy;
     uint64_t horizon, seed, threads;
     bool json;
-} a;
+} arguments;
 
-static int parse(int argc, char **argv)
+static int parse(arguments *a, int argc, char **argv)
 {
     const cli_option options[] = {
-        {"policy", CLI_TEXT, &a.policy, "NAME",
-         "one of the paper's four (default phased-stochastic)"},
-        {"instance", CLI_TEXT, &a.instance, "SPEC",
+        {"policy", CLI_TEXT, &a->policy, "NAME",
+         "one of the paper's four, or recommended "
+         "(default\nphased-stochastic)"},
+        {"instance", CLI_TEXT, &a->instance, "SPEC",
          "arms and theta (default sphere)"},
-        {"loss", CLI_TEXT, &a.loss, "SPEC", "default rademacher"},
-        {"delay", CLI_TEXT, &a.delay, "SPEC", "default exponential:mean=100"},
-        {"horizon", CLI_COUNT, &a.horizon, "T", "rounds (default 1e6)"},
-        {"seed", CLI_COUNT, &a.seed, "N", "of the instance (default 1)"},
-        {"threads", CLI_COUNT, &a.threads, "N", "accepted as in every command"},
-        {"json", CLI_FLAG, &a.json, NULL, "print one JSON object"},
+        {"loss", CLI_TEXT, &a->loss, "SPEC", "default rademacher"},
+        {"delay", CLI_TEXT, &a->delay, "SPEC", "default exponential:mean=100"},
+        {"horizon", CLI_COUNT, &a->horizon, "T", "rounds (default 1e6)"},
+        {"seed", CLI_COUNT, &a->seed, "N", "of the instance (default 1)"},
+        {"threads", CLI_COUNT, &a->threads, "N",
+         "accepted as in every command"},
+        {"json", CLI_FLAG, &a->json, NULL, "print one JSON object"},
     };
     const cli_syntax syntax = {
         .command = "bound",
@@ -50,15 +52,16 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static json_t *limit_json(const tarry__bound_limit *l)
+static json_t *limit_json(const arguments *a, const tarry__bound_limit *l)
 {
     return json_pack("{s:f, s:o, s:o, s:o, s:o}", "R", l->R, "constant",
                      number(l->constant), "certified", number(l->certified),
                      "by_law", number(l->by_law), "regret",
-                     number(l->certified * log((double)a.horizon)));
+                     number(l->certified * log((double)a->horizon)));
 }
 
-static int print_json(const tarry__bound *b, const tarry__bound_limit *l)
+static int print_json(const arguments *a, const tarry__bound *b,
+                      const tarry__bound_limit *l)
 {
     json_t *phases = json_array();
     for (size_t m = 0; m < b->n_phases; m++)
@@ -68,10 +71,11 @@ static int print_json(const tarry__bound *b, const tarry__bound_limit *l)
                               b->phase[m].epsilon, "quota", b->phase[m].quota,
                               "longest", number(b->phase[m].longest)));
     return cli_print_json(json_pack(
-        "{s:s, s:s, s:I, s:{s:s?, s:o, s:o, s:f, s:o, s:f}, s:{s:s?, s:o}, "
+        "{s:s, s:s*, s:s, s:I, s:{s:s?, s:o, s:o, s:f, s:o, s:f}, s:{s:s?, "
+        "s:o}, "
         "s:o, s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
-        "policy", a.policy, "model", b->model, "horizon", (json_int_t)a.horizon,
-        "upper", "by", b->upper_by, "regret",
+        "policy", a->policy, "stands_for", b->meaning, "model", b->model,
+        "horizon", (json_int_t)a->horizon, "upper", "by", b->upper_by, "regret",
         b->upper_by != NULL && b->useful_from == 0 ? number(b->upper)
                                                    : json_null(),
         "says_nothing_below",
@@ -79,18 +83,18 @@ static int print_json(const tarry__bound *b, const tarry__bound_limit *l)
         b->alpha, "beta", number(b->beta), "q", b->q, "lower", "by",
         b->lower_by, "regret",
         b->lower_by != NULL ? number(b->lower) : json_null(), "limit",
-        limit_json(l), "design", "support", b->support, "min_weight",
+        limit_json(a, l), "design", "support", b->support, "min_weight",
         b->min_weight, "first_phase_rounds", b->first_phase, "horizon_needed",
         b->horizon_needed, "horizon_too_short",
-        b->first_phase > (double)a.horizon, "phases", phases));
+        b->first_phase > (double)a->horizon, "phases", phases));
 }
 
-static void print_upper(const tarry__bound *b)
+static void print_upper(const arguments *a, const tarry__bound *b)
 {
     if (b->upper_by == NULL) {
         printf("upper bound   none: the paper promises nothing for %s in this "
                "delay model\n",
-               a.policy);
+               a->policy);
         return;
     }
     if (b->useful_from == 0)
@@ -107,9 +111,9 @@ static void print_upper(const tarry__bound *b)
 }
 
 /* The limit for large T, and what proves it. */
-static void print_limit(const tarry__bound_limit *l)
+static void print_limit(const arguments *a, const tarry__bound_limit *l)
 {
-    const double log_t = log((double)a.horizon);
+    const double log_t = log((double)a->horizon);
     if (isnan(l->constant)) {
         printf("limit         not known: arms in more than %d dimensions\n",
                TARRY__LIMIT_MOST_DIM);
@@ -125,21 +129,24 @@ static void print_limit(const tarry__bound_limit *l)
                l->by_law, l->by_law * log_t);
 }
 
-static int print_text(const tarry__bound *b, const tarry__bound_limit *l)
+static int print_text(const arguments *a, const tarry__bound *b,
+                      const tarry__bound_limit *l)
 {
-    printf("%s in %s, %s, %s; %ju rounds\n", a.policy, a.instance, a.loss,
-           a.delay, (uintmax_t)a.horizon);
+    printf("%s in %s, %s, %s; %ju rounds\n", a->policy, a->instance, a->loss,
+           a->delay, (uintmax_t)a->horizon);
+    if (b->meaning != NULL)
+        printf("policy        %s\n", b->meaning);
     printf("delay model   %s\n", b->model);
-    print_upper(b);
+    print_upper(a, b);
     if (b->lower_by != NULL)
         printf("lower bound   %.5g, for every policy\n              %s\n",
                b->lower, b->lower_by);
-    print_limit(l);
+    print_limit(a, l);
     printf("first phase   %.0f plays on %.0f arms, smallest weight %.3g\n",
            b->first_phase, b->support, b->min_weight);
     printf("              it fits into horizons from %.0f on%s\n",
            b->horizon_needed,
-           b->first_phase > (double)a.horizon
+           b->first_phase > (double)a->horizon
                ? ": with this one nothing is ever eliminated"
                : "");
     printf("\n%6s %12s %14s %14s\n", "phase", "epsilon", "N", "at most");
@@ -151,13 +158,13 @@ static int print_text(const tarry__bound *b, const tarry__bound_limit *l)
 
 static int run(int argc, char **argv)
 {
-    a.instance = "sphere";
-    a.loss = "rademacher";
-    a.delay = "exponential:mean=100";
-    a.policy = "phased-stochastic";
-    a.horizon = 1000000;
-    a.seed = 1;
-    const int code = parse(argc, argv);
+    arguments a = {.instance = "sphere",
+                   .loss = "rademacher",
+                   .delay = "exponential:mean=100",
+                   .policy = "phased-stochastic",
+                   .horizon = 1000000,
+                   .seed = 1};
+    const int code = parse(&a, argc, argv);
     if (code >= 0)
         return code;
     if (a.horizon < 2 || a.horizon >= 1ull << 39)
@@ -180,7 +187,8 @@ static int run(int argc, char **argv)
     tarry__world_free(world);
     if (status != TARRY_OK)
         return cli_error(cli_code(status), "%s", error.text);
-    return a.json ? print_json(&bound, &limit) : print_text(&bound, &limit);
+    return a.json ? print_json(&a, &bound, &limit)
+                  : print_text(&a, &bound, &limit);
 }
 
 const cli_command cli_bound = {"bound", summary, run};

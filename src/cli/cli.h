@@ -35,8 +35,15 @@ typedef enum {
     CLI_TEXT,  /* const char * */
     CLI_REAL,  /* double, finite */
     CLI_COUNT, /* uint64_t; 1e6 is fine */
+    CLI_RANGE, /* cli_range: LOW,HIGH */
     CLI_ACTION /* cli_action: may be given many times */
 } cli_kind;
+
+/* An interval, LOW < HIGH. */
+typedef struct {
+    bool is_given;
+    double low, high;
+} cli_range;
 
 /* Takes one value of an option that may be given many times; answers false
  * after it has printed why not. */

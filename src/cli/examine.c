@@ -17,62 +17,60 @@ static const char summary[] =
 
 enum { ARMS_SHOWN = 20, REJECTS_SHOWN = 5 };
 
-static struct {
-    const char *log, *arms, *page, *now, *world, *target, *range, *name;
+typedef struct {
+    const char *log, *arms, *page, *now, *world, *target, *name;
     uint64_t horizon, runs, seed, threads;
     bool maximize, json, strict;
-    double start;
-    uint64_t played;
-} a;
+    cli_range range;
+} arguments;
 
-static int parse(int argc, char **argv)
+static const char about[] =
+    "Says what a log of decisions tells: how long outcomes take,\n"
+    "whether their delay depends on the loss, which policy to use, and\n"
+    "what another policy would have earned.\n\n"
+    "LOG is CSV or NDJSON with the columns id, arm, decided, reported,\n"
+    "loss and perhaps probability; reported and loss are empty while\n"
+    "an outcome is out; times are numbers or ISO 8601.  Vowpal Wabbit's\n"
+    "dsjson and Open Bandit Pipeline's tables will do too, and - is\n"
+    "standard input.  A store of tarry pipe or tarry serve (FILE or\n"
+    "URL) knows its arms, range and objective itself.";
+
+static int parse(arguments *a, int argc, char **argv)
 {
     const cli_option options[] = {
-        {"arms", CLI_TEXT, &a.arms, "FILE",
+        {"arms", CLI_TEXT, &a->arms, "FILE",
          "the arms' features, by name or number (default: none)"},
-        {"range", CLI_TEXT, &a.range, "LO,HI",
+        {"range", CLI_RANGE, &a->range, "LO,HI",
          "range of the losses or rewards (default -1,1)"},
-        {"maximize", CLI_FLAG, &a.maximize, NULL,
+        {"maximize", CLI_FLAG, &a->maximize, NULL,
          "the column loss holds rewards"},
-        {"name", CLI_TEXT, &a.name, "NAME",
+        {"name", CLI_TEXT, &a->name, "NAME",
          "the experiment, in a store of several"},
-        {"now", CLI_TEXT, &a.now, "TIME",
+        {"now", CLI_TEXT, &a->now, "TIME",
          "when the log was taken (default: the last time in it)"},
-        {"strict", CLI_FLAG, &a.strict, NULL,
+        {"strict", CLI_FLAG, &a->strict, NULL,
          "a row that makes no sense is an error (default: left out, named\n"
          "and counted)"},
-        {"horizon", CLI_COUNT, &a.horizon, "N",
+        {"horizon", CLI_COUNT, &a->horizon, "N",
          "your next decisions, to be simulated (default: as many as the log\n"
          "has, from 1000 to 100000)"},
-        {"runs", CLI_COUNT, &a.runs, "R",
+        {"runs", CLI_COUNT, &a->runs, "R",
          "of each policy in the rebuilt world; 0: none (default 20)"},
-        {"target", CLI_TEXT, &a.target, "FILE",
+        {"target", CLI_TEXT, &a->target, "FILE",
          "value this policy too: a probability per arm, a row or a column"},
-        {"export-world", CLI_TEXT, &a.world, "DIR",
+        {"export-world", CLI_TEXT, &a->world, "DIR",
          "write the rebuilt world for tarry run"},
-        {"page", CLI_TEXT, &a.page, "DIR", "write a page about it"},
-        {"seed", CLI_COUNT, &a.seed, "N", "of all randomness (default 1)"},
-        {"threads", CLI_COUNT, &a.threads, "N",
+        {"page", CLI_TEXT, &a->page, "DIR", "write a page about it"},
+        {"seed", CLI_COUNT, &a->seed, "N", "of all randomness (default 1)"},
+        {"threads", CLI_COUNT, &a->threads, "N",
          "threads to use (default: all); no effect on the result"},
-        {"json", CLI_FLAG, &a.json, NULL, "print one JSON object"},
+        {"json", CLI_FLAG, &a->json, NULL, "print one JSON object"},
     };
     const cli_syntax syntax = {
         .command = "examine",
         .summary = summary,
         .usage = "LOG [options]",
-        .about =
-            "Says what a log of decisions tells: how long outcomes take,\n"
-            "whether their delay depends on the loss, which policy to use, "
-            "and\n"
-            "what another policy would have earned.\n\n"
-            "LOG is CSV or NDJSON with the columns id, arm, decided, "
-            "reported,\n"
-            "loss and perhaps probability; reported and loss are empty while\n"
-            "an outcome is out; times are numbers or ISO 8601.  Vowpal "
-            "Wabbit's\n"
-            "dsjson and Open Bandit Pipeline's tables will do too, and - is\n"
-            "standard input.  A store of tarry pipe or tarry serve (FILE or\n"
-            "URL) knows its arms, range and objective itself.",
+        .about = about,
         .examples =
             "  tarry examine decisions.csv\n"
             "  tarry examine decisions.csv --arms ads.csv --page page\n"
@@ -81,37 +79,24 @@ static int parse(int argc, char **argv)
             "  tarry examine routes.db",
         .options = options,
         .n_options = sizeof options / sizeof *options,
-        .positional = &a.log,
+        .positional = &a->log,
         .min_positional = 1,
         .max_positional = 1,
     };
     return cli_parse(&syntax, argc, argv);
 }
 
-static int check(tarry__examine_options *o)
+static int check(const arguments *a)
 {
-    if (a.horizon != 0 && (a.horizon < 2 || a.horizon >= 1ull << 39))
+    if (a->horizon != 0 && (a->horizon < 2 || a->horizon >= 1ull << 39))
         return cli_error(EXIT_USAGE, "--horizon: not from 2 to 2^39 - 1: '%ju'",
-                         (uintmax_t)a.horizon);
-    if (a.runs > 100000)
+                         (uintmax_t)a->horizon);
+    if (a->runs > 100000)
         return cli_error(EXIT_USAGE, "--runs: more than 1e5: '%ju'",
-                         (uintmax_t)a.runs);
-    if (a.threads > 1024)
+                         (uintmax_t)a->runs);
+    if (a->threads > 1024)
         return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
-                         (uintmax_t)a.threads);
-    o->log.low = -1;
-    o->log.high = 1;
-    if (a.range == NULL)
-        return EXIT_DONE;
-    char low[64];
-    const char *comma = strchr(a.range, ',');
-    const size_t size = comma != NULL ? (size_t)(comma - a.range) : 0;
-    snprintf(low, sizeof low, "%.*s", (int)(size < 63 ? size : 63), a.range);
-    if (comma == NULL || !tarry__base_parse_real(low, &o->log.low) ||
-        !tarry__base_parse_real(comma + 1, &o->log.high) ||
-        !(o->log.low < o->log.high))
-        return cli_error(EXIT_USAGE, "--range: not LO,HI with LO < HI: '%s'",
-                         a.range);
+                         (uintmax_t)a->threads);
     return EXIT_DONE;
 }
 
@@ -251,9 +236,9 @@ static void print_values(const json_t *r)
                text_at(row, "method"), text_at(row, "policy"));
 }
 
-static int print_text(const json_t *r)
+static int print_text(const arguments *a, const json_t *r)
 {
-    printf("%s: %.0f decisions (%s), %.0f outstanding\n", a.log,
+    printf("%s: %.0f decisions (%s), %.0f outstanding\n", a->log,
            number_at(r, "decisions"), text_at(r, "format"),
            number_at(r, "outstanding"));
     print_arms(r);
@@ -261,15 +246,15 @@ static int print_text(const json_t *r)
     print_dependence(r);
     print_policies(r);
     print_values(r);
-    if (a.page != NULL)
-        printf("\npage: %s/index.html\n", a.page);
+    if (a->page != NULL)
+        printf("\npage: %s/index.html\n", a->page);
     return cli_flush();
 }
 
 /* ---- the job --------------------------------------------------------------*/
 
 /* Rows left out are told, whatever is printed on stdout. */
-static void warn(const json_t *r)
+static void warn(const arguments *a, const json_t *r)
 {
     const json_t *rejected = json_object_get(r, "rejected");
     const double count = number_at(rejected, "count");
@@ -278,51 +263,52 @@ static void warn(const json_t *r)
     json_array_foreach(json_object_get(rejected, "first"), i, row)
     {
         if (i < REJECTS_SHOWN)
-            cli_error(0, "%s:%.0f: %s (row left out)", a.log,
+            cli_error(0, "%s:%.0f: %s (row left out)", a->log,
                       number_at(row, "line"), text_at(row, "why"));
     }
     if (count > REJECTS_SHOWN)
-        cli_error(0, "%s: %.0f rows left out in all", a.log, count);
+        cli_error(0, "%s: %.0f rows left out in all", a->log, count);
 }
 
 static bool show_progress(void *context, double share, uint64_t rounds)
 {
-    (void)context;
+    uint64_t *played = context;
     char note[80];
-    a.played += rounds;
-    snprintf(note, sizeof note, "simulating: %.3g rounds", (double)a.played);
+    *played += rounds;
+    snprintf(note, sizeof note, "simulating: %.3g rounds", (double)*played);
     if (tarry__workers_rank() == 0)
         cli_progress(share, note);
     return cli_interrupted();
 }
 
-static int answer(json_t *result)
+static int answer(const arguments *a, json_t *result)
 {
     tarry_error error;
-    warn(result);
-    if (a.page != NULL) {
+    warn(a, result);
+    if (a->page != NULL) {
         const tarry_status status =
-            tarry__log_page_write(result, a.log, a.page, &error);
+            tarry__log_page_write(result, a->log, a->page, &error);
         if (status != TARRY_OK) {
             json_decref(result);
             return cli_error(cli_code(status), "%s", error.text);
         }
     }
-    if (a.json)
+    if (a->json)
         return cli_print_json(result);
-    const int code = print_text(result);
+    const int code = print_text(a, result);
     json_decref(result);
     return code;
 }
 
-static int examine(tarry__examine_options *o)
+static int examine(const arguments *a, tarry__examine_options *o)
 {
-    const tarry__trials_observer observer = {NULL, show_progress, NULL};
+    uint64_t played = 0;
+    const tarry__trials_observer observer = {&played, show_progress, NULL};
     json_t *result;
     tarry_error error = {""};
     o->observer = &observer;
     cli_catch_interrupt();
-    const tarry_status status = tarry__examine(a.log, o, &result, &error);
+    const tarry_status status = tarry__examine(a->log, o, &result, &error);
     cli_progress_end();
     if (status == TARRY_CANCELLED)
         return cli_error(EXIT_FAILED, "interrupted");
@@ -334,23 +320,23 @@ static int examine(tarry__examine_options *o)
         json_decref(result);
         return EXIT_DONE;
     }
-    return answer(result);
+    return answer(a, result);
 }
 
-static int examine_store(tarry__examine_options *o)
+static int examine_store(const arguments *a, tarry__examine_options *o)
 {
     tarry__kept kept;
     tarry_error error;
-    if (a.arms != NULL || a.range != NULL || a.maximize)
-        return cli_error(EXIT_USAGE, "%s: --%s: a store has its own", a.log,
-                         a.arms != NULL    ? "arms"
-                         : a.range != NULL ? "range"
-                                           : "maximize");
+    if (a->arms != NULL || a->range.is_given || a->maximize)
+        return cli_error(EXIT_USAGE, "%s: --%s: a store has its own", a->log,
+                         a->arms != NULL     ? "arms"
+                         : a->range.is_given ? "range"
+                                             : "maximize");
     const tarry_status status =
-        tarry__kept_open(&kept, a.log, a.name, &o->log, &error);
+        tarry__kept_open(&kept, a->log, a->name, &o->log, &error);
     o->read = tarry__kept_read;
     o->read_context = &kept;
-    const int code = status == TARRY_OK ? examine(o)
+    const int code = status == TARRY_OK ? examine(a, o)
                      : status == TARRY_BAD_STATE
                          ? cli_error(EXIT_USAGE, "%s", error.text)
                          : cli_error(cli_code(status), "%s", error.text);
@@ -359,42 +345,42 @@ static int examine_store(tarry__examine_options *o)
 }
 
 /* With the arms of a file, if there is one. */
-static int examine_file(tarry__examine_options *o)
+static int examine_file(const arguments *a, tarry__examine_options *o)
 {
     tarry_arms *arms = NULL;
     tarry_error error;
-    if (a.name != NULL)
-        return cli_error(EXIT_USAGE, "--name: not a store: '%s'", a.log);
-    if (a.arms != NULL) {
-        const tarry_status status = tarry_arms_read(a.arms, &arms, &error);
+    if (a->name != NULL)
+        return cli_error(EXIT_USAGE, "--name: not a store: '%s'", a->log);
+    if (a->arms != NULL) {
+        const tarry_status status = tarry_arms_read(a->arms, &arms, &error);
         if (status != TARRY_OK)
             return cli_error(cli_code(status), "%s", error.text);
     }
-    o->log.maximize = a.maximize;
+    o->log.maximize = a->maximize;
     o->log.arms = arms;
-    const int code = examine(o);
+    const int code = examine(a, o);
     tarry_arms_free(arms);
     return code;
 }
 
 static int run(int argc, char **argv)
 {
-    tarry__examine_options o = {0};
-    memset(&a, 0, sizeof a);
-    a.seed = 1;
-    a.runs = 20;
-    int code = parse(argc, argv);
-    if (code >= 0 || (code = check(&o)) != EXIT_DONE)
+    arguments a = {.seed = 1, .runs = 20, .range = {.low = -1, .high = 1}};
+    int code = parse(&a, argc, argv);
+    if (code >= 0 || (code = check(&a)) != EXIT_DONE)
         return code;
-    o.log.now = a.now;
-    o.log.strict = a.strict;
-    o.horizon = a.horizon;
-    o.runs = a.runs;
-    o.seed = a.seed;
-    o.threads = (int)a.threads;
-    o.world = a.world;
-    o.target = a.target;
-    return tarry__kept_is_store(a.log) ? examine_store(&o) : examine_file(&o);
+    tarry__examine_options o = {.log = {.low = a.range.low,
+                                        .high = a.range.high,
+                                        .now = a.now,
+                                        .strict = a.strict},
+                                .horizon = a.horizon,
+                                .runs = a.runs,
+                                .seed = a.seed,
+                                .threads = (int)a.threads,
+                                .world = a.world,
+                                .target = a.target};
+    return tarry__kept_is_store(a.log) ? examine_store(&a, &o)
+                                       : examine_file(&a, &o);
 }
 
 const cli_command cli_examine = {"examine", summary, run};

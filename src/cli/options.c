@@ -46,6 +46,18 @@ static const cli_option *find(const cli_syntax *s, const char *name,
     return NULL;
 }
 
+/* LOW,HIGH and nothing else. */
+static bool read_range(const char *text, cli_range *range)
+{
+    char low[64], high[64];
+    range->is_given = true;
+    return sscanf(text, "%63[^,],%63[^,]", low, high) == 2 &&
+           strlen(low) + strlen(high) + 1 == strlen(text) &&
+           tarry__base_parse_real(low, &range->low) &&
+           tarry__base_parse_real(high, &range->high) &&
+           range->low < range->high;
+}
+
 /* Stores one option's value; false after an error has been printed. */
 bool cli_set(const cli_option *o, const char *value)
 {
@@ -65,6 +77,12 @@ bool cli_set(const cli_option *o, const char *value)
         if (tarry__base_parse_count(value, o->value))
             return true;
         cli_error(EXIT_USAGE, "--%s: not a whole number from 0 to 2^53: '%s'",
+                  o->name, value);
+        return false;
+    case CLI_RANGE:
+        if (read_range(value, o->value))
+            return true;
+        cli_error(EXIT_USAGE, "--%s: not LOW,HIGH with LOW < HIGH: '%s'",
                   o->name, value);
         return false;
     case CLI_ACTION: {
@@ -136,7 +154,7 @@ int cli_parse(const cli_syntax *s, int argc, char **argv)
         }
     }
     if (n_positional < s->min_positional)
-        return cli_error(EXIT_USAGE, "usage: tarry %s %s (see --help)",
-                         s->command, s->usage);
+        return cli_error(EXIT_USAGE, "usage: tarry %s %.*s (see --help)",
+                         s->command, (int)strcspn(s->usage, "\n"), s->usage);
     return -1;
 }

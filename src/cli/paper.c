@@ -20,30 +20,30 @@ static const char summary[] =
 
 enum { MAX_ROWS = 32 };
 
-static struct {
+typedef struct {
     bool quick, full, json;
     const char *out, *rows;
     uint64_t seed, threads;
     size_t n_rows;
     const tarry__paper_row *row[MAX_ROWS];
-} a;
+} arguments;
 
-static int parse(int argc, char **argv)
+static int parse(arguments *a, int argc, char **argv)
 {
     const cli_option options[] = {
-        {"out", CLI_TEXT, &a.out, "DIR",
+        {"out", CLI_TEXT, &a->out, "DIR",
          "where the page goes; made if need be"},
-        {"quick", CLI_FLAG, &a.quick, NULL, "minutes (the default)"},
-        {"full", CLI_FLAG, &a.full, NULL,
+        {"quick", CLI_FLAG, &a->quick, NULL, "minutes (the default)"},
+        {"full", CLI_FLAG, &a->full, NULL,
          "an hour or two: more runs, longer horizons, larger dimensions"},
-        {"rows", CLI_TEXT, &a.rows, "ID,ID,...",
+        {"rows", CLI_TEXT, &a->rows, "ID,ID,...",
          "only these claims (default all): stochastic, adversarial,\n"
          "stochastic-by-arm, adversarial-by-arm, loss-dependent, payoff,\n"
          "trade-off, adversarial-losses, lower-loss, growth, bounds,\n"
          "estimates, best-kept, design"},
-        {"seed", CLI_COUNT, &a.seed, "N", "of everything random (default 1)"},
-        {"threads", CLI_COUNT, &a.threads, "N", "default: all cores"},
-        {"json", CLI_FLAG, &a.json, NULL,
+        {"seed", CLI_COUNT, &a->seed, "N", "of everything random (default 1)"},
+        {"threads", CLI_COUNT, &a->threads, "N", "default: all cores"},
+        {"json", CLI_FLAG, &a->json, NULL,
          "print the results as one JSON object instead of a table"},
     };
     const cli_syntax syntax = {
@@ -77,73 +77,74 @@ static int parse(int argc, char **argv)
 
 /* ---- arguments ------------------------------------------------------------*/
 
-static int add_row(const char *id)
+static int add_row(arguments *a, const char *id)
 {
     const tarry__paper_row *row = tarry__paper_find(id);
     if (row == NULL)
         return cli_error(EXIT_USAGE, "--rows: no such claim: '%s'", id);
-    for (size_t i = 0; i < a.n_rows; i++)
-        if (a.row[i] == row)
+    for (size_t i = 0; i < a->n_rows; i++)
+        if (a->row[i] == row)
             return cli_error(EXIT_USAGE, "--rows: twice: '%s'", id);
-    a.row[a.n_rows++] = row;
+    a->row[a->n_rows++] = row;
     return EXIT_DONE;
 }
 
 /* As given, or all. */
-static int pick_rows(void)
+static int pick_rows(arguments *a)
 {
-    char *text = a.rows != NULL ? strdup(a.rows) : NULL, *rest = text;
+    char *text = a->rows != NULL ? strdup(a->rows) : NULL, *rest = text;
     int code = EXIT_DONE;
-    if (a.rows != NULL && text == NULL)
+    if (a->rows != NULL && text == NULL)
         return cli_error(EXIT_FAILED, "out of memory");
     if (text != NULL && *text == '\0')
         code = cli_error(EXIT_USAGE, "--rows: empty");
     while (code == EXIT_DONE && rest != NULL)
-        code = add_row(strsep(&rest, ","));
+        code = add_row(a, strsep(&rest, ","));
     free(text);
-    for (size_t i = 0; a.rows == NULL && tarry__paper_rows[i] != NULL; i++)
-        a.row[a.n_rows++] = tarry__paper_rows[i];
+    for (size_t i = 0; a->rows == NULL && tarry__paper_rows[i] != NULL; i++)
+        a->row[a->n_rows++] = tarry__paper_rows[i];
     return code;
 }
 
-static int check(void)
+static int check(arguments *a)
 {
-    if (a.out == NULL || *a.out == '\0')
+    if (a->out == NULL || *a->out == '\0')
         return cli_error(EXIT_USAGE, "--out DIR is needed (see tarry paper "
                                      "--help)");
-    if (a.quick && a.full)
+    if (a->quick && a->full)
         return cli_error(EXIT_USAGE, "--quick or --full, not both");
-    if (a.threads > 1024)
+    if (a->threads > 1024)
         return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
-                         (uintmax_t)a.threads);
-    return pick_rows();
-}
-
-/* What makes one row again; DIR is the reader's choice. */
-static const char *command_of(tarry__lab *lab, const char *rows)
-{
-    return tarry__lab_text(lab, "tarry paper --%s --seed %ju%s%s --out DIR",
-                           a.full ? "full" : "quick", (uintmax_t)a.seed,
-                           rows != NULL ? " --rows " : "",
-                           rows != NULL ? rows : "");
+                         (uintmax_t)a->threads);
+    return pick_rows(a);
 }
 
 /* ---- the job --------------------------------------------------------------*/
 
 typedef struct {
+    const arguments *a;
     tarry__lab *lab;
     tarry__plan plan[MAX_ROWS];
     tarry__journal journal;
     char *journal_path;
     double start;
-} session;
+} job;
+
+/* What makes one row again; DIR is the reader's choice. */
+static const char *command_of(const job *j, const char *rows)
+{
+    return tarry__lab_text(j->lab, "tarry paper --%s --seed %ju%s%s --out DIR",
+                           j->a->full ? "full" : "quick", (uintmax_t)j->a->seed,
+                           rows != NULL ? " --rows " : "",
+                           rows != NULL ? rows : "");
+}
 
 static bool show_progress(void *context, double share, uint64_t rounds)
 {
-    const session *s = context;
+    const job *j = context;
     (void)rounds;
     char note[80];
-    const double elapsed = tarry__base_seconds() - s->start;
+    const double elapsed = tarry__base_seconds() - j->start;
     snprintf(note, sizeof note, "%.0f s, %.0f s left", elapsed,
              share > 0 ? elapsed * (1 / share - 1) : 0);
     if (tarry__workers_rank() == 0)
@@ -152,17 +153,17 @@ static bool show_progress(void *context, double share, uint64_t rounds)
 }
 
 /* Rank 0 opens the journal; what comes of it is for all ranks. */
-static int open_journal(session *s)
+static int open_journal(job *j)
 {
     tarry_error error;
     int code = EXIT_DONE;
     if (tarry__workers_rank() == 0) {
-        if (mkdir(a.out, 0777) != 0 && errno != EEXIST)
-            code = cli_error(EXIT_USAGE, "%s: %s", a.out, strerror(errno));
+        if (mkdir(j->a->out, 0777) != 0 && errno != EEXIST)
+            code = cli_error(EXIT_USAGE, "%s: %s", j->a->out, strerror(errno));
         else
             code = cli_journal_opened(
-                &s->journal,
-                tarry__lab_open_journal(s->lab, s->journal_path, &s->journal,
+                &j->journal,
+                tarry__lab_open_journal(j->lab, j->journal_path, &j->journal,
                                         &error),
                 &error);
     }
@@ -170,21 +171,21 @@ static int open_journal(session *s)
     return code;
 }
 
-static tarry_status ask_rows(session *s)
+static tarry_status ask_rows(job *j)
 {
     tarry_status status = TARRY_OK;
-    for (size_t i = 0; status == TARRY_OK && i < a.n_rows; i++) {
-        s->plan[i].lab = s->lab;
-        status = tarry__paper_row_ask(a.row[i], &s->plan[i]);
+    for (size_t i = 0; status == TARRY_OK && i < j->a->n_rows; i++) {
+        j->plan[i].lab = j->lab;
+        status = tarry__paper_row_ask(j->a->row[i], &j->plan[i]);
     }
     return status;
 }
 
-static bool judge_rows(session *s, json_t *rows)
+static bool judge_rows(job *j, json_t *rows)
 {
-    for (size_t i = 0; i < a.n_rows; i++) {
-        json_t *row = tarry__paper_row_judge(a.row[i], &s->plan[i],
-                                             command_of(s->lab, a.row[i]->id));
+    for (size_t i = 0; i < j->a->n_rows; i++) {
+        json_t *row = tarry__paper_row_judge(j->a->row[i], &j->plan[i],
+                                             command_of(j, j->a->row[i]->id));
         if (json_array_append_new(rows, row) != 0)
             return false;
     }
@@ -236,7 +237,7 @@ static void print_doubts(const json_t *row)
     }
 }
 
-static int print_table(const json_t *results)
+static int print_table(const job *j, const json_t *results)
 {
     size_t i;
     const json_t *row, *rows = json_object_get(results, "rows");
@@ -249,91 +250,90 @@ static int print_table(const json_t *results)
     putchar('\n');
     json_array_foreach(rows, i, row) print_doubts(row);
     printf("%.0f s; all checks, figures and data: %s/index.html\n",
-           json_real_value(json_object_get(results, "seconds")), a.out);
+           json_real_value(json_object_get(results, "seconds")), j->a->out);
     return cli_flush();
 }
 
-static json_t *config_of(session *s)
+static json_t *config_of(const job *j)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < a.n_rows; i++)
-        rows = tarry__json_add(rows, json_string(a.row[i]->id));
+    for (size_t i = 0; i < j->a->n_rows; i++)
+        rows = tarry__json_add(rows, json_string(j->a->row[i]->id));
     return json_pack("{s:s, s:s, s:I, s:s, s:o}", "version", tarry_version(),
-                     "scale", a.full ? "full" : "quick", "seed",
-                     (json_int_t)a.seed, "command", command_of(s->lab, a.rows),
-                     "rows", rows);
+                     "scale", j->a->full ? "full" : "quick", "seed",
+                     (json_int_t)j->a->seed, "command",
+                     command_of(j, j->a->rows), "rows", rows);
 }
 
-static int report(session *s)
+static int report(job *j)
 {
     json_t *rows = json_array();
     tarry_error error = {"out of memory"};
-    if (!judge_rows(s, rows)) {
+    if (!judge_rows(j, rows)) {
         json_decref(rows);
         return cli_error(EXIT_FAILED, "out of memory");
     }
     json_t *results =
-        json_pack("{s:o, s:o, s:f}", "config", config_of(s), "rows", rows,
-                  "seconds", tarry__base_seconds() - s->start);
+        json_pack("{s:o, s:o, s:f}", "config", config_of(j), "rows", rows,
+                  "seconds", tarry__base_seconds() - j->start);
     const tarry_status status =
-        results != NULL ? tarry__report_write(results, a.out, &error)
+        results != NULL ? tarry__report_write(results, j->a->out, &error)
                         : TARRY_NO_MEMORY;
     int code = status == TARRY_OK ? EXIT_DONE
                                   : cli_error(EXIT_FAILED, "%s", error.text);
-    if (code == EXIT_DONE && remove(s->journal_path) != 0)
+    if (code == EXIT_DONE && remove(j->journal_path) != 0)
         code =
-            cli_error(EXIT_FAILED, "%s: %s", s->journal_path, strerror(errno));
+            cli_error(EXIT_FAILED, "%s: %s", j->journal_path, strerror(errno));
     if (code == EXIT_DONE)
-        code = a.json ? cli_print_json(json_incref(results))
-                      : print_table(results);
+        code = j->a->json ? cli_print_json(json_incref(results))
+                          : print_table(j, results);
     json_decref(results);
     return code;
 }
 
-static int work(session *s)
+static int work(job *j)
 {
     tarry_error error = {"out of memory"};
-    if (ask_rows(s) != TARRY_OK || tarry__lab_close(s->lab, &error) != TARRY_OK)
+    if (ask_rows(j) != TARRY_OK || tarry__lab_close(j->lab, &error) != TARRY_OK)
         return cli_error(EXIT_FAILED, "%s", error.text);
-    int code = open_journal(s);
+    int code = open_journal(j);
     if (code != EXIT_DONE)
         return code;
     cli_catch_interrupt();
     const tarry_status status = tarry__lab_run(
-        s->lab, (int)a.threads, show_progress, s, &s->journal, &error);
+        j->lab, (int)j->a->threads, show_progress, j, &j->journal, &error);
     cli_progress_end();
     if (status == TARRY_CANCELLED)
         return cli_error(EXIT_FAILED,
                          "interrupted: the same command goes on from here");
     if (status != TARRY_OK)
         return cli_error(EXIT_FAILED, "%s", error.text);
-    return tarry__workers_rank() == 0 ? report(s) : EXIT_DONE;
+    return tarry__workers_rank() == 0 ? report(j) : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-    session s = {.start = tarry__base_seconds()};
+    arguments a = {.seed = 1};
+    job j = {.a = &a, .start = tarry__base_seconds()};
     tarry_error error;
-    memset(&a, 0, sizeof a);
-    a.seed = 1;
-    int code = parse(argc, argv);
-    if (code >= 0 || (code = check()) != EXIT_DONE)
+    int code = parse(&a, argc, argv);
+    if (code >= 0 || (code = check(&a)) != EXIT_DONE)
         return code;
     if (tarry__figure_check(&error) != TARRY_OK)
         return cli_error(EXIT_FAILED, "%s", error.text);
-    s.lab = tarry__lab_create(a.seed, a.full);
-    s.journal_path = malloc(strlen(a.out) + sizeof "/trials.jsonl");
-    if (s.lab == NULL || s.journal_path == NULL) {
+    j.lab = tarry__lab_create(a.seed, a.full);
+    j.journal_path = malloc(strlen(a.out) + sizeof "/trials.jsonl");
+    if (j.lab == NULL || j.journal_path == NULL) {
         code = cli_error(EXIT_FAILED, "out of memory");
     } else {
-        sprintf(s.journal_path, "%s/trials.jsonl", a.out);
-        code = work(&s);
+        sprintf(j.journal_path, "%s/trials.jsonl", a.out);
+        code = work(&j);
     }
-    tarry__journal_close(&s.journal);
+    tarry__journal_close(&j.journal);
     for (size_t i = 0; i < a.n_rows; i++)
-        tarry__plan_clear(&s.plan[i]);
-    free(s.journal_path);
-    tarry__lab_free(s.lab);
+        tarry__plan_clear(&j.plan[i]);
+    free(j.journal_path);
+    tarry__lab_free(j.lab);
     return code;
 }
 

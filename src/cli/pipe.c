@@ -21,11 +21,12 @@ static const char summary[] =
     "a policy as a co-process: choose, observe, status, save";
 
 typedef struct {
-    const char *policy, *arms, *range, *restore, *store, *name, *expire_after;
+    const char *policy, *arms, *restore, *store, *name, *expire_after;
     char settings[2000];
     uint64_t horizon, seed, threads;
     bool maximize, beyond_horizon, json, by_number, no_probability;
-    double low, high, confidence;
+    double confidence;
+    cli_range range;
 } arguments;
 
 /* ---- arguments ------------------------------------------------------------*/
@@ -44,6 +45,36 @@ static bool add_setting(void *context, const char *pair)
     cli_error(EXIT_USAGE, "--set: too many settings: '%s'", pair);
     return false;
 }
+
+static const char usage[] =
+    "--arms FILE [--policy NAME] [--horizon T | --confidence C] "
+    "[--store FILE] [options]";
+static const char about[] =
+    "Runs a policy as a co-process.  Each line of standard input is\n"
+    "answered by one line on standard output, at once:\n\n"
+    "  choose            -> ID ARM       play arm ARM; ID names it\n"
+    "  choose --id TEXT  -> TEXT ARM     with an id of your own; again\n"
+    "                                    with it: the same answer\n"
+    "  choose N          -> N lines ID ARM, then `ok N`\n"
+    "  observe ID LOSS   -> ok           the loss of choice ID is in\n"
+    "                       late         it was of an earlier phase\n"
+    "                       duplicate    it was in already\n"
+    "  cancel ID         -> ok           it was never shown\n"
+    "  expire ID         -> ok           its loss will never come\n"
+    "  admit NAME X...   -> ok           a new arm with its features\n"
+    "  withdraw NAME     -> ok           an arm that is no more\n"
+    "  pending [N]       -> lines ID ARM SECONDS, the oldest N first,\n"
+    "                       then `ok COUNT` of all outstanding\n"
+    "  status            -> one line of JSON; `best` is null before\n"
+    "                       there is an estimate\n"
+    "  save FILE         -> ok           for --restore\n"
+    "  quit              -> ok           and ends, as end of input does\n"
+    "  (anything else)   -> error WHY    and nothing has changed\n\n"
+    "Losses may be reported in any order, any time later, or never.";
+
+static const char examples[] =
+    "  printf 'choose\\nobserve 1 0.5\\nstatus\\n' |\n"
+    "    tarry pipe --arms arms.csv --store log.db";
 
 static int parse(arguments *a, int argc, char **argv)
 {
@@ -69,7 +100,7 @@ static int parse(arguments *a, int argc, char **argv)
          "of the policy's own coins (default 0)"},
         {"set", CLI_ACTION, &setting, "KEY=VALUE",
          "a setting of the policy; may be repeated"},
-        {"range", CLI_TEXT, &a->range, "LOW,HIGH",
+        {"range", CLI_RANGE, &a->range, "LOW,HIGH",
          "losses are reported in this range (default -1,1) and mapped to\n"
          "[-1,1].  A range around 0 only scales; another one also moves,\n"
          "which is right only if the arms' features include a constant"},
@@ -98,51 +129,13 @@ static int parse(arguments *a, int argc, char **argv)
     const cli_syntax syntax = {
         .command = "pipe",
         .summary = summary,
-        .usage = "--arms FILE [--policy NAME] [--horizon T | --confidence C] "
-                 "[--store FILE] [options]",
-        .about =
-            "Runs a policy as a co-process.  Each line of standard input is\n"
-            "answered by one line on standard output, at once:\n\n"
-            "  choose            -> ID ARM       play arm ARM; ID names it\n"
-            "  choose --id TEXT  -> TEXT ARM     with an id of your own; "
-            "again\n"
-            "                                    with it: the same answer\n"
-            "  choose N          -> N lines ID ARM, then `ok N`\n"
-            "  observe ID LOSS   -> ok           the loss of choice ID is in\n"
-            "                       late         it was of an earlier phase\n"
-            "                       duplicate    it was in already\n"
-            "  cancel ID         -> ok           it was never shown\n"
-            "  expire ID         -> ok           its loss will never come\n"
-            "  admit NAME X...   -> ok           a new arm with its features\n"
-            "  withdraw NAME     -> ok           an arm that is no more\n"
-            "  pending [N]       -> lines ID ARM SECONDS, the oldest N first,\n"
-            "                       then `ok COUNT` of all outstanding\n"
-            "  status            -> one line of JSON; `best` is null before\n"
-            "                       there is an estimate\n"
-            "  save FILE         -> ok           for --restore\n"
-            "  quit              -> ok           and ends, as end of input "
-            "does\n"
-            "  (anything else)   -> error WHY    and nothing has changed\n\n"
-            "Losses may be reported in any order, any time later, or never.",
-        .examples = "  printf 'choose\\nobserve 1 0.5\\nstatus\\n' |\n"
-                    "    tarry pipe --arms arms.csv --store log.db",
+        .usage = usage,
+        .about = about,
+        .examples = examples,
         .options = options,
         .n_options = sizeof options / sizeof *options,
     };
     return cli_parse(&syntax, argc, argv);
-}
-
-static int parse_range(arguments *a)
-{
-    char low[64], high[64];
-    if (a->range == NULL)
-        return EXIT_DONE;
-    if (sscanf(a->range, "%63[^,],%63[^,]", low, high) != 2 ||
-        !tarry__base_parse_real(low, &a->low) ||
-        !tarry__base_parse_real(high, &a->high) || !(a->low < a->high) ||
-        strlen(low) + strlen(high) + 1 != strlen(a->range))
-        return cli_error(EXIT_USAGE, "--range: not LOW,HIGH: '%s'", a->range);
-    return EXIT_DONE;
 }
 
 /* The description with all its settings; a name that is short for another is
@@ -207,8 +200,8 @@ static int create(const arguments *a, service *v)
         .expire_after = a->expire_after != NULL ? a->expire_after : "",
         .n_arms = arms->n_arms,
         .dim = arms->dim,
-        .low = a->low,
-        .high = a->high,
+        .low = a->range.low,
+        .high = a->range.high,
         .maximize = a->maximize,
         .beyond_horizon = a->beyond_horizon,
         .horizon = a->horizon != NONE ? a->horizon : 0,
@@ -301,9 +294,11 @@ static int compare(const arguments *a, const char *path, service *v)
     if (a->confidence != 0 && a->confidence != e->confidence)
         return cli_error(EXIT_USAGE, "%s: the confidence is %.17g, not '%.17g'",
                          path, e->confidence, a->confidence);
-    if (a->range != NULL && (a->low != e->low || a->high != e->high))
-        return cli_error(EXIT_USAGE, "%s: the range is %.17g,%.17g, not '%s'",
-                         path, e->low, e->high, a->range);
+    if (a->range.is_given &&
+        (a->range.low != e->low || a->range.high != e->high))
+        return cli_error(EXIT_USAGE,
+                         "%s: the range is %.17g,%.17g, not %.17g,%.17g", path,
+                         e->low, e->high, a->range.low, a->range.high);
     if (a->maximize && !e->maximize)
         return cli_error(EXIT_USAGE,
                          "%s: a state of losses, not of rewards "
@@ -502,13 +497,13 @@ static int serve(service *v, const arguments *a)
 
 static int run(int argc, char **argv)
 {
-    arguments given = {
-        .low = -1, .high = 1, .horizon = NONE, .seed = NONE, .name = "default"};
+    arguments given = {.range = {.low = -1, .high = 1},
+                       .horizon = NONE,
+                       .seed = NONE,
+                       .name = "default"};
     service v = {0};
     int code = parse(&given, argc, argv);
     if (code >= 0)
-        return code;
-    if ((code = parse_range(&given)) != EXIT_DONE)
         return code;
     code = open_all(&given, &v);
     if (code == EXIT_DONE)

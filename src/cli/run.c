@@ -40,6 +40,17 @@ static bool add_policy(void *context, const char *text)
     return true;
 }
 
+static const char about[] =
+    "Simulates policies in a world and compares their regret.\n"
+    "SPEC is NAME or NAME:key=value,key=value; `tarry list` names all\n"
+    "policies, instances, losses and delays with their settings.\n"
+    "EXPERIMENT.json holds the same keys as the options (see\n"
+    "--print-config); options given besides win.  It may have a list\n"
+    "of \"worlds\", each with name, instance, loss and delay: then one\n"
+    "table compares the policies in all of them.\n\n"
+    "Ctrl-C ends cleanly: finished runs are reported as partial, with\n"
+    "exit code 1.";
+
 static int parse(arguments *a, int argc, char **argv)
 {
     tarry__experiment *e = &a->plan.experiment;
@@ -78,17 +89,7 @@ static int parse(arguments *a, int argc, char **argv)
         .command = "run",
         .summary = summary,
         .usage = "[EXPERIMENT.json] [options]",
-        .about =
-            "Simulates policies in a world and compares their regret.\n"
-            "SPEC is NAME or NAME:key=value,key=value; `tarry list` names all\n"
-            "policies, instances, losses and delays with their settings.\n"
-            "EXPERIMENT.json holds the same keys as the options (see\n"
-            "--print-config); options given besides win.  It may have a list\n"
-            "of \"worlds\", each with name, instance, loss and delay: then "
-            "one\n"
-            "table compares the policies in all of them.\n\n"
-            "Ctrl-C ends cleanly: finished runs are reported as partial, with\n"
-            "exit code 1.",
+        .about = about,
         .examples =
             "  tarry run\n"
             "  tarry run --delay low-late:late=1000 --horizon 1e6 --runs 20\n"

@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "cli/run.h"
 
-/* Room for a number per run; ends the program's command when there is none. */
-static double *room(const tarry__experiment_results *r)
+/* A number per run, to be filled; NULL after the error is printed. */
+static double *values_for(const tarry__experiment_results *r)
 {
     double *values = malloc((r->experiment->runs + 1) * sizeof *values);
     if (values == NULL)
@@ -75,7 +75,7 @@ int run_print_table(const tarry__experiment_results *r, double seconds)
 {
     const tarry__experiment *e = r->experiment;
     size_t order[TARRY__EXPERIMENT_MAX_POLICIES];
-    double *values = room(r);
+    double *values = values_for(r);
     if (values == NULL)
         return EXIT_FAILED;
     cli_put("%s, %s, %s: %ju rounds, %ju runs, seed %ju, %.1f s", e->instance,
@@ -93,6 +93,11 @@ int run_print_table(const tarry__experiment_results *r, double seconds)
     puts("\n+/- is the half-width of a 95 % interval; above best: difference "
          "to the first line,\nrun by run; kept: share of runs in which a best "
          "arm is still active.");
+    for (size_t p = 0; p < e->n_policies; p++) {
+        const char *meaning = tarry__experiment_meaning(e, p);
+        if (meaning != NULL)
+            printf("%s is %s here.\n", e->policy[p], meaning);
+    }
     free(values);
     return cli_flush();
 }
@@ -191,7 +196,7 @@ int run_write_curves(const tarry__batch *b, const char *path)
 {
     tarry__file file;
     tarry_error error;
-    double *values = room(b->results);
+    double *values = values_for(b->results);
     if (values == NULL)
         return EXIT_FAILED;
     tarry_status status = tarry__file_begin(&file, path, &error);

@@ -75,13 +75,13 @@ void cli_progress(double share, const char *note)
 {
     enum { WIDTH = 30, AROUND = 12 }; /* brackets, the share, some air */
     static const char full[] = "##############################";
-    const int room = cli_width(stderr);
+    const int columns = cli_width(stderr);
     if (!isatty(STDERR_FILENO))
         return;
-    const int bar = room == 0 || room >= WIDTH + AROUND ? WIDTH
-                    : room > AROUND                     ? room - AROUND
-                                                        : 0;
-    const int left = room == 0 ? 80 : room - bar - AROUND;
+    const int bar = columns == 0 || columns >= WIDTH + AROUND ? WIDTH
+                    : columns > AROUND                        ? columns - AROUND
+                                                              : 0;
+    const int left = columns == 0 ? 80 : columns - bar - AROUND;
     fprintf(stderr, "\r[%-*.*s] %3.0f%%  %.*s\033[K", bar,
             (int)(share * bar + 0.5), full, 100 * share, left > 0 ? left : 0,
             note);

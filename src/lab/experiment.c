@@ -43,6 +43,20 @@ static tarry__sim_trial trial_of(const tarry__experiment *e, size_t i)
                               .grid = e->grid};
 }
 
+const char *tarry__experiment_meaning(const tarry__experiment *e, size_t p)
+{
+    const tarry__policy_type *type =
+        e->own_policy[p] == NULL ? tarry__policy_type_find(e->policy[p]) : NULL;
+    tarry__world *world;
+    if (type == NULL || type->stands_for == NULL ||
+        tarry__world_make(e->own_world, e->instance, e->loss, e->delay, e->seed,
+                          0, &world, NULL) != TARRY_OK)
+        return NULL;
+    const char *meaning = type->stands_for(tarry__sim_delays(world));
+    tarry__world_free(world);
+    return meaning;
+}
+
 tarry_status tarry__experiment_check(const tarry__experiment *e,
                                      tarry__experiment_results *results,
                                      tarry_error *error)

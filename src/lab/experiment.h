@@ -45,6 +45,11 @@ void tarry__experiment_results_clear(tarry__experiment_results *results);
 tarry_status tarry__experiment_add(tarry__experiment *experiment,
                                    const char *policy, tarry_error *error);
 
+/* The description that policy p's name is short for in this world; NULL: it is
+ * a policy of its own.  Lives for ever. */
+const char *tarry__experiment_meaning(const tarry__experiment *experiment,
+                                      size_t p);
+
 /* Finds the policies that cannot run in this world: fills `refused`, so that
  * they are left out.  Fails if the world itself cannot be made. */
 tarry_status tarry__experiment_check(const tarry__experiment *experiment,

@@ -161,21 +161,11 @@ static json_t *ran_json(const tarry__experiment_results *r, size_t p,
         "rounds_per_second", tarry__results_speed(r, p, values));
 }
 
-/* What a name that is short for another description stands for in this world;
- * no key for other policies. */
 static json_t *meaning_json(const tarry__experiment *e, size_t p)
 {
-    const tarry__policy_type *type =
-        e->own_policy[p] == NULL ? tarry__policy_type_find(e->policy[p]) : NULL;
-    tarry__world *world;
-    if (type == NULL || type->stands_for == NULL ||
-        tarry__world_make(e->own_world, e->instance, e->loss, e->delay, e->seed,
-                          0, &world, NULL) != TARRY_OK)
-        return json_object();
-    json_t *json = json_pack("{s:s}", "stands_for",
-                             type->stands_for(tarry__sim_delays(world)));
-    tarry__world_free(world);
-    return json;
+    const char *meaning = tarry__experiment_meaning(e, p);
+    return meaning != NULL ? json_pack("{s:s}", "stands_for", meaning)
+                           : json_object();
 }
 
 static json_t *policy_json(const tarry__experiment_results *r, size_t p,

@@ -394,6 +394,17 @@ class Help(LabTest):
                 for option in options.split():
                     self.assertIn(f"--{option}", done.stdout)
 
+    def test_a_range_is_refused_in_the_same_words_everywhere(self):
+        for command in (["pipe"], ["examine", "log"], ["ask", "url", "list"]):
+            for bad in ("1,0", "1", "0,1,2", "0,x", ",1", "1,", "0,nan", ""):
+                self.refused(*command, "--range", bad, says=(
+                    "--range: not LOW,HIGH with LOW < HIGH: '%s'" % bad,))
+
+    def test_usage_is_one_line(self):
+        for command in ("store", "design", "plot", "examine", "ask"):
+            said = self.refused(command, says=("usage: tarry %s " % command,))
+            self.assertNotIn("?", said)
+
 
 if __name__ == "__main__":
     unittest.main()

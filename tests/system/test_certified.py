@@ -113,7 +113,22 @@ class Runs(unittest.TestCase):
                          "--policy", one["stands_for"])["policies"]
             self.assertNotIn("stands_for", other)
             self.assertEqual(one["regret"]["runs"], other["regret"]["runs"])
+            table = tarry("run", *SMALL, "--delay", delay,
+                          "--policy", "recommended").stdout
+            self.assertIn("recommended is %s here." % one["stands_for"], table)
         self.assertIn("phased-loss-dependent:", one["stands_for"])
+
+    def test_bounds_of_recommended_are_those_of_what_it_stands_for(self):
+        for delay in ("exponential:mean=50", "hold-rarest:sigma=50",
+                      "low-late:late=50"):
+            one = answer("bound", "--delay", delay, "--policy", "recommended")
+            text = tarry("bound", "--delay", delay, "--policy",
+                         "recommended").stdout
+            self.assertIn("\npolicy        %s\n" % one["stands_for"], text)
+            other = answer("bound", "--delay", delay, "--policy",
+                           one.pop("stands_for"))
+            del one["policy"], other["policy"]
+            self.assertEqual(one, other)
 
 
 class Bounds(unittest.TestCase):
