@@ -52,8 +52,8 @@ typedef struct {
     double g;    /* largest variance over all arms */
     size_t n_support;
     size_t *arm;       /* n_support supported arms, increasing */
-    double *weight;    /* their weights: positive, sum 1 */
-    double min_weight; /* the smallest of them */
+    double *weight;    /* of the supported arms: positive, sum 1 */
+    double min_weight; /* the smallest weight of a supported arm */
     double passes;     /* evaluations of a variance, divided by K */
     double seconds;    /* time of the solve */
 } tarry_design;

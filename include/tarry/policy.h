@@ -182,13 +182,13 @@ typedef struct {
     uint64_t round;       /* choices made so far */
     uint64_t horizon;     /* 0: no end */
     double low, high;     /* the range of reported losses */
-    int maximize;         /* or of rewards */
+    int maximize;         /* not 0: what is reported are rewards */
     uint64_t phase;       /* from 1; 0 for policies without phases */
     double epsilon;       /* accuracy this phase works for; the range of losses
                              counts as [-1, 1] here */
-    uint64_t phase_start; /* its first round */
-    size_t n_active;
-    const uint32_t *active; /* increasing */
+    uint64_t phase_start; /* first round of this phase */
+    size_t n_active;      /* arms that may still be best */
+    const uint32_t *active; /* numbers of the active arms, increasing */
     size_t n_plan;
     const tarry_plan_entry *plan; /* arms increasing; empty with one arm left */
     size_t best;                  /* the arm it would play if it had to stop */

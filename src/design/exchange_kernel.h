@@ -16,7 +16,7 @@ enum {
 typedef struct {
     size_t rank, count;
     const double *x; /* r by m */
-    double *rows;    /* the same by rows, `stride` apart, zeros at the end */
+    double *rows;    /* x by rows, `stride` apart, zeros at the end */
     size_t stride;
     double *weight, *variance, *c, *e; /* m */
     double *inverse, *u, *v;           /* r by r; r */

@@ -24,7 +24,7 @@ tarry_status tarry__client_parse_url(const char *text, tarry__client_url *url,
 typedef struct {
     const char *method, *path; /* the path begins with a slash */
     const char *body;          /* JSON, or NULL */
-    const char *token;         /* or NULL */
+    const char *token;         /* of the caller; NULL: none */
     double timeout_s;
     FILE *sink; /* the body of a success goes there; NULL: into the answer */
 } tarry__client_request;
@@ -34,7 +34,7 @@ typedef struct {
     double retry_after; /* seconds, or 0 */
     char *body;         /* ends with a zero byte; tarry__base_free */
     size_t size;
-    char location[1024];  /* or "" */
+    char location[1024];  /* where the answer points; "": nowhere */
     bool was_not_reached; /* the request has never left */
 } tarry__client_answer;
 

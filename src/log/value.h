@@ -39,7 +39,7 @@ enum {
 typedef struct {
     const tarry__log *log;
     size_t count;     /* ripe decisions: the first so many of the log */
-    size_t missing;   /* of them without outcome */
+    size_t missing;   /* ripe decisions without an outcome */
     double *arm_mean; /* loss, per arm; that of all where an arm has none */
     double *model[2]; /* q per arm as losses, for even and for odd decisions */
     double largest;   /* 1/p_t */

@@ -29,9 +29,9 @@ typedef struct {
     tarry__watch_verdict verdict;
     double p_value;     /* of the last test; 1 before the first */
     double correlation; /* above 0: high losses are late */
-    double z;           /* the same in standard deviations */
-    uint64_t outcomes;  /* all that came, and how many there were when the */
-    uint64_t tested;    /*   sample was put aside */
+    double z;           /* the correlation in standard deviations */
+    uint64_t outcomes;  /* that have come so far */
+    uint64_t tested;    /* `outcomes` when the sample was put aside */
     const char *why;    /* a sentence; lives as long as the program */
 } tarry__watch_found;
 

@@ -54,7 +54,7 @@ typedef struct {
     atomic_ullong feedback[TARRY__SERVICE_N_RESULTS];
     pthread_mutex_t overview_lock; /* taken before the other one */
     tarry__overview *overview;     /* or NULL, before anybody looks */
-    int64_t noted_at;              /* the last certificate */
+    int64_t noted_at;              /* when the last certificate was noted */
 } tarry__service_experiment;
 
 /* ---- calls ----------------------------------------------------------------*/

@@ -11,26 +11,26 @@
 struct tarry__session {
     tarry__store *store;
     uint64_t experiment;               /* its number in the store */
-    const _Atomic uint64_t *epoch_now; /* of the store */
-    uint64_t epoch;                    /* the same when it was loaded */
+    const _Atomic uint64_t *epoch_now; /* of its ownership, by the store */
+    uint64_t epoch;                    /* *epoch_now when it was loaded */
     const tarry__store_experiment *made;
     tarry_policy *policy; /* NULL: it could not be loaded again */
-    tarry__watch *watch;  /* of its outcomes; NULL with the policy */
+    tarry__watch *watch;  /* of its outcomes; NULL if the policy is */
     tarry__names names;
-    tarry__store_event *staged; /* their texts and features are owned */
-    size_t n_staged, room;
-    uint64_t first_staged; /* round of the first staged choice; 0: none */
+    tarry__store_event *staged; /* events to commit; owns texts and features */
+    size_t n_staged, room;      /* events staged, and memory for how many */
+    uint64_t first_staged;      /* round of the first staged choice; 0: none */
     tarry__texts own; /* texts of staged choices, and where they are staged */
-    bool is_silent;   /* about the probability of choices */
+    bool is_silent;   /* probabilities of choices are not worked out */
     bool is_doubtful; /* a commit failed: probe the store before going on */
     bool is_paused;   /* no choices are made now */
     bool has_own_ids; /* some choices have ids of users, and no others */
-    uint64_t pauses;  /* so far */
-    int64_t last_at;  /* the session's clock */
+    uint64_t pauses;  /* how often it has been paused */
+    int64_t last_at;  /* when the last event came, by the session's clock */
     tarry__age expire_after;
-    uint64_t expired_to;       /* rounds up to this one have been looked at */
-    int64_t expiry_checked_at; /* by the clock */
-    bool leaves_snapshot;      /* at its end */
+    uint64_t expired_to;       /* old rounds up to this one were given up */
+    int64_t expiry_checked_at; /* when old rounds were last looked for */
+    bool leaves_snapshot;      /* writes a snapshot when it is closed */
     uint64_t snapshot_seq;     /* events that the last snapshot covers */
     size_t snapshot_size;
 };

@@ -145,8 +145,8 @@ enum { TARRY__SESSION_ID_ROOM = 300 };
 
 typedef struct {
     char id[TARRY__SESSION_ID_ROOM]; /* as the user knows it */
-    uint64_t rounds;                 /* its age in rounds */
-    double seconds;                  /* and by the clock */
+    uint64_t rounds;                 /* age of the choice in rounds */
+    double seconds;                  /* age of the choice by the clock */
 } tarry__session_description;
 
 /* What is known of a round that was chosen. */

@@ -39,7 +39,7 @@ typedef enum {
 
 typedef struct {
     char *url;     /* may hold a password: never shown */
-    char *shown;   /* the same without it */
+    char *shown;   /* the URL with a star for its password */
     char *address; /* published by the owner of an experiment */
     PGconn *link;  /* NULL: lost */
     int backend;   /* process of the last link's other end, 0: none */
@@ -47,8 +47,8 @@ typedef struct {
     double again_at; /* no new link before this moment */
     tarry__store_heads *heads;
     char state[6]; /* SQLSTATE of the last refusal */
-    char why[200]; /* and its text, or why the link was lost */
-    bool creates;  /* tables that are missing */
+    char why[200]; /* text of the last refusal, or why the link was lost */
+    bool creates;  /* tables that are missing are made */
     bool is_open;  /* it has been verified */
     const tarry__store_batch *batches; /* while they are being appended */
     size_t n_batches;

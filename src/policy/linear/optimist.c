@@ -306,7 +306,7 @@ static bool is_sound(const tarry__optimist *o)
     if (o->m0 == NULL)
         return o->n_hot == tarry__policy_n_choices(o->problem);
     for (size_t k = 0; k < o->problem->n_arms; k++)
-        n_hot += !(o->m0[k] < INFINITY); /* NaN is nobody's */
+        n_hot += !(o->m0[k] < INFINITY); /* hot; a NaN is not cold either */
     return n_hot == o->n_hot;
 }
 

@@ -23,19 +23,20 @@
 typedef struct {
     const tarry__policy_problem *problem;
     uint32_t squared; /* 1: index <theta, a> - width |a|^2; set after init */
-    size_t n_hot;
-    uint32_t *hot;         /* their arms */
-    double *tiles, *m, *q; /* by place */
+    size_t n_hot;     /* arms that are looked at in every choice */
+    uint32_t *hot;    /* numbers of the hot arms */
+    double *tiles, *m, *q; /* per hot arm, in the order of `hot` */
     uint32_t stale;        /* m and q must be computed from the ridge */
-    size_t n_changes;      /* not yet made */
+    size_t n_changes;      /* of the ridge, that m and q do not have yet */
     double *u, c[TARRY__LINEAR_MOST_CHANGES], d[TARRY__LINEAR_MOST_CHANGES];
     double *m0, *r0; /* per arm; m0 infinite if hot; NULL: all are hot */
-    double *theta0;  /* and room for theta - theta0 */
+    double *theta0;  /* theta when m0 was computed; behind it dim more doubles,
+                        for theta - theta0 */
     double reach_width, reach_move, ceiling;
     double work;      /* products <a, x> since all was fresh */
-    uint32_t settled; /* nothing has changed since the last choice, */
-    double width;     /*   which was for this width */
-    size_t last;
+    uint32_t settled; /* 1: nothing has changed since the last choice */
+    double width;     /* of the last choice */
+    size_t last;      /* the arm of the last choice */
 } tarry__optimist;
 
 tarry_status tarry__optimist_init(tarry__optimist *o,

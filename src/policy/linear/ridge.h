@@ -22,10 +22,11 @@ typedef struct {
     const tarry__arms_kernels *kernels;
     size_t n;
     double lambda;
-    double *memory;                      /* of all that follows */
-    double *V, *b;                       /* n by n; n: without recent terms */
-    double *recent_V, *recent_b, *carry; /* those, and what was rounded away */
-    double *S, *theta;                   /* n rows of a stride; n */
+    double *memory;              /* of all that follows */
+    double *V, *b;               /* n by n; n: without recent terms */
+    double *recent_V, *recent_b; /* n by n; n: the recent terms */
+    double *carry;         /* what rounding took from sums of recent terms */
+    double *S, *theta;     /* n rows of a stride; n */
     double *u, *p;         /* of the last change: V^-1 a and S' a */
     double *L;             /* n by n, for computing afresh */
     double log_det;        /* log(det V / lambda^n) */

@@ -36,7 +36,7 @@ typedef enum {
 
 typedef struct {
     size_t n_active;  /* arms that the phase will keep or cut */
-    uint32_t *active; /* their numbers, increasing */
+    uint32_t *active; /* numbers of the active arms, increasing */
     size_t n_entries; /* arms whose losses are counted; 0 if one is active */
     tarry_plan_entry *entry;    /* arms increasing */
     tarry__phased_tally *tally; /* of each entry */
@@ -53,10 +53,10 @@ typedef struct {
     uint64_t designated_end; /* plays from this round on do not count */
     uint64_t *given_up;      /* of each entry: losses that count and that nobody
                                 waits for any longer */
-    uint64_t n_given_up;     /* their sum */
+    uint64_t n_given_up;     /* sum of given_up over the entries */
     size_t n_extra;      /* planned plays that were made after the others, in
                             place of cancelled ones */
-    uint64_t *extra;     /* their rounds, increasing */
+    uint64_t *extra;     /* rounds of the n_extra plays, increasing */
     size_t extra_room;   /* for how many rounds `extra` has memory */
     size_t n_cancelled;  /* plays that were cancelled and planned again */
     size_t cursor;       /* entry whose planned plays are being made */
