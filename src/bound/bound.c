@@ -76,7 +76,8 @@ static tarry__policy_problem problem_of(const tarry__bound_question *s)
     return (tarry__policy_problem){.n_arms = in->n_arms,
                                    .dim = in->dim,
                                    .arms = in->arms,
-                                   .horizon = (uint64_t)s->T};
+                                   .horizon = (uint64_t)s->T,
+                                   .means = in->mean};
 }
 
 /* N of a phase whose design has this smallest weight. */
@@ -342,6 +343,18 @@ static void find_lower(const tarry__bound_question *s, tarry__bound *b)
         b->lower = delay->type->lower_bound(delay->state, s->T, &b->lower_by);
 }
 
+/* Whether the guide of a description could play. */
+static tarry_status check_guide(const tarry__bound_question *q,
+                                const tarry__spec *spec, tarry_error *error)
+{
+    tarry__guide guide = {0};
+    const tarry__policy_problem problem = problem_of(q);
+    const tarry_status status = tarry__guide_open(
+        &guide, &problem, tarry__spec_text(spec, "guide"), error);
+    tarry__guide_clear(&guide);
+    return status;
+}
+
 static tarry_status read_practice(const tarry__spec *spec,
                                   tarry__bound_question *q, tarry_error *error)
 {
@@ -354,11 +367,12 @@ static tarry_status read_practice(const tarry__spec *spec,
     q->regret = c->regret;
     q->guided = c->guided;
     q->share = c->share;
-    return q->tight || !q->guided
-               ? TARRY_OK
-               : tarry__base_fail(error, TARRY_BAD_INPUT,
-                                  "bounds with a guide are for "
-                                  "constants=tight");
+    if (!q->guided)
+        return TARRY_OK;
+    return q->tight ? check_guide(q, spec, error)
+                    : tarry__base_fail(error, TARRY_BAD_INPUT,
+                                       "bounds with a guide are for "
+                                       "constants=tight");
 }
 
 static const char *meaning_of(const char *policy, tarry__policy_delays delays)

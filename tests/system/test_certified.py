@@ -118,6 +118,14 @@ class Runs(unittest.TestCase):
             self.assertIn("recommended is %s here." % one["stands_for"], table)
         self.assertIn("phased-loss-dependent:", one["stands_for"])
 
+    def test_a_guide_that_cannot_play_has_no_bounds(self):
+        for guide, says in (("nosuch", "no policy 'nosuch'"),
+                            ("lints/w=1", "lints: no setting 'w'")):
+            done = tarry("bound", "--policy", "phased-mab:constants=tight,"
+                         "guide=" + guide)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(says, done.stderr)
+
     def test_bounds_of_recommended_are_those_of_what_it_stands_for(self):
         for delay in ("exponential:mean=50", "hold-rarest:sigma=50",
                       "low-late:late=50"):
