@@ -297,8 +297,8 @@ static int compare(const arguments *a, const char *path, service *v)
     if (a->range.is_given &&
         (a->range.low != e->low || a->range.high != e->high))
         return cli_error(EXIT_USAGE,
-                         "%s: the range is %.17g,%.17g, not %.17g,%.17g", path,
-                         e->low, e->high, a->range.low, a->range.high);
+                         "%s: the range is %.17g,%.17g, not '%.17g,%.17g'",
+                         path, e->low, e->high, a->range.low, a->range.high);
     if (a->maximize && !e->maximize)
         return cli_error(EXIT_USAGE,
                          "%s: a state of losses, not of rewards "
