@@ -34,6 +34,8 @@ const tarry__policy_type *const tarry__policy_types[] = {
     &tarry__linear_queued,
     &tarry__plain_first_answer,
     &tarry__plain_pse,
+    &tarry__plain_sapo_delayed,
+    &tarry__plain_payoff_doubling,
     &tarry__policy_recommended,
     NULL,
 };

@@ -332,7 +332,8 @@ static bool explores(const char *name)
 {
     return strcmp(name, "uniform") == 0 ||
            strcmp(name, "explore-commit") == 0 ||
-           strcmp(name, "first-answer") == 0;
+           strcmp(name, "first-answer") == 0 ||
+           strcmp(name, "sapo-delayed") == 0;
 }
 
 /* Arms 0 to 4 of a game: 0 and 1 from the start, 2 (a good one) is admitted, 3

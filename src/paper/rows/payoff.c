@@ -42,20 +42,32 @@ static tarry__lab_case long_game(tarry__lab *lab, double D)
 }
 
 /* A plain bandit whose best arm has loss `best`, so delay D best. */
-static tarry__lab_case plain(tarry__lab *lab, double D, double best)
+static tarry__lab_case plain(tarry__lab *lab, const char *policy, double D,
+                             double best)
 {
     return (tarry__lab_case){
         .instance = tarry__lab_text(
             lab, "basis:arms=10,best=%g,gap=0.5,means=equal", best),
         .loss = "none",
         .delay = tarry__lab_text(lab, "payoff:D=%g", D),
-        .policy = "payoff-mab",
+        .policy = policy,
         .horizon = 100000,
         .runs = (uint64_t)tarry__lab_pick(lab, 10, 50),
     };
 }
 
-enum { ALL, FIRST_ANSWER, FEW_ARMS, SPANNER, MAB_D, MAB_STAR, ORACLE };
+/* Policies for plain bandits; of each two series. */
+static const char *const rules[] = {"payoff-doubling", "payoff-mab"};
+enum { RULES = sizeof rules / sizeof *rules };
+enum {
+    ALL,
+    FIRST_ANSWER,
+    FEW_ARMS,
+    SPANNER,
+    ORACLE,
+    MAB_D,
+    MAB_STAR = MAB_D + RULES
+};
 
 static void add(tarry__plan *plan, int series, const char *name, double x,
                 tarry__lab_case c)
@@ -66,6 +78,20 @@ static void add(tarry__plan *plan, int series, const char *name, double x,
                                                .c = c,
                                                .quantity = tarry__plan_regret,
                                                .what = "regret"});
+}
+
+static void ask_plain(tarry__plan *plan, int i)
+{
+    tarry__lab *lab = plan->lab;
+    const char *against_D =
+        tarry__lab_text(lab, "%s on a plain bandit, d* = 0", rules[i]);
+    const char *against_star =
+        tarry__lab_text(lab, "%s on a plain bandit, D = 32000", rules[i]);
+    for (double D = 2000; D <= 128000; D *= 4)
+        add(plan, MAB_D + i, against_D, D, plain(lab, rules[i], D, 0));
+    for (double best = 0.0125; best <= 0.4; best *= 2)
+        add(plan, MAB_STAR + i, against_star, 32000 * best,
+            plain(lab, rules[i], 32000, best));
 }
 
 static void ask(tarry__plan *plan)
@@ -85,12 +111,8 @@ static void ask(tarry__plan *plan)
         add(plan, FEW_ARMS, "first-answer, 12 arms, longer games", D, c);
         add(plan, SPANNER, "spanner, 600000 rounds", D, long_game(lab, D / 4));
     }
-    for (double D = 500; D <= 32000; D *= 4)
-        add(plan, MAB_D, "payoff-mab on a plain bandit, d* = 0", D,
-            plain(lab, D, 0));
-    for (double best = 0.0125; best <= 0.4; best *= 2)
-        add(plan, MAB_STAR, "payoff-mab on a plain bandit, D = 32000",
-            32000 * best, plain(lab, 32000, best));
+    for (int i = 0; i < RULES; i++)
+        ask_plain(plan, i);
     add(plan, ORACLE, NULL, largest,
         tarry__plan_with_policy(hard(lab, largest), "oracle"));
 }
@@ -129,17 +151,30 @@ static void judge_hard(tarry__sheet *s, const tarry__fit_series *least,
                              TARRY__FIT_AT_LEAST);
 }
 
+static void judge_plain(tarry__sheet *s, int i)
+{
+    const tarry__fit_series mab = tarry__sheet_series(s, MAB_D + i);
+    const tarry__fit_series star = tarry__sheet_series(s, MAB_STAR + i);
+    tarry__sheet_check_power(
+        s,
+        tarry__lab_text(s->lab, "plain bandit, %s against D, d* = 0", rules[i]),
+        &mab, 0, TARRY__FIT_AT_MOST);
+    tarry__sheet_check_power(
+        s,
+        tarry__lab_text(s->lab, "plain bandit, %s against d*, D fixed",
+                        rules[i]),
+        &star, 1, TARRY__FIT_AT_MOST);
+    if (i == 0) {
+        tarry__sheet_show_power(s, "bandits", "D", &mab);
+        tarry__sheet_show_power(s, "bandits", "d*", &star);
+    }
+}
+
 static void judge_others(tarry__sheet *s)
 {
     const tarry__fit_series spanner = tarry__sheet_series(s, SPANNER);
-    const tarry__fit_series mab = tarry__sheet_series(s, MAB_D);
-    const tarry__fit_series star = tarry__sheet_series(s, MAB_STAR);
-    tarry__sheet_check_power(s, "plain bandit, payoff-mab against D, d* = 0",
-                             &mab, 0, TARRY__FIT_AT_MOST);
-    tarry__sheet_show_power(s, "bandits", "D", &mab);
-    tarry__sheet_check_power(s, "plain bandit, payoff-mab against d*, D fixed",
-                             &star, 1, TARRY__FIT_AT_MOST);
-    tarry__sheet_show_power(s, "bandits", "d*", &star);
+    for (int i = 0; i < RULES; i++)
+        judge_plain(s, i);
     tarry__sheet_check_power(
         s, "prior work, spanner: penalty against D in 600000 rounds", &spanner,
         1, TARRY__FIT_AT_MOST);

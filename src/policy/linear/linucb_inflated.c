@@ -1,8 +1,10 @@
 /* linucb_inflated.c - optimism whose width pays for every outstanding loss.
  *
- * Source: Zhou, Xu and Blanchet, "Learning in generalized linear contextual
- * bandits with stochastic delays", 2019, in the linear case; from the stated
- * idea, their text was not at hand.
+ * Source: after Zhou, Xu and Blanchet, "Learning in generalized linear
+ * contextual bandits with stochastic delays", 2019, in the linear case, and its
+ * longer form, Blanchet, Xu and Zhou, "Delay-adaptive learning in generalized
+ * linear contextual bandits", 2024; from the stated idea, of the texts only the
+ * abstracts were at hand.
  *
  * V holds all plays, b the losses that have arrived; a missing loss counts as
  * 0.  With G of them missing the estimate is off by V^-1 times the sum of their
@@ -77,7 +79,7 @@ static void archive(void *state, const tarry__policy_type *type,
 
 const tarry__policy_type tarry__linear_linucb_inflated = {
     .name = "linucb-inflated",
-    .source = "Zhou et al. 2019",
+    .source = "after Zhou et al. 2019",
     .summary = "optimism with a width that grows with what is outstanding",
     .settings = settings,
     .state_size = sizeof(inflated),

@@ -389,6 +389,8 @@ static void opse_keeps_a_best_arm_whose_low_losses_are_late(void **unused)
 
 /* ---- delay as payoff ------------------------------------------------------*/
 
+static const char *const payoff_rules[] = {"payoff-mab", "payoff-doubling"};
+
 static uint64_t far_beyond_the_end(size_t arm, double loss, uint64_t *state)
 {
     (void)arm;
@@ -399,29 +401,45 @@ static uint64_t far_beyond_the_end(size_t arm, double loss, uint64_t *state)
 /* Arm 0 answers at once, the others take D, more than the game lasts: about
  * 8 K log T plays of them are enough, and a few more as the last of them drop
  * out one by one; plain elimination spends 7/8 of all. */
-static void payoff_mab_does_not_wait_for_arms_that_are_late(void **unused)
+static void payoff_rules_do_not_wait_for_arms_that_are_late(void **unused)
 {
     (void)unused;
     static const double mean[] = {0, 1, 1, 1, 1, 1, 1, 1};
     const world w = {NULL, mean, 0, far_beyond_the_end};
-    tarry_policy *payoff = make("payoff-mab", 8, 4000, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        tarry_policy *payoff = make(payoff_rules[i], 8, 4000, NULL);
+        CHECK_AT_MOST(4000 - play_out(payoff, 4000, &w, 5), 10 * 8 * log(4000));
+        assert_int_equal(active_arms(payoff), 8); /* nothing is certain yet */
+        tarry_policy_free(payoff);
+    }
     tarry_policy *plain = make("opse", 8, 4000, NULL);
-    CHECK_AT_MOST(4000 - play_out(payoff, 4000, &w, 5), 10 * 8 * log(4000));
     assert_int_equal(play_out(plain, 4000, &w, 5), 500);
-    assert_int_equal(active_arms(payoff), 8); /* nothing is certain yet */
-    tarry_policy_free(payoff);
     tarry_policy_free(plain);
+}
+
+/* A guess below the best arm's loss leaves no arm: it must be doubled, and the
+ * best arm then has most of the plays. */
+static void a_guess_that_nobody_meets_is_doubled(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {0.4, 0.9, 0.9, 0.9};
+    const world w = {NULL, mean, 0, as_payoff};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        tarry_policy *policy = make("payoff-doubling", 4, 4000, "D=100");
+        CHECK_AT_MOST(3000, play_out(policy, 4000, &w, seed));
+        tarry_policy_free(policy);
+    }
 }
 
 /* An arm out of standing comes back: arm 1 looks better while its rare large
  * losses are on their way, and arm 0 is best all the same. */
-static void payoff_mab_comes_back_to_an_arm_that_was_put_aside(void **unused)
+static void payoff_rules_come_back_to_an_arm_that_was_put_aside(void **unused)
 {
     (void)unused;
     static const double mean[] = {0.5, 0.8};
     const world w = {NULL, mean, 0, as_payoff};
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        tarry_policy *policy = make("payoff-mab", 2, 4000, "D=100");
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        tarry_policy *policy = make(payoff_rules[seed % 2], 2, 4000, "D=100");
         CHECK_AT_MOST(3000, play_out(policy, 4000, &w, seed));
         tarry_policy_free(policy);
     }
@@ -448,6 +466,46 @@ static void payoff_mab_is_the_same_in_either_range(void **unused)
                      play_out(plain, 1000, &w, 8));
     tarry_policy_free(mapped);
     tarry_policy_free(plain);
+}
+
+/* ---- draws ----------------------------------------------------------------*/
+
+/* sapo-delayed: while all are active each has its share of the plays; the arm
+ * with the larger gap is cut first; cut arms are drawn with 1/(2K) and a little
+ * more, and with less later. */
+static void arms_are_drawn_alike_and_cut_ones_less_and_less(void **unused)
+{
+    (void)unused;
+    static const double mean[] = {-0.9, 0.9, -0.2};
+    const uint64_t T = 60000;
+    tarry_policy *policy = make("sapo-delayed", 3, T, NULL);
+    size_t plays[3] = {0}, last_active = 3, first_cut = 3;
+    double chance = 0;
+    uint64_t luck = 5;
+    for (uint64_t t = 0; t < T; t++) {
+        uint64_t round;
+        size_t arm;
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        if (t == 3000)
+            for (size_t k = 0; k < 3; k++)
+                CHECK_NEAR((double)plays[k], 1000, 5 * sqrt(1000 * 2 / 3.0));
+        plays[arm]++;
+        luck = luck * 6364136223846793005u + 1442695040888963407u;
+        const double u = (double)(luck >> 11) * 0x1p-53;
+        tarry_policy_observe(policy, round, u < (1 + mean[arm]) / 2 ? 1 : -1);
+        last_active = active_arms(policy);
+        if (last_active == 2 && first_cut == 3)
+            first_cut = is_active(policy, 1) ? 2 : 1;
+        if (arm == 1 && last_active < 3)
+            tarry_policy_probability(policy, &chance);
+    }
+    assert_int_equal(first_cut, 1);
+    assert_int_equal(last_active, 1);
+    assert_true(is_active(policy, 0));
+    CHECK_AT_MOST(chance, 0.13);
+    CHECK_AT_MOST(25000, plays[0]);
+    CHECK_AT_MOST(plays[1], plays[2]);
+    tarry_policy_free(policy);
 }
 
 /* ---- sizes ----------------------------------------------------------------*/
@@ -514,8 +572,10 @@ int main(void)
         cmocka_unit_test(each_choice_is_that_of_the_definition),
         cmocka_unit_test(elimination_keeps_the_best_arm_and_cuts_the_others),
         cmocka_unit_test(opse_keeps_a_best_arm_whose_low_losses_are_late),
-        cmocka_unit_test(payoff_mab_does_not_wait_for_arms_that_are_late),
-        cmocka_unit_test(payoff_mab_comes_back_to_an_arm_that_was_put_aside),
+        cmocka_unit_test(payoff_rules_do_not_wait_for_arms_that_are_late),
+        cmocka_unit_test(a_guess_that_nobody_meets_is_doubled),
+        cmocka_unit_test(arms_are_drawn_alike_and_cut_ones_less_and_less),
+        cmocka_unit_test(payoff_rules_come_back_to_an_arm_that_was_put_aside),
         cmocka_unit_test(payoff_mab_is_the_same_in_either_range),
         cmocka_unit_test(one_arm_is_played_for_ever),
         cmocka_unit_test(many_arms_are_all_tried_in_order),
