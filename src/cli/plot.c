@@ -62,8 +62,9 @@ static int parse(arguments *a, int argc, char **argv)
         .about =
             "Draws the regret curves of a result of tarry run --json, with\n"
             "shaded 95 % intervals, or a figure out of the results.json of\n"
-            "tarry paper.  RESULT.json may be - for standard input.  gnuplot\n"
-            "draws.",
+            "tarry paper.  RESULT.json may be - for standard input.  The "
+            "limit\n"
+            "of tarry run --limit is drawn too.  gnuplot draws.",
         .examples =
             "  tarry run --policy linear --json >result.json\n"
             "  tarry plot result.json --out regret.svg --log\n"
@@ -218,6 +219,15 @@ static int add_curves(const arguments *a, const json_t *policies,
     return EXIT_DONE;
 }
 
+/* The limit, if the run was asked for it. */
+static void add_limit(const json_t *world, json_t **series)
+{
+    json_t *curve = json_object_get(json_object_get(world, "limit"), "curve");
+    if (json_is_array(curve))
+        add_series(series, json_string("limit, c log t"), "line",
+                   json_incref(curve));
+}
+
 static json_t *title_of(const arguments *a, const json_t *world)
 {
     const json_t *config = json_object_get(world, "config");
@@ -250,6 +260,8 @@ static int figure_of_run(const arguments *a, const json_t *result,
                          a->input);
     json_t *series = json_array();
     code = add_curves(a, policies, &series);
+    if (code == EXIT_DONE && !a->certificate)
+        add_limit(world, &series);
     if (code != EXIT_DONE) {
         json_decref(series);
         return code;

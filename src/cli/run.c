@@ -18,7 +18,7 @@ typedef struct {
     tarry__batch_plan plan;
     uint64_t threads;
     const char *file, *csv, *curves, *resume, *export;
-    bool json, print_config;
+    bool json, limit, print_config;
     bool policies_given; /* --policy replaces those of the file */
 } arguments;
 
@@ -75,6 +75,8 @@ static int parse(arguments *a, int argc, char **argv)
         {"threads", CLI_COUNT, &a->threads, "N",
          "threads to use (default: all); no effect on the result"},
         {"json", CLI_FLAG, &a->json, NULL, "print one JSON object"},
+        {"limit", CLI_FLAG, &a->limit, NULL,
+         "also say what no policy can do better than for long: c log T"},
         {"csv", CLI_TEXT, &a->csv, "FILE", "write one row per run"},
         {"curves", CLI_TEXT, &a->curves, "FILE",
          "write the regret curves: round, policy, mean, low, high"},
@@ -165,14 +167,29 @@ static bool show_progress(void *context, double share, uint64_t rounds)
     return cli_interrupted();
 }
 
+static int print_limits(const tarry__batch *b)
+{
+    putchar('\n');
+    if (b->plan->n_worlds == 0)
+        run_print_limit(b->experiment, "limit:");
+    for (size_t w = 0; w < b->plan->n_worlds; w++) {
+        char name[80];
+        snprintf(name, sizeof name, "limit of %s:", b->plan->world[w].name);
+        run_print_limit(&b->experiment[w], name);
+    }
+    return cli_flush();
+}
+
 static int report(const session *s, bool partial)
 {
     const arguments *a = s->given;
     const tarry__batch *b = &s->batch;
     const double seconds = tarry__base_seconds() - s->start;
-    int code = a->json                ? run_print_json(b, partial)
+    int code = a->json                ? run_print_json(b, partial, a->limit)
                : a->plan.n_worlds > 0 ? run_print_worlds(b, seconds)
                                       : run_print_table(b->results, seconds);
+    if (code == EXIT_DONE && a->limit && !a->json)
+        code = print_limits(b);
     if (code == EXIT_DONE && a->csv != NULL)
         code = run_write_csv(b, a->csv);
     if (code == EXIT_DONE && a->curves != NULL)

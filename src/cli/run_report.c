@@ -104,9 +104,11 @@ int run_print_table(const tarry__experiment_results *r, double seconds)
 
 /* ---- JSON -----------------------------------------------------------------*/
 
-int run_print_json(const tarry__batch *b, bool partial)
+int run_print_json(const tarry__batch *b, bool partial, bool limit)
 {
-    return cli_print_json(tarry__results_json(b, partial));
+    json_t *result = tarry__results_json(b, partial);
+    return cli_print_json(limit && result != NULL ? run_add_limits(b, result)
+                                                  : result);
 }
 
 /* ---- files ----------------------------------------------------------------*/

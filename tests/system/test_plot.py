@@ -1,5 +1,6 @@
 """tarry plot: regret curves of real results, and what it refuses."""
 import json
+import math
 import os
 import unittest
 import xml.etree.ElementTree as xml
@@ -52,6 +53,24 @@ class Plot(LabTest):
     def read(self, path):
         with open(path, "rb") as file:
             return file.read()
+
+    def test_the_limit_is_drawn_where_a_run_was_asked_for_it(self):
+        world = ["--instance", "basis:arms=3,best=-0.5,gap=0.5", "--loss",
+                 "rademacher"]
+        result = run(*SMALL, *OPTIONS, *world, "--runs", "1", "--limit")
+        limit = result["limit"]
+        bound = answer("bound", *world, "--policy", "phased-mab")["limit"]
+        self.assertAlmostEqual(limit["constant"], bound["constant"], places=9)
+        self.assertEqual(limit["instances"], 1)
+        first, last = limit["curve"][0], limit["curve"][-1]
+        self.assertEqual(first, [1, 0])
+        self.assertEqual(last[0], result["config"]["horizon"])
+        self.assertAlmostEqual(
+            last[1], bound["constant"] * math.log(last[0]), places=9)
+        self.assertEqual(limit["at_horizon"], last[1])
+        self.assertIn("limit, c log t", texts(self.plot(self.save(result))))
+        self.assertNotIn("limit, c log t",
+                         texts(self.plot(self.save(self.result))))
 
     def test_svg_names_axes_policies_and_world(self):
         seen = texts(self.plot(self.save(self.result)))
