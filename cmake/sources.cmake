@@ -96,6 +96,7 @@ set(TARRY_CORE
     src/policy/plain/oracle.c
     src/policy/plain/payoff_mab.c
     src/policy/plain/pse.c
+    src/policy/plain/sapo_delayed.c
     src/policy/plain/se_delayed.c
     src/policy/plain/ucb_delayed.c
     src/policy/plain/uniform.c
@@ -252,9 +253,11 @@ set(TARRY_PROGRAM
     src/paper/lab_design.c
     src/paper/paper.c
     src/paper/plan.c
+    src/paper/referee.c
     src/paper/rows/adversarial.c
     src/paper/rows/adversarial_by_arm.c
     src/paper/rows/adversarial_losses.c
+    src/paper/rows/algorithms.c
     src/paper/rows/bandits.c
     src/paper/rows/best_kept.c
     src/paper/rows/bounds.c
@@ -295,6 +298,7 @@ set(TARRY_PROGRAM
     src/cli/run.c
     src/cli/serve.c
     src/cli/run_config.c
+    src/cli/run_limit.c
     src/cli/run_report.c
     src/cli/run_worlds.c
     src/cli/store.c

@@ -175,7 +175,8 @@ typedef struct {
     size_t n_estimates;
     tarry_estimate *estimate;
     double epsilon;
-    tarry__audit *audit; /* NULL: none */
+    tarry__audit *audit;     /* NULL: none */
+    tarry__referee *referee; /* NULL: none */
 } observer_of_phases;
 
 static void phase_began(void *context, const tarry_policy_status *status)
@@ -183,6 +184,8 @@ static void phase_began(void *context, const tarry_policy_status *status)
     observer_of_phases *o = context;
     if (o->audit != NULL)
         tarry__audit_began(o->audit, status);
+    if (o->referee != NULL)
+        tarry__referee_began(o->referee, status);
 }
 
 static bool phase_ended(void *context, const tarry_policy_status *status)
@@ -190,6 +193,8 @@ static bool phase_ended(void *context, const tarry_policy_status *status)
     observer_of_phases *o = context;
     if (o->audit != NULL)
         tarry__audit_ended(o->audit, status);
+    if (o->referee != NULL)
+        tarry__referee_ended(o->referee, status);
     if (o->wanted) {
         o->wanted = false;
         o->n_estimates = status->n_estimates;
@@ -277,6 +282,40 @@ static tarry_status audit(tarry__sim_trial trial, tarry__sim_outcome *o,
     return status;
 }
 
+static void played(void *context, uint64_t round, size_t arm)
+{
+    const observer_of_phases *o = context;
+    tarry__referee_played(o->referee, round, arm);
+}
+
+static void seen(void *context, uint64_t round, size_t arm, double loss)
+{
+    const observer_of_phases *o = context;
+    tarry__referee_seen(o->referee, round, arm, loss);
+}
+
+/* A run that is followed play by play. */
+static tarry_status follow(tarry__sim_trial trial, tarry__sim_outcome *o,
+                           tarry__lab_answer *a, tarry_error *error)
+{
+    tarry__referee referee;
+    observer_of_phases *observer = trial.phase_context;
+    tarry_status status =
+        tarry__referee_open(&referee, trial.instance, trial.loss, trial.policy,
+                            trial.horizon, trial.seed, trial.run, error);
+    observer->referee = &referee;
+    trial.played = played;
+    trial.seen = seen;
+    if (status == TARRY_OK)
+        status = tarry__sim_run(&trial, o, error);
+    if (status == TARRY_OK) {
+        keep(a, o);
+        a->referee = tarry__referee_conclude(&referee);
+    }
+    tarry__referee_close(&referee);
+    return status;
+}
+
 /* ---- running --------------------------------------------------------------*/
 
 static const question *question_of(const tarry__lab *lab, size_t trial)
@@ -324,6 +363,8 @@ static tarry_status play_case(tarry__trials *t, const tarry__lab_case *c,
     tarry_status status = TARRY_OK;
     if (c->kind == TARRY__LAB_AUDIT) {
         status = audit(trial, o, answer, error);
+    } else if (c->kind == TARRY__LAB_REFEREE) {
+        status = follow(trial, o, answer, error);
     } else if (c->kind == TARRY__LAB_BRACKETS) {
         status = compare_brackets(trial, o, answer, error);
     } else {
@@ -404,6 +445,7 @@ static const tarry__journal_field fields[] = {
     FIELD(REAL, design_g),       FIELD(REAL, design_weight),
     FIELD(REAL, design_support), FIELD(REAL, curve),
     FIELD(COUNT, sigma_max),     FIELD(REAL, phase),
+    FIELD(REAL, referee),
 };
 
 static bool take(void *context, size_t c, size_t run, const void *answer)

@@ -9,6 +9,7 @@
 #include "lab/journal.h"
 #include "lab/trials.h"
 #include "paper/audit.h"
+#include "paper/referee.h"
 #include "sim/sim.h"
 
 enum { TARRY__PAPER_CURVE = 32, TARRY__LAB_DESIGN_DIM = 48 };
@@ -17,6 +18,7 @@ enum { TARRY__PAPER_CURVE = 32, TARRY__LAB_DESIGN_DIM = 48 };
 typedef enum {
     TARRY__LAB_PLAY,          /* a run of the policy in the world */
     TARRY__LAB_AUDIT,         /* the same, its phases looked at (audit.h) */
+    TARRY__LAB_REFEREE,       /* the same, followed play by play (referee.h) */
     TARRY__LAB_BRACKETS,      /* its first phase, and the same without delays */
     TARRY__LAB_DESIGN,        /* the balanced design of the instance's arms */
     TARRY__LAB_DESIGN_UNEVEN, /* of these arms, each stretched by chance */
@@ -40,6 +42,7 @@ typedef struct {
     uint64_t best_kept;
     uint64_t sigma_max;                            /* most plays outstanding */
     tarry__audit_phase phase[TARRY__AUDIT_PHASES]; /* of TARRY__LAB_AUDIT */
+    tarry__referee_findings referee;               /* of TARRY__LAB_REFEREE */
     /* Of TARRY__LAB_BRACKETS: the arms whose lower and upper estimates do not
      * enclose what the same plays give when all their losses are known, and the
      * largest distance of the two in units of eps. */

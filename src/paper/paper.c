@@ -15,6 +15,7 @@ const tarry__paper_row *const tarry__paper_rows[] = {
     &tarry__paper_row_trade_off,
     &tarry__paper_row_growth,
     &tarry__paper_row_bounds,
+    &tarry__paper_row_algorithms,
     &tarry__paper_row_estimates,
     &tarry__paper_row_best_kept,
     &tarry__paper_row_design,

@@ -25,7 +25,7 @@ extern const tarry__paper_row tarry__paper_row_stochastic,
     tarry__paper_row_growth, tarry__paper_row_bounds,
     tarry__paper_row_best_kept, tarry__paper_row_design,
     tarry__paper_row_estimates, tarry__paper_row_adversarial_losses,
-    tarry__paper_row_trade_off;
+    tarry__paper_row_trade_off, tarry__paper_row_algorithms;
 
 /* For comparison: what delays of 2000 to 32000 rounds add to the regret of a
  * policy for plain bandits.  `delay` has a %.0f for them, `symbol` stands for

@@ -292,6 +292,24 @@ void tarry__sheet_check_largest(tarry__sheet *s, const char *name,
             n_known < c->runs ? "; some did not come that far" : ""));
 }
 
+void tarry__sheet_check_budget(tarry__sheet *s, const char *name, int series,
+                               double sigma)
+{
+    double most = 0;
+    for (size_t i = 0; i < s->plan->n_points; i++) {
+        const tarry__plan_point *p = &s->plan->point[i];
+        if (p->series != series)
+            continue;
+        const tarry__lab_answer *runs = tarry__sheet_runs(s, &p->c);
+        for (size_t k = 0; runs != NULL && k < p->c.runs; k++)
+            most = fmax(most,
+                        (double)runs[k].sigma_max / (sigma > 0 ? sigma : p->x));
+    }
+    tarry__sheet_check_mean(
+        s, tarry__lab_text(s->lab, "%s: most plays held over the budget", name),
+        (tarry__fit_point){.mean = most}, 1, TARRY__FIT_AT_MOST);
+}
+
 double tarry__sheet_check_frequency(tarry__sheet *s, const char *name,
                                     uint64_t hits, uint64_t runs, double limit,
                                     tarry__fit_relation relation)

@@ -91,6 +91,11 @@ void tarry__sheet_check_largest(tarry__sheet *sheet, const char *name,
                                 const tarry__lab_case *c,
                                 tarry__plan_quantity *quantity, double limit);
 
+/* No run of a series may have more plays outstanding than its adversary's
+ * budget; `sigma` 0: it is the point's x. */
+void tarry__sheet_check_budget(tarry__sheet *sheet, const char *name,
+                               int series, double sigma);
+
 /* How often something happened against a probability; answers the upper end of
  * its interval. */
 double tarry__sheet_check_frequency(tarry__sheet *sheet, const char *name,

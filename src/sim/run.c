@@ -192,6 +192,8 @@ static void see(game *g, uint64_t round, size_t arm, double loss)
     g->outstanding--;
     if (g->outcome->first_seen == 0)
         g->outcome->first_seen = g->outcome->rounds;
+    if (g->trial->seen != NULL)
+        g->trial->seen(g->trial->phase_context, round, arm, loss);
     g->uses[g->type->observe(g->state, round, arm, loss)]++;
 }
 
@@ -300,6 +302,8 @@ static tarry_status play(game *g, uint64_t round, double u, double x)
     if (g->phase != NULL && *g->phase != g->seen_phase &&
         ((status = log_phase(g, round)) != TARRY_OK || g->ended))
         return status;
+    if (g->trial->played != NULL)
+        g->trial->played(g->trial->phase_context, round, arm);
     g->outcome->rounds = round;
     g->regret += g->gap[arm];
     g->outstanding++;

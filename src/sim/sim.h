@@ -38,7 +38,11 @@ typedef struct {
     bool (*phase_ended)(void *context, const tarry_policy_status *status);
     /* Called when a phase has begun, the first too.  NULL for none. */
     void (*phase_began)(void *context, const tarry_policy_status *status);
-    void *phase_context;
+    /* Called with every play, after these two, and with every loss that is
+     * seen.  NULL for none. */
+    void (*played)(void *context, uint64_t round, size_t arm);
+    void (*seen)(void *context, uint64_t round, size_t arm, double loss);
+    void *phase_context; /* of these four */
 } tarry__sim_trial;
 
 /* A finished phase. */

@@ -66,7 +66,8 @@ static void ask(tarry__plan *plan)
     }
     for (double sigma = 400; sigma <= 102400; sigma *= 4)
         add(plan, 0, PENALTY, sigma, 10, sigma);
-    tarry__paper_row_ask_bandits(plan, "se-delayed", "hold-newest:sigma=%.0f");
+    tarry__paper_row_ask_bandits(plan, "sapo-delayed",
+                                 "hold-newest:sigma=%.0f");
 }
 
 /* The largest share of sigma in a series; its budget, or 0 if that is x. */
@@ -123,6 +124,8 @@ static void judge(tarry__sheet *s)
                             adversaries[i].name),
             &sigma, 1, adversaries[i].relation);
         check_most(s, i);
+        tarry__sheet_check_budget(s, adversaries[i].name, LINES * i + BY_SIGMA,
+                                  0);
         tarry__sheet_check_power(
             s,
             tarry__lab_text(s->lab, "%s: overhead of a phase against n",

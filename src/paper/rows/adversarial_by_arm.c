@@ -164,6 +164,9 @@ static void judge(tarry__sheet *s)
     check_each(s, TURN_N, 2000, in_turn, 0.15);
     check_each(s, STAGGER_SIGMA, 0, staggered, 0.2);
     check_each(s, STAGGER_N, 2000, staggered, 0.2);
+    tarry__sheet_check_budget(s, "hold-in-turn", TURN_SIGMA, 0);
+    tarry__sheet_check_budget(s, "hold-staggered", STAGGER_N, 2000);
+    tarry__sheet_check_budget(s, "hold-rarest", ONE_N, 2000);
     tarry__sheet_check_mean(
         s, "Algorithm 2, one arm held: overhead over sigma, the first sweep",
         tarry__fit_point_over(tarry__sheet_point(s, RAREST), 2000), 1,
