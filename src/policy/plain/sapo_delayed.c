@@ -43,6 +43,7 @@ typedef struct {
     size_t n_out;
     uint32_t *out;  /* arms that have been cut and may be chosen, increasing */
     leftover *left; /* per arm */
+    double share;   /* with which one of these is drawn */
     tarry__coins coins;
 } sapo;
 
@@ -80,6 +81,14 @@ static bool is_worse(const sapo *s, const tarry__plain_count *arm)
     return arm->arrived > 0 && mean(arm) - 9 * width(s, arm) > s->least;
 }
 
+static void sum_shares(sapo *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->n_out; i++)
+        sum += s->left[s->out[i]].p;
+    s->share = fmin(sum, 1);
+}
+
 static void list_out(sapo *s)
 {
     const tarry__policy_problem *p = s->counts.problem;
@@ -89,6 +98,7 @@ static void list_out(sapo *s)
         if (s->counts.count[k].cut)
             s->out[s->n_out++] = (uint32_t)k;
     }
+    sum_shares(s);
 }
 
 static void cut(sapo *s, uint32_t arm, uint64_t round)
@@ -128,19 +138,11 @@ static void look_for_cuts(sapo *s, uint64_t round)
 
 /* ---- choose and observe ---------------------------------------------------*/
 
-static double share_out(const sapo *s)
-{
-    double sum = 0;
-    for (size_t i = 0; i < s->n_out; i++)
-        sum += s->left[s->out[i]].p;
-    return fmin(sum, 1);
-}
-
 /* With u in [0, 1). */
 static size_t draw(const sapo *s, double u)
 {
     const tarry__counts *c = &s->counts;
-    const double rest = 1 - share_out(s);
+    const double rest = 1 - s->share;
     if (u < rest) {
         const size_t i = (size_t)(u / rest * (double)c->n_active);
         return c->active[i < c->n_active ? i : c->n_active - 1];
@@ -171,19 +173,23 @@ static double probability(void *state, uint64_t round, size_t arm)
     (void)round;
     return s->counts.count[arm].cut
                ? s->left[arm].p
-               : (1 - share_out(s)) / (double)s->counts.n_active;
+               : (1 - s->share) / (double)s->counts.n_active;
 }
 
 /* A round has been seen: it counts for every arm that was out by then. */
 static void count_round(sapo *s, uint64_t round)
 {
+    bool halved = false;
     for (size_t i = 0; i < s->n_out; i++) {
         leftover *l = &s->left[s->out[i]];
         if (round < l->since || (double)++l->seen < floor(l->rounds))
             continue;
         *l = (leftover){
             .p = l->p / 2, .rounds = 2 * l->rounds, .since = s->now + 1};
+        halved = true;
     }
+    if (halved)
+        sum_shares(s);
 }
 
 static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
