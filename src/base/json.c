@@ -52,7 +52,8 @@ static int add_bytes(const char *bytes, size_t size, void *context)
         const size_t room = 2 * t->room + size + 64;
         char *bigger = tarry__base_grow(t->bytes, t->size, room, 1);
         if (bigger == NULL) {
-            t->is_lost = failed = true;
+            failed = true;
+            t->is_lost = true;
             return -1;
         }
         t->bytes = bigger;
