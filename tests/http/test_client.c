@@ -83,8 +83,7 @@ static void broken_answers_are_errors(void **state)
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
         "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello",
-        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: "
-        "4\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length:5\r\nContent-Length:4\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nContent-Length: 5",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
