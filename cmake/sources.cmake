@@ -149,6 +149,7 @@ set(TARRY_LAB
     src/env/loss/two_valued.c
     src/env/loss/uniform.c
     src/env/own.c
+    src/env/own_law.c
     src/env/recipe.c
     src/env/world.c
     src/sim/grid.c

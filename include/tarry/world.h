@@ -72,6 +72,14 @@ typedef struct {
      * (else NULL).  Some rounds after the horizon may be asked for. */
     tarry_status (*draw_many)(void *state, size_t count, const tarry_random *at,
                               const double *loss, uint64_t *delay);
+    /* In place of both, by arm or loss: as draw_many, for the n arms listed
+     * and no others, delay[i * n + j] if arm[j] is played and loss[i * n + j]
+     * its loss.  Arms that have not been played for long are asked for when
+     * they are, so that it matters little how many there are; a delay must be
+     * a function of round, arm, loss and draws alone. */
+    tarry_status (*draw_arms)(void *state, size_t count, const tarry_random *at,
+                              size_t n, const size_t *arm, const double *loss,
+                              uint64_t *delay);
 } tarry_delay_law;
 
 /* ---- worlds ---------------------------------------------------------------*/

@@ -42,6 +42,11 @@ class ByNothing(tarry.DelayBase):
 
 
 class ByLoss(tarry.DelayBase):
+    def draw_many(self, rounds, arms, losses, rng):
+        return np.where(losses < 0, 100, 0)
+
+
+class ByLossAllArms(tarry.DelayBase):
     def draw_many(self, rounds, losses, rng):
         return np.where(losses < 0, 100, 0)
 
@@ -59,9 +64,9 @@ if __name__ == "__main__":
         a, b = min(t[0] for t in times), min(t[1] for t in times)
         print("%s: program %.0f ns a round, package %.0f, ratio %.3f" % (
             policy, a / T / RUNS * 1e9, b / T / RUNS * 1e9, b / a))
-    house = least(package, "phased-stochastic", T, tries=3,
-                  delay="constant:rounds=100")
-    for law in (ByNothing, ByLoss, OneByOne):
-        own = least(package, "phased-stochastic", T, tries=3, delay=law())
-        print("%s: %.0f ns a round more than a delay of the house" % (
-            law.__name__, (own - house) / T / RUNS * 1e9))
+    for policy in ("phased-stochastic", "lints", "recommended", "uniform"):
+        house = least(package, policy, T, tries=3, delay="low-late:late=100")
+        for law in (ByNothing, ByLoss, ByLossAllArms, OneByOne):
+            own = least(package, policy, T, tries=3, delay=law())
+            print("%s, %s: %.0f ns a round more than a delay of the house" % (
+                policy, law.__name__, (own - house) / T / RUNS * 1e9))

@@ -77,7 +77,7 @@ static PyObject *make_world(world_object *self, tarry_world_params *p,
 }
 
 /* World(name, instance, loss, delay, arrays, law): arrays is a tuple of six,
- * law None or (name, depends, many, start). */
+ * law None or (name, depends, hook, start). */
 static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     tarry_world_params p = tarry_world_defaults();
@@ -85,7 +85,7 @@ static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
     PyObject *o[N_ARRAYS], *law, *start, *made = NULL;
     array a[N_ARRAYS] = {0};
     const char *law_name;
-    int depends, many, n = 0;
+    int depends, hook, n = 0;
     (void)named;
     if (!PyArg_ParseTuple(args, "zzzz(OOOOOO)O", &p.name, &p.instance, &p.loss,
                           &p.delay, &o[0], &o[1], &o[2], &o[3], &o[4], &o[5],
@@ -97,11 +97,11 @@ static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
     bool ok = true;
     if (law != Py_None) {
         ok =
-            PyArg_ParseTuple(law, "sipO", &law_name, &depends, &many, &start) &&
+            PyArg_ParseTuple(law, "siiO", &law_name, &depends, &hook, &start) &&
             own_init(&self->law, law_name, start);
         if (ok)
             record = own_law_record(&self->law, (tarry_delay_dependence)depends,
-                                    many);
+                                    (own_hook)hook);
     }
     static const char *const types[] = {"d", "d", "d", "Q", "d", "Q"};
     for (; ok && n < N_ARRAYS; n += ok)

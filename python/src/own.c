@@ -55,7 +55,6 @@ bool own_raise(own_prototype *own)
 typedef struct {
     own_prototype *own;
     size_t n_arms;
-    size_t width; /* of a block of delays: a law's columns */
     PyObject *object;
     PyObject *choose, *observe, *certify, *draw; /* its methods, or NULL */
     PyObject *random;
@@ -341,46 +340,57 @@ static bool take_delays(const run *r, const Py_buffer *view, size_t places,
     return false;
 }
 
-/* object._block(first round, count, losses or None, random) answers an array
- * with as many numbers as `delay` has places. */
-static bool draw_block(run *r, size_t count, const tarry_random *at,
-                       const double *loss, uint64_t *delay)
+/* Bytes, or None in place of NULL. */
+static PyObject *bytes_or_none(const void *data, size_t size)
 {
-    const size_t cells = count * r->n_arms * sizeof *loss;
+    return data != NULL ? PyBytes_FromStringAndSize(data, (Py_ssize_t)size)
+                        : Py_NewRef(Py_None);
+}
+
+/* Delays of `count` rounds in n columns: for the arms listed, for all (NULL),
+ * or one for any. */
+typedef struct {
+    size_t count, n;
+    const size_t *arm;
+    const double *loss; /* NULL: they do not depend on it */
+    uint64_t *delay;
+} block;
+
+/* object._block(first round, count, arms or None, losses or None, random)
+ * answers an array with as many numbers as `delay` has places. */
+static bool draw_block(run *r, const tarry_random *at, const block *b)
+{
+    const size_t cells = b->count * b->n;
     Py_buffer view;
-    PyObject *losses =
-        loss != NULL
-            ? PyBytes_FromStringAndSize((const char *)loss, (Py_ssize_t)cells)
-            : Py_NewRef(Py_None);
-    PyObject *answer = losses != NULL
-                           ? PyObject_CallFunction(
-                                 r->draw, "KnOO", (unsigned long long)at->round,
-                                 (Py_ssize_t)count, losses, r->random)
-                           : NULL;
+    PyObject *arms = bytes_or_none(b->arm, b->n * sizeof *b->arm);
+    PyObject *losses = bytes_or_none(b->loss, cells * sizeof *b->loss);
+    PyObject *answer =
+        arms != NULL && losses != NULL
+            ? PyObject_CallFunction(
+                  r->draw, "KnOOO", (unsigned long long)at->round,
+                  (Py_ssize_t)b->count, arms, losses, r->random)
+            : NULL;
     bool ok = answer != NULL &&
               PyObject_GetBuffer(answer, &view,
                                  PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0;
     if (ok) {
-        ok = take_delays(r, &view, count * r->width, delay);
+        ok = take_delays(r, &view, cells, b->delay);
         PyBuffer_Release(&view);
     }
+    Py_XDECREF(arms);
     Py_XDECREF(losses);
     Py_XDECREF(answer);
     return ok;
 }
 
-static tarry_status draw_many(void *state, size_t count, const tarry_random *at,
-                              const double *loss, uint64_t *delay, bool by_arm)
+static tarry_status draw_columns(run *r, const tarry_random *at, const block *b)
 {
-    run *r = state;
     tarry_random first = *at;
     first.stream = FIRST_STREAM;
-    r->width = by_arm ? r->n_arms : 1;
     PyGILState_STATE gil = PyGILState_Ensure();
-    random_move(r->random, &first, (Py_ssize_t)count);
-    const tarry_status status = draw_block(r, count, &first, loss, delay)
-                                    ? TARRY_OK
-                                    : keep_failure(r->own);
+    random_move(r->random, &first, (Py_ssize_t)b->count);
+    const tarry_status status =
+        draw_block(r, &first, b) ? TARRY_OK : keep_failure(r->own);
     PyGILState_Release(gil);
     return status;
 }
@@ -389,28 +399,44 @@ static tarry_status draw_rounds(void *state, size_t count,
                                 const tarry_random *at, const double *loss,
                                 uint64_t *delay)
 {
-    return draw_many(state, count, at, loss, delay, false);
+    const block b = {count, 1, NULL, loss, delay};
+    return draw_columns(state, at, &b);
 }
 
-static tarry_status draw_by_arm(void *state, size_t count,
-                                const tarry_random *at, const double *loss,
-                                uint64_t *delay)
+static tarry_status draw_all_arms(void *state, size_t count,
+                                  const tarry_random *at, const double *loss,
+                                  uint64_t *delay)
 {
-    return draw_many(state, count, at, loss, delay, true);
+    run *r = state;
+    const block b = {count, r->n_arms, NULL, loss, delay};
+    return draw_columns(r, at, &b);
+}
+
+static tarry_status draw_arms(void *state, size_t count, const tarry_random *at,
+                              size_t n, const size_t *arm, const double *loss,
+                              uint64_t *delay)
+{
+    const block b = {count, n, arm, loss, delay};
+    return draw_columns(state, at, &b);
 }
 
 tarry_delay_law own_law_record(own_prototype *own,
-                               tarry_delay_dependence depends, bool many)
+                               tarry_delay_dependence depends, own_hook hook)
 {
-    return (tarry_delay_law){
+    tarry_delay_law law = {
         .name = own->name,
         .depends = depends,
         .context = own,
-        .start = many ? start_many : start_single,
+        .start = hook == OWN_DRAW ? start_single : start_many,
         .end = end,
-        .draw = many ? NULL : draw,
-        .draw_many = !many                               ? NULL
-                     : depends == TARRY_DELAY_BY_NOTHING ? draw_rounds
-                                                         : draw_by_arm,
     };
+    if (hook == OWN_DRAW)
+        law.draw = draw;
+    else if (depends == TARRY_DELAY_BY_NOTHING)
+        law.draw_many = draw_rounds;
+    else if (hook == OWN_DRAW_MANY)
+        law.draw_many = draw_all_arms;
+    else
+        law.draw_arms = draw_arms;
+    return law;
 }

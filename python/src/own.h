@@ -25,9 +25,12 @@ void own_clear(own_prototype *own);
 /* Raises the exception kept, if there is one, and forgets it. */
 bool own_raise(own_prototype *own);
 
+/* What a law's object has: draw, or _block for all arms, or for some. */
+typedef enum { OWN_DRAW, OWN_DRAW_MANY, OWN_DRAW_ARMS } own_hook;
+
 /* The records to hand over; they live as long as the prototype does. */
 tarry_own_policy own_policy_record(own_prototype *own, bool certifies);
 tarry_delay_law own_law_record(own_prototype *own,
-                               tarry_delay_dependence depends, bool many);
+                               tarry_delay_dependence depends, own_hook hook);
 
 #endif

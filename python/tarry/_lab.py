@@ -134,8 +134,8 @@ class Experiment:
 
     def to_json(self, path: Union[str, "os.PathLike[str]", None] = None
                 ) -> str:
-        """As text, and to a file if there is a path; `tarry run` reads it if
-        nothing in it is one's own."""
+        """As text, and to a file if there is a path; `tarry run` reads it, and
+        refuses what is one's own."""
         text = json.dumps(self.config(), indent=2) + "\n"
         if path is not None:
             with open(path, "w") as file:

@@ -53,14 +53,15 @@ class Certificate(NamedTuple):
 
 
 def settings_text(settings: Dict[str, Any]) -> str:
-    """key=value,key=value as descriptions have it."""
+    """key=value,key=value as descriptions have it; `lambda_` is lambda, which
+    Python keeps for itself."""
     def text(value: Any) -> str:
         if isinstance(value, (bool, np.bool_)):
             return "1" if value else "0"
         if isinstance(value, (float, np.floating)):
             return repr(float(value))
         return str(value)
-    return ",".join("%s=%s" % (key, text(value))
+    return ",".join("%s=%s" % (key.rstrip("_"), text(value))
                     for key, value in settings.items() if value is not None)
 
 
@@ -91,9 +92,9 @@ class Policy(_tarry.Policy):
     """Policy(policy, arms, horizon=..., **settings): a policy ready to choose.
 
     `policy` is a name or a description `name:key=value,...`; further settings
-    can be given as keyword arguments.  `arms` has a row per arm: an array, a
-    data frame whose index names the arms, a file, or just a number of arms
-    without features.  What the policy promises holds until the `horizon`, with
+    can be given as keyword arguments (`lambda_` for lambda).  `arms` has a row
+    per arm: an array, a data frame whose index names the arms, a file, or just
+    a number of arms without features.  What the policy promises holds until the `horizon`, with
     probability 1 - 1/horizon, or for ever with probability `confidence`; one of
     them must be given.  Outcomes are losses in `range`, or rewards if `maximize`.
     The same arguments and the same calls give the same choices.

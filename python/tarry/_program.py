@@ -2,13 +2,15 @@
 and claims, logs."""
 from __future__ import annotations
 
+import csv
 import html
 import json
 import os
 import shutil
 import subprocess
 import tempfile
-from typing import Any, Dict, Iterable, List, Optional, Union
+import warnings
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -145,20 +147,85 @@ def paper(rows: Optional[Iterable[str]] = None,
 # ---- logs ------------------------------------------------------------------
 
 
-def examine(log: Any, arms: Any = None) -> Dict[str, Any]:
-    """What a log says about its delays, and which policy to use.
+def _log_file(log: Any, path: str) -> str:
+    """Files and stores are taken as they are; frames and dicts are written."""
+    if isinstance(log, (str, os.PathLike)):
+        return os.fspath(log)
+    if hasattr(log, "to_csv"):
+        log.to_csv(path, index=False)
+        return path
+    if not isinstance(log, (list, tuple)) or \
+            not all(isinstance(row, dict) for row in log):
+        raise BadArgument("log: neither a file nor a table: %r" % (log,))
+    with open(path, "w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in log)
+    return path
 
-    `log` is a file (CSV or NDJSON), a store, or a data frame with columns id,
-    arm, decided, reported and loss; `arms` a file or a data frame."""
+
+def _arms_file(arms: Any, path: str) -> Optional[str]:
+    if arms is None or isinstance(arms, (str, os.PathLike)):
+        return None if arms is None else os.fspath(arms)
+    array, names = arms_and_names(arms)
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        for k, row in enumerate(array.tolist()):
+            writer.writerow(([] if names is None else [names[k]]) +
+                            [repr(x) for x in row])
+    return path
+
+
+def _target_file(target: Any, path: str) -> Optional[str]:
+    if target is None or isinstance(target, (str, os.PathLike)):
+        return None if target is None else os.fspath(target)
+    np.savetxt(path, numbers(target, "target", 1), fmt="%.17g")
+    return path
+
+
+def examine(log: Any, arms: Any = None, *,
+            range: Optional[Tuple[float, float]] = None,
+            maximize: bool = False, name: Optional[str] = None,
+            now: Any = None, strict: bool = False,
+            horizon: Optional[float] = None, runs: Optional[float] = None,
+            target: Any = None,
+            export_world: Union[str, "os.PathLike[str]", None] = None,
+            page: Union[str, "os.PathLike[str]", None] = None,
+            seed: int = 1, threads: Optional[int] = None) -> Dict[str, Any]:
+    """What a log says about its delays, and which policy to use: the answer of
+    `tarry examine --json`, whose options these are.
+
+    `log` is a file (CSV or NDJSON), a store, a data frame with columns id, arm,
+    decided, reported and loss, or a list of dicts with these keys; `arms` and
+    `target` are a file, a data frame or an array.  Rows that make no sense are
+    in answer["rejected"] and raise a warning, or with `strict` BadInput.
+
+    >>> import tarry
+    >>> rows = [{"arm": i % 2, "decided": i, "reported": i + i % 7, "loss": 0.5}
+    ...         for i in range(100)]
+    >>> answer = tarry.examine(rows, runs=0)
+    >>> answer["decisions"], answer["delay"]["median"]
+    (100, 3.0)
+    """
+    if range is not None:
+        try:
+            low, high = (float(x) for x in range)
+        except (TypeError, ValueError):
+            raise BadArgument("range: not (low, high): '%s'" % (range,))
     with tempfile.TemporaryDirectory() as folder:
-        def file_of(thing: Any, name: str) -> str:
-            if not hasattr(thing, "to_csv"):
-                return str(os.fspath(thing))
-            path = os.path.join(folder, name)
-            thing.to_csv(path, index=name == "arms.csv")
-            return path
-        options = [] if arms is None else ["--arms",
-                                           file_of(arms, "arms.csv")]
-        answer: Dict[str, Any] = call("examine", file_of(log, "log.csv"),
+        def place(name: str) -> str:
+            return os.path.join(folder, name)
+        options = _options(**{
+            "arms": _arms_file(arms, place("arms.csv")),
+            "target": _target_file(target, place("target.csv")),
+            "range": None if range is None else "%r,%r" % (low, high),
+            "name": name, "now": now, "horizon": horizon, "runs": runs,
+            "seed": seed, "threads": threads, "page": page,
+            "export-world": export_world})
+        options += ["--maximize"] * bool(maximize) + ["--strict"] * bool(strict)
+        answer: Dict[str, Any] = call("examine", _log_file(log, place("log")),
                                       *options)
+    left_out = answer["rejected"]
+    if left_out["count"] > 0:
+        first = left_out["first"][0]
+        warnings.warn("%d rows left out, the first in line %d: %s" % (
+            left_out["count"], first["line"], first["why"]), stacklevel=2)
     return answer

@@ -43,7 +43,7 @@ def mean_of(values: Any) -> Mean:
     if count == 0:
         return Mean(math.nan, math.nan)
     if count == 1:
-        return Mean(float(values[0]), 0.0)
+        return Mean(float(values[0]), math.nan)  # no interval
     return Mean(float(np.mean(values)), student(count - 1) * float(
         np.std(values, ddof=1)) / math.sqrt(count))
 
@@ -325,7 +325,9 @@ def _mean(values: Array) -> float:
 def _pair(mean: float, ci95: float, format: str) -> str:
     digits = "%.1f" if abs(mean) < 1000 else "%.0f"
     sign = {"latex": r" \pm ", "text": " ± "}.get(format, " ± ")
-    text = digits % mean + sign + digits % ci95
+    text = digits % mean
+    if not math.isnan(ci95):
+        text += sign + digits % ci95
     return "$%s$" % text if format == "latex" else text
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -82,6 +83,7 @@ class DelayBase:
 
     depends = "loss"
     _n_arms = 0  # of the run
+    _with_arms = False  # whether draw_many is told them
 
     def start(self, problem: Problem) -> None:
         """Begins a run."""
@@ -93,28 +95,62 @@ class DelayBase:
         raise NotImplementedError("%s: neither draw nor draw_many"
                                   % type(self).__name__)
 
-    # In place of draw: def draw_many(self, rounds, losses, rng), for a block
-    # of rounds, before it is known which arms will be played.  losses[i, k] is
-    # the loss in rounds[i] if arm k is played (None unless depends is "loss").
-    # Answers delays of shape (rounds,), or (rounds, arms) where they depend on
-    # the arm or loss; rng's draws are arrays with a number for each round.
+    # In place of draw: def draw_many(self, rounds, arms, losses, rng), for a
+    # block of rounds, before it is known which arms will be played.  losses[i,
+    # j] is the loss in rounds[i] if arms[j] is played (None unless depends is
+    # "loss").  Answers delays of that shape; of shape (rounds,) where they
+    # depend on nothing (arms is None then).  rng's draws are arrays with a
+    # number for each round.  Only arms that are played are asked for, in an
+    # order that is left open: a delay must be a function of round, arm, loss
+    # and draws.  A law that keeps a memory leaves `arms` out, def
+    # draw_many(self, rounds, losses, rng), and is asked for all arms, block
+    # after block.
     draw_many: Optional[Callable[..., Any]] = None
 
-    def _block(self, first: int, count: int, losses: Optional[bytes],
-               rng: Random) -> Any:
+    def _block(self, first: int, count: int, arms: Optional[bytes],
+               losses: Optional[bytes], rng: Random) -> Any:
+        rounds = np.arange(first, first + count)
+        chosen = None if arms is None else np.frombuffer(arms, np.intp)
         table = None if losses is None else \
             np.frombuffer(losses).reshape(count, -1)
-        shape = (count,) if self.depends == "nothing" else \
-            (count, self._n_arms)
-        drawn = np.asarray(self.draw_many(  # type: ignore[misc]
-            np.arange(first, first + count), table, rng))
-        if drawn.dtype.kind not in "biuf":
-            raise TypeError("%s: delays are numbers" % name_of(self))
-        if drawn.ndim == 1 and len(shape) == 2:
+        assert self.draw_many is not None
+        drawn = self.draw_many(rounds, chosen, table, rng) \
+            if self._with_arms else self.draw_many(rounds, table, rng)
+        return _delays(self, np.asarray(drawn), count, (
+            count, self._n_arms if chosen is None else len(chosen)))
+
+
+_DRAW, _DRAW_MANY, _DRAW_ARMS = range(3)
+
+
+def _hook(law: DelayBase) -> int:
+    """Which way the law draws."""
+    if law.draw_many is None:
+        return _DRAW
+    return _DRAW_ARMS if _takes_arms(law.draw_many) else _DRAW_MANY
+
+
+def _takes_arms(hook: Callable[..., Any]) -> bool:
+    """Whether draw_many has a parameter for arms beside the other three."""
+    try:
+        names = inspect.signature(hook).parameters
+    except (TypeError, ValueError):
+        return False
+    return "arms" in names or len(names) > 3
+
+
+def _delays(law: DelayBase, drawn: Array, count: int, shape: Tuple[int, int]
+            ) -> Array:
+    """The law's answer, as the library takes it."""
+    if drawn.dtype.kind not in "biuf":
+        raise TypeError("%s: delays are numbers" % name_of(law))
+    wanted: Tuple[int, ...] = (count,) if law.depends == "nothing" else shape
+    if drawn.shape != wanted:
+        if drawn.ndim == 1 and len(wanted) == 2:
             drawn = drawn[:, None]
-        return np.require(np.broadcast_to(drawn, shape),
-                          np.float64 if drawn.dtype.kind == "f" else np.int64,
-                          ["C", "A"])
+        drawn = np.broadcast_to(drawn, wanted)
+    return np.ascontiguousarray(
+        drawn, np.float64 if drawn.dtype.kind == "f" else np.int64)
 
 
 class _Function(DelayBase):
@@ -126,16 +162,17 @@ class _Function(DelayBase):
 
 
 def _law_start(law: DelayBase) -> Callable[..., Any]:
-    begin = starter(law)
+    begin, with_arms = starter(law), _hook(law) == _DRAW_ARMS
 
     def start(arms: bytes, n_arms: int, *rest: Any) -> Any:
         twin = begin(arms, n_arms, *rest)
         twin._n_arms = n_arms
+        twin._with_arms = with_arms
         return twin
     return start
 
 
-def _law_tuple(delay: Any) -> Tuple[str, int, bool, Callable[..., Any]]:
+def _law_tuple(delay: Any) -> Tuple[str, int, int, Callable[..., Any]]:
     if isinstance(delay, type) and issubclass(delay, DelayBase):
         delay = delay()
     if not isinstance(delay, DelayBase):
@@ -144,7 +181,7 @@ def _law_tuple(delay: Any) -> Tuple[str, int, bool, Callable[..., Any]]:
         raise BadArgument("depends: not nothing, arm or loss: '%s'"
                           % (delay.depends,))
     return (name_of(delay), _DEPENDS[delay.depends],
-            delay.draw_many is not None, _law_start(delay))
+            _hook(delay), _law_start(delay))
 
 
 class View(NamedTuple):
@@ -223,6 +260,9 @@ class World:
             rows = _read_table(table)
             if arms is None and len(rows[0]) > 0:
                 arms = int(rows[0].max()) + 1
+        #: what it was made with, for pickles and copies
+        self._made = dict(instance=instance, loss=loss, delay=delay, arms=arms,
+                          theta=theta, means=means, table=table, name=name)
         self.name = name
         self._texts: Dict[str, Any] = {
             "instance": instance, "loss": loss, "delay": delay}
@@ -252,6 +292,11 @@ class World:
             (array, _vector(theta, "theta"), _vector(means, "means")) + rows,
             law)
         self._label = law[0] if law else self._texts["delay"]
+        if array is not None:  # as the library's results call them
+            self._texts["instance"] = "arrays:arms=%d,dim=%d" % array.shape
+        if table is not None:
+            self._texts["loss"] = self._texts["delay"] = "table:rows=%d" \
+                % len(rows[0])
 
     def _default(self, key: str) -> None:
         if self._texts[key] is None:
@@ -290,6 +335,13 @@ class World:
     def __repr__(self) -> str:
         return "World(%s)" % ", ".join(
             "%s=%r" % pair for pair in self.config().items())
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _remake, (self._made,)
+
+
+def _remake(made: Dict[str, Any]) -> World:
+    return World(**made)
 
 
 class Sample(NamedTuple):

@@ -1,4 +1,5 @@
 """The laboratory: the numbers of the program, and things of one's own."""
+import copy
 import json
 import os
 import pickle
@@ -150,6 +151,21 @@ class ByArm(tarry.DelayBase):
         return rng.uniform()[:, None] * np.arange(self._n)
 
 
+class ByArmSome(ByArm):
+    def draw_many(self, rounds, arms, losses, rng):
+        assert losses is None
+        return rng.uniform()[:, None] * arms
+
+
+class FixedSome(tarry.DelayBase):
+    asked = 0
+
+    def draw_many(self, rounds, arms, losses, rng):
+        assert losses.shape == (len(rounds), len(arms))
+        FixedSome.asked += losses.size
+        return np.where(losses < 0, 300, 0)
+
+
 class ByArmOne(ByArm):
     draw_many = None
 
@@ -167,12 +183,25 @@ class Plain(tarry.DelayBase):
 def test_laws_one_by_one_and_in_blocks_are_the_same_world():
     names = ["lints", "phased-loss-dependent:constants=tight"]
     r = [tarry.run(names, delay=d, horizon=3000, runs=2) for d in
-         (Fixed(), FixedMany(), "low-late:late=300", ByArm(), ByArmOne())]
+         (Fixed(), FixedMany(), "low-late:late=300", FixedSome(), ByArm(),
+          ByArmOne(), ByArmSome())]
     for p in range(2):
-        assert (r[0][p].curves == r[1][p].curves).all()
-        assert (r[0][p].curves == r[2][p].curves).all()
-        assert (r[3][p].curves == r[4][p].curves).all()
-    assert (r[0][0].curves != r[3][0].curves).any()
+        for i in range(1, 7):
+            same = r[0 if i < 4 else 4][p]
+            assert (same.curves == r[i][p].curves).all()
+    assert (r[0][0].curves != r[4][0].curves).any()
+
+
+def test_a_law_is_asked_only_for_arms_that_are_played():
+    class First(tarry.PolicyBase):
+        def choose(self, round):
+            return 7
+    FixedSome.asked = 0
+    tarry.run(First, delay=FixedSome(), horizon=2000, runs=1)
+    assert FixedSome.asked <= 2000 + 256
+    r = tarry.run("uniform", delay=FixedSome(), horizon=2000, runs=2)
+    theirs = tarry.run("uniform", delay=Fixed(), horizon=2000, runs=2)
+    assert (r[0].sigma_mean == theirs[0].sigma_mean).all()
 
 
 def test_a_law_of_chance_has_the_mean_it_says():
@@ -314,6 +343,14 @@ def test_tables(result):
     assert "<table>" in result._repr_html_()
 
 
+def test_a_single_run_has_no_interval():
+    r = tarry.run(["lints", "uniform"], horizon=100, runs=1)
+    assert np.isnan(r["lints"].ci95)
+    assert np.isnan(r.difference("lints", "uniform").ci95)
+    for format in ("text", "markdown", "latex", "html"):
+        assert "nan" not in r.table(format)
+
+
 def test_frames(result):
     pytest.importorskip("pandas")
     frame = result.to_pandas()
@@ -332,6 +369,28 @@ def test_figures(result, tmp_path):
         assert ax.figure.get_size_inches()[0] == 3.3
     ax = result.plot(policies=["lints"], labels={"lints": "Thompson"})
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["Thompson"]
+
+
+def test_worlds_and_experiments_pickle_and_copy():
+    e = tarry.Experiment(["lints", Uniform()], delay=Late(), horizon=200,
+                         arms=np.eye(4), means=[0.1, 0.2, 0.3, -0.4], runs=2)
+    r = e.run()
+    for twin in (pickle.loads(pickle.dumps(e)), copy.deepcopy(e)):
+        assert (twin.run()["lints"].curves == r["lints"].curves).all()
+        assert repr(twin) == repr(e)
+
+
+def test_what_is_ones_own_is_not_lost_on_the_way_to_the_program(tmp_path):
+    for parts in (dict(arms=np.eye(2), theta=[0.1, 0.2]),
+                  dict(table=[[0, 0.5, 3], [1, -0.5, 4]])):
+        e = tarry.Experiment("lints", horizon=100, runs=1, **parts)
+        e.to_json(tmp_path / "e.json")
+        done = subprocess.run([tarry.program(), "run", tmp_path / "e.json"],
+                              stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 2 and "arrays" in done.stderr
+        config = json.loads(e.run().to_json())["config"]
+        for key in ("instance", "loss", "delay"):
+            assert config[key] == json.loads(e.to_json())[key]
 
 
 def test_results_pickle(result):

@@ -398,3 +398,11 @@ def test_decisions_with_features_of_their_own_are_refused_clearly():
     with pytest.raises(tarry.BadArgument, match="not there yet"):
         p.choose_in([[1, 0], [0, 1]])
     assert p.choose().id == 1
+
+
+def test_lambda_has_another_name_in_python():
+    arms = np.eye(3)
+    p = tarry.Policy("linucb", arms, horizon=100, lambda_=2.5)
+    assert "lambda=2.5" in p.status()["description"]
+    with pytest.raises(tarry.BadArgument, match="lambda"):
+        tarry.Policy("linucb", arms, horizon=100, lambda_=-1)

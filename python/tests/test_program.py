@@ -49,3 +49,45 @@ def test_logs_from_files_and_frames(tmp_path):
     assert answer["decisions"] == n
     frame.to_csv(tmp_path / "log.csv", index=False)
     assert tarry.examine(tmp_path / "log.csv")["decisions"] == n
+
+
+def rows_of_a_shop(n=600):
+    """A list of dicts: rewards 0 or 1 for three named arms."""
+    rng = np.random.default_rng(3)
+    return [{"id": i, "arm": "abc"[i % 3], "decided": i, "probability": 1 / 3,
+             "reported": i + float(rng.exponential(20)),
+             "reward": float(rng.uniform() < 0.2 + 0.3 * (i % 3))}
+            for i in range(n)]
+
+
+def test_logs_with_the_options_of_the_program(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = rows_of_a_shop()
+    arms = pandas.DataFrame(np.eye(3), index=list("abc"))
+    answer = tarry.examine(
+        rows, arms, range=(0, 1), maximize=True, runs=2, horizon=1000,
+        target=[0, 0, 1], seed=5, export_world=tmp_path / "world",
+        page=tmp_path / "page")
+    assert (tmp_path / "page" / "index.html").exists()
+    assert answer["horizon"] == 1000 and answer["seed"] == 5
+    mean = np.mean([row["reward"] for row in rows if row["arm"] == "c"])
+    value = [v for v in answer["value"] if v["method"] == "snips"
+             and v["policy"] == "target"]
+    assert abs(value[0]["estimate"] - mean) < 0.02
+    world = answer["world"]
+    r = tarry.run("lints", horizon=500, runs=2, **world)
+    assert r["lints"].regret.shape == (2,)
+    assert np.argmin(tarry.World(**world).look().means) == 2
+
+
+def test_rows_left_out_are_warned_about():
+    rows = rows_of_a_shop(50)
+    rows[7]["reward"] = 3
+    with pytest.warns(UserWarning, match="1 row.* line 8: .*'3'"):
+        answer = tarry.examine(rows, range=(0, 1), runs=0)
+    assert answer["rejected"]["count"] == 1 and answer["decisions"] == 49
+    with pytest.raises(tarry.BadInput, match=":8: "):
+        tarry.examine(rows, range=(0, 1), strict=True)
+    for log in (None, 5, [1, 2], np.eye(3)):
+        with pytest.raises(tarry.BadArgument, match="log"):
+            tarry.examine(log)

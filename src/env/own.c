@@ -1,15 +1,13 @@
 /* own.c - see own.h.
  *
  * A table is a law whose play has the row floor(x * rows) of its arm: one
- * uniform gives loss and delay.  A law of functions that draws many rounds at
- * once is asked when the luck of these rounds is prepared; its answers wait
- * here, count by n_arms, or are x themselves if they do not depend on the
- * arm. */
+ * uniform gives loss and delay. */
 #include "env/own.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "env/own_law.h"
 #include "linalg/linalg.h"
 
 /* ---- arrays ---------------------------------------------------------------*/
@@ -116,149 +114,14 @@ static const tarry__delay_type table_type = {
     .joint_loss = table_loss,
 };
 
-/* ---- laws -----------------------------------------------------------------*/
-
-typedef struct {
-    const tarry_delay_law *law;
-    tarry_problem problem;
-    const tarry__loss *loss;
-    void *run; /* what the law's start has made */
-    bool started;
-    size_t n_arms;
-    tarry_status failed;
-    uint64_t first;  /* round of the answers below */
-    size_t room;     /* rounds */
-    double *losses;  /* room by n_arms */
-    uint64_t *delay; /* the same, or room if they do not depend on the arm */
-} law;
-
-static void note_failure(law *l, tarry_status status)
-{
-    if (status != TARRY_OK && l->failed == TARRY_OK)
-        l->failed = status;
-}
-
-static void clear(void *state)
-{
-    law *l = state;
-    if (l->started && l->law->end != NULL)
-        l->law->end(l->run);
-    tarry__base_free(l->losses);
-    tarry__base_free(l->delay);
-}
-
-static size_t width(const law *l)
-{
-    return l->law->depends == TARRY_DELAY_BY_NOTHING ? 1 : l->n_arms;
-}
-
-static bool make_room(law *l, size_t count)
-{
-    if (count <= l->room)
-        return true;
-    tarry__base_free(l->losses);
-    tarry__base_free(l->delay);
-    l->losses = tarry__base_alloc(count * l->n_arms, sizeof *l->losses);
-    l->delay = tarry__base_alloc(count * width(l), sizeof *l->delay);
-    l->room = l->losses != NULL && l->delay != NULL ? count : 0;
-    if (l->room == 0)
-        note_failure(l, TARRY_NO_MEMORY);
-    return l->room > 0;
-}
-
-/* Round 0 is no round; it only fills the first block. */
-static void draw_rounds(void *state, tarry_random at, size_t count,
-                        const double *u)
-{
-    law *l = state;
-    const size_t skip = at.round == 0;
-    if (l->failed != TARRY_OK || count == skip || !make_room(l, count))
-        return;
-    at.round += skip;
-    l->first = at.round;
-    const bool by_loss = l->law->depends == TARRY_DELAY_BY_LOSS;
-    for (size_t i = 0; by_loss && i < count - skip; i++)
-        for (size_t k = 0; k < l->n_arms; k++)
-            l->losses[i * l->n_arms + k] =
-                l->loss->type->draw(l->loss, k, u[i + skip]);
-    note_failure(l, l->law->draw_many(l->run, count - skip, &at,
-                                      by_loss ? l->losses : NULL, l->delay));
-}
-
-static uint64_t finish(const void *state, const tarry__delay_play *play)
-{
-    /* A law may change what it knows while it draws. */
-    law *l = (law *)(uintptr_t)state;
-    uint64_t delay = TARRY__DELAY_NEVER;
-    tarry_random at = play->at;
-    at.stream = TARRY__ENV_STREAM_OWN;
-    at.attempt = 0;
-    if (l->failed != TARRY_OK)
-        return delay;
-    if (l->law->draw_many != NULL)
-        return whole(l->delay[(at.round - l->first) * width(l) +
-                              (width(l) > 1 ? play->arm : 0)]);
-    note_failure(
-        l, l->law->draw(l->run, at.round, play->arm, play->loss, &at, &delay));
-    return l->failed == TARRY_OK ? whole(delay) : TARRY__DELAY_NEVER;
-}
-
-static void draw_many(void *state, const tarry_random *at, size_t count,
-                      const double *u)
-{
-    tarry_random own = *at;
-    own.stream = TARRY__ENV_STREAM_OWN;
-    if (((law *)state)->law->draw_many != NULL)
-        draw_rounds(state, own, count, u);
-}
-
-static const tarry__delay_type law_type = {
-    .entry = {"own", "a law of functions", NULL},
-    .state_size = sizeof(law),
-    .clear = clear,
-    .finish = finish,
-    .draw_rounds = draw_many,
-};
-
-static const tarry__delay_type law_by_loss_type = {
-    .entry = {"own", "a law of functions that look at the loss", NULL},
-    .by_loss = true,
-    .state_size = sizeof(law),
-    .clear = clear,
-    .finish = finish,
-    .draw_rounds = draw_many,
-};
-
 /* ---- both -----------------------------------------------------------------*/
-
-static bool is_law(const tarry__delay *delay)
-{
-    return delay->type != NULL && delay->type->draw_rounds != NULL;
-}
 
 tarry_status tarry__own_failure(const tarry__delay *delay)
 {
-    return is_law(delay) ? ((const law *)delay->state)->failed : TARRY_OK;
-}
-
-static tarry_status begin(law *l, const tarry__own_world *own,
-                          const tarry_problem *problem, const tarry__loss *loss,
-                          tarry_error *error)
-{
-    l->law = own->law;
-    l->loss = loss;
-    l->problem = *problem;
-    l->n_arms = problem->n_arms;
-    l->run = l->law->context;
-    const tarry_status status =
-        l->law->start != NULL
-            ? l->law->start(l->law->context, &l->problem, &l->run)
-            : TARRY_OK;
-    l->started = status == TARRY_OK;
-    return status == TARRY_OK
-               ? status
-               : tarry__base_fail(error, status, "%s: %s", l->law->name,
-                                  tarry_status_text(status));
+    return delay->type == &tarry__own_law ||
+                   delay->type == &tarry__own_law_by_loss
+               ? tarry__own_law_failed(delay->state)
+               : TARRY_OK;
 }
 
 tarry_status tarry__own_delay(const tarry__own_world *own,
@@ -267,9 +130,10 @@ tarry_status tarry__own_delay(const tarry__own_world *own,
 {
     const bool by_arm = own->law != NULL && own->law->depends > 0;
     memset(out, 0, sizeof *out);
-    out->type = own->law == NULL                           ? &table_type
-                : own->law->depends == TARRY_DELAY_BY_LOSS ? &law_by_loss_type
-                                                           : &law_type;
+    out->type = own->law == NULL ? &table_type
+                : own->law->depends == TARRY_DELAY_BY_LOSS
+                    ? &tarry__own_law_by_loss
+                    : &tarry__own_law;
     out->n_scales = by_arm ? problem->n_arms : 1;
     out->state = tarry__base_zalloc(1, out->type->state_size);
     out->scale = tarry__base_zalloc(out->n_scales, sizeof *out->scale);
@@ -279,7 +143,8 @@ tarry_status tarry__own_delay(const tarry__own_world *own,
     else if (own->law == NULL)
         ((table *)out->state)->own = own;
     else
-        status = begin(out->state, own, problem, loss, error);
+        status =
+            tarry__own_law_begin(out->state, own->law, problem, loss, error);
     if (status != TARRY_OK)
         tarry__delay_clear(out);
     return status;

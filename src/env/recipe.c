@@ -47,10 +47,14 @@ static tarry_status check_law(const tarry_delay_law *law, tarry_error *error)
 {
     if (law != NULL && (law->name == NULL || law->name[0] == '\0'))
         return refuse(error, "a law without a name");
-    if (law != NULL && law->draw == NULL && law->draw_many == NULL)
+    if (law != NULL && law->draw == NULL && law->draw_many == NULL &&
+        law->draw_arms == NULL)
         return refuse(error, "a law without a function that draws");
     if (law != NULL && (unsigned)law->depends > TARRY_DELAY_BY_LOSS)
         return refuse(error, "a law that depends on nothing known");
+    if (law != NULL && law->draw_arms != NULL &&
+        law->depends == TARRY_DELAY_BY_NOTHING)
+        return refuse(error, "a law that draws by arm and depends on nothing");
     return TARRY_OK;
 }
 

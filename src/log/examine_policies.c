@@ -86,10 +86,10 @@ static void recommend_seen(tarry__examine_state *x,
     snprintf(why, sizeof why,
              "%s, and in the world rebuilt from this log it loses %.4g "
              "± %.2g against the best arm over the next %ju decisions, where "
-             "%.60s loses %.4g ± %.2g%s",
+             "%.*s loses %.4g ± %.2g%s",
              about_delays(x), unit * r->regret, unit * r->ci95,
-             (uintmax_t)horizon, other->policy, unit * other->regret,
-             unit * other->ci95, bound);
+             (uintmax_t)horizon, (int)strcspn(other->policy, ":"),
+             other->policy, unit * other->regret, unit * other->ci95, bound);
     recommend(x, r->policy, why);
 }
 
