@@ -85,12 +85,21 @@ static void sort_rows(tarry__advise_result *a)
         }
 }
 
+/* The row of least regret.  Uniform play is the yardstick: advised only where
+ * it beats all others by more than chance. */
+static size_t least_regret(const tarry__advise_result *a)
+{
+    const tarry__advise_row *best = &a->row[0], *next = &a->row[1];
+    return a->count > 1 && strcmp(best->policy, "uniform") == 0 &&
+           next->regret - best->regret <= next->ci95 + best->ci95;
+}
+
 /* Of the certified ones that pay at most 5 % more than the best, the one that
  * can promise most; else the best. */
 static void pick(tarry__advise_result *a)
 {
     double bound = INFINITY;
-    a->pick = 0;
+    a->pick = least_regret(a);
     for (size_t i = 0; i < a->count; i++)
         if (a->row[i].certified && a->row[i].certificate < bound &&
             a->row[i].regret <= 1.05 * a->row[0].regret) {

@@ -301,18 +301,20 @@ static json_t *tell_laws(const tarry__laws *laws)
     return list;
 }
 
-/* The estimate is the best law's; its ends are the least of laws that fit about
- * as well, less what chance adds in so many decisions, and what the curve
- * allows at most. */
+/* The estimate is the best law's, with what it lets come in ages only; its ends
+ * are the least of laws that fit about as well, less what chance adds in so
+ * many decisions, and what the curve allows at most. */
 static json_t *tell_never(const tarry__examine_state *x)
 {
+    const double far = TARRY__EXAMINE_FAR * x->curve.last;
     double low = 1;
     for (size_t i = 0; i < x->laws.count; i++)
         if (x->laws.fit[i].weight >= 0.05)
-            low = fmin(low, x->laws.fit[i].never);
+            low = fmin(low, tarry__laws_tail(&x->laws.fit[i], far));
     low -= 1.96 * sqrt(low * (1 - low) / (double)x->log.count);
     const double high = x->left.high;
-    const double best = x->laws.count > 0 ? x->laws.fit[0].never : NAN;
+    const double best =
+        x->laws.count > 0 ? tarry__laws_tail(&x->laws.fit[0], far) : NAN;
     return json_pack("{s:o, s:o, s:o}", "estimate",
                      tarry__examine_number(fmin(best, high)), "low",
                      tarry__examine_number(fmax(0, fmin(low, high))), "high",

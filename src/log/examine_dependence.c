@@ -100,7 +100,7 @@ static void judge_hidden(const tarry__examine_state *x, judgement *j)
         "the good ones, or the bad ones, this log cannot show it. ",
         100 * x->left.value, age);
     j->wait = until - tarry__log_age(&x->log, 0);
-    if (isfinite(j->wait) && j->wait > 0 &&
+    if (j->wait > 0 && until <= TARRY__EXAMINE_FAR * x->curve.last &&
         tarry__laws_tail(law, x->left_age) > tolerance) {
         tarry__examine_duration(j->wait, calendar, wait, sizeof wait);
         say(j,

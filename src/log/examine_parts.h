@@ -7,6 +7,10 @@
 #include "log/laws.h"
 #include "log/survival.h"
 
+/* A law of delays is believed up to so many times the longest time that
+ * anything was out; what comes later is as good as never. */
+enum { TARRY__EXAMINE_FAR = 10 };
+
 typedef enum {
     TARRY__EXAMINE_CANNOT_TELL,
     TARRY__EXAMINE_INDEPENDENT,

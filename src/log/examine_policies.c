@@ -143,6 +143,20 @@ static uint64_t horizon_of(const tarry__log *log)
     return (uint64_t)fmax(LEAST_HORIZON, fmin((double)log->count, most));
 }
 
+/* Whether the log shows no two outcomes that differ. */
+static bool is_constant(const tarry__log *log)
+{
+    double first = NAN;
+    for (size_t i = 0; i < log->count; i++) {
+        if (isnan(log->loss[i]))
+            continue;
+        if (!isnan(first) && log->loss[i] != first)
+            return false;
+        first = log->loss[i];
+    }
+    return true;
+}
+
 tarry_status tarry__examine_policies(tarry__examine_state *x,
                                      tarry_error *error)
 {
@@ -154,6 +168,8 @@ tarry_status tarry__examine_policies(tarry__examine_state *x,
         : x->seen_count < LEAST_OUTCOMES ? "there are too few outcomes"
         : !log->has_delays               ? "the log has no delays"
         : log->n_arms < 2                ? "there is one arm"
+        : is_constant(log)
+            ? "all outcomes are alike (log those that came to nothing too)"
         : log->options.arms == NULL && log->n_arms > MOST_ARMS
             ? "there are too many arms without features (give --arms)"
             : NULL;

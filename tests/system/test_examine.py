@@ -65,6 +65,19 @@ def low_late(late, early):
     return draw
 
 
+def conversions():
+    """Of 23 % of decisions a conversion is told, a third of them at once, half
+    within a day, all in 30 days; of the others nothing ever is.  A day has 100
+    decisions."""
+    def draw(rng, loss, arm):
+        d = np.interp(rng.random(len(loss)), [0, 0.35, 0.5, 0.7, 0.87, 1],
+                      [0, 4, 100, 500, 1400, 3000])
+        return np.where(rng.random(len(loss)) < 0.23, np.floor(d), math.inf)
+    log = Log(7500, draw)
+    log.loss[:] = -1
+    return log
+
+
 def kaplan_meier(time, seen):
     """Times of outcomes and S after each of them."""
     times = np.unique(time[seen])
@@ -125,6 +138,12 @@ class Delays(ExamineTest):
         self.assertTrue(result["delay"]["laws"][0]["law"].startswith(
             ("exponential:mean=", "geometric:mean=", "weibull:")))
 
+    def test_conversions_that_do_not_come_never_come(self):
+        never = self.examine(conversions(), "--runs", 0)["delay"]["never"]
+        self.assertGreater(never["estimate"], 0.6)
+        self.assertLess(never["low"], 0.78)
+        self.assertGreater(never["high"], 0.77)
+
     def test_drift_is_seen_by_week(self):
         rng = np.random.default_rng(5)
         lines = ["arm,decided,reported,loss"]
@@ -173,6 +192,12 @@ class Dependence(ExamineTest):
         self.assertIn("waiting for another", d["why"])
         # exp(-t / 2000) = 5 % at t = 5991; the oldest is 1999 old
         self.assertAlmostEqual(d["wait"], 3992, delta=1200)
+
+    def test_nobody_is_told_to_wait_for_ages(self):
+        d = self.examine(conversions(), "--runs", 0)["dependence"]
+        self.assertEqual(d["verdict"], "cannot tell")
+        self.assertIn("Waiting will not help", d["why"])
+        self.assertIsNone(d["wait"])
 
     def test_few_outcomes_tell_nothing(self):
         d = self.verdict(150, exponential(3))
@@ -267,6 +292,24 @@ class Policies(ExamineTest):
                                mine["regret"], 9)
         theta = np.loadtxt(os.path.join(world, "theta.csv"))
         self.assertLess(np.max(np.abs(theta - MEANS)), 0.2)
+
+    def test_outcomes_that_are_all_alike_make_no_world(self):
+        result = self.examine(conversions(), "--runs", 2)
+        self.assertEqual(result["simulation"], [])
+        self.assertIn("phased-loss-dependent",
+                      result["recommendation"]["policy"])
+        self.assertIn("all outcomes are alike",
+                      result["recommendation"]["why"])
+
+    def test_uniform_play_is_not_advised_for_want_of_news(self):
+        arms = np.random.default_rng(2).normal(size=(K, 2))
+        path = self.write("arms.csv", "".join(
+            f"{k},{x},{y}\n" for k, (x, y) in enumerate(arms)))
+        log = Log(3000, lambda rng, loss, arm: np.full(len(loss), 2000.0))
+        result = self.examine(log, "--arms", path, "--runs", 3, "--horizon",
+                              1000)
+        self.assertEqual(result["simulation"][0]["policy"], "uniform")
+        self.assertEqual(result["recommendation"]["policy"], "lints")
 
     def test_dependent_delays_rule_policies_out(self):
         log = Log(3000, low_late(400, 50))
