@@ -32,19 +32,31 @@ static json_t *tell_interval(tarry__log_interval v)
                      tarry__examine_number(v.high));
 }
 
-/* About so many steps of the curve, evenly spread over its fall. */
+static void tell_step(json_t *list, const tarry__survival *c, size_t i)
+{
+    const tarry__survival_step *s = &c->step[i];
+    const tarry__log_interval band = tarry__survival_band(c, s);
+    json_array_append_new(
+        list, json_pack("[f, f, f, f]", s->time, s->out, band.low, band.high));
+}
+
+/* About so many steps of the curve, evenly spread over its fall, and what
+ * stands before each large one. */
 static json_t *tell_curve(const tarry__survival *c, size_t points)
 {
+    const double large = 1.0 / (double)points;
     json_t *list = json_array();
-    double last = 1 + 1.0 / (double)points;
+    size_t next = 0; /* steps before it are told or left out for good */
+    double last = 1 + large;
     for (size_t i = 0; i < c->n_steps; i++) {
-        const tarry__survival_step *s = &c->step[i];
-        if (last - s->out < 1.0 / (double)points && i + 1 < c->n_steps)
+        const double out = c->step[i].out;
+        if (last - out < large && i + 1 < c->n_steps)
             continue;
-        const tarry__log_interval band = tarry__survival_band(c, s);
-        last = s->out;
-        json_array_append_new(list, json_pack("[f, f, f, f]", s->time, s->out,
-                                              band.low, band.high));
+        if (i > next && c->step[i - 1].out - out >= large)
+            tell_step(list, c, i - 1);
+        tell_step(list, c, i);
+        next = i + 1;
+        last = out;
     }
     return list;
 }

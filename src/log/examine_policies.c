@@ -71,25 +71,34 @@ static json_t *tell_rows(const tarry__examine_state *x,
     return list;
 }
 
+/* Regret with its error bar, for people: no powers of ten. */
+static void show_regret(const tarry__advise_row *r, double unit, char text[64])
+{
+    const double most = unit * fmax(r->regret, r->ci95);
+    const int places = most >= 100 ? 0 : most >= 1 ? 1 : 3;
+    snprintf(text, 64, "%.*f ± %.*f", places, unit * r->regret, places,
+             unit * r->ci95);
+}
+
 static void recommend_seen(tarry__examine_state *x,
                            const tarry__advise_result *a, uint64_t horizon)
 {
     const double unit = unit_of(&x->log);
     const tarry__advise_row *r = &a->row[a->pick];
     const tarry__advise_row *other = &a->row[a->pick == 0 ? 1 : 0];
-    char why[700], bound[160] = "";
+    char why[700], bound[160] = "", mine[64], theirs[64];
+    show_regret(r, unit, mine);
+    show_regret(other, unit, theirs);
     if (r->certified && isfinite(r->certificate))
         snprintf(bound, sizeof bound,
                  "; by then it can certify that the arm it would settle on is "
                  "within %.3g of the best",
                  unit * r->certificate);
     snprintf(why, sizeof why,
-             "%s, and in the world rebuilt from this log it loses %.4g "
-             "± %.2g against the best arm over the next %ju decisions, where "
-             "%.*s loses %.4g ± %.2g%s",
-             about_delays(x), unit * r->regret, unit * r->ci95,
-             (uintmax_t)horizon, (int)strcspn(other->policy, ":"),
-             other->policy, unit * other->regret, unit * other->ci95, bound);
+             "%s, and in the world rebuilt from this log it loses %s against "
+             "the best arm over the next %ju decisions, where %.*s loses %s%s",
+             about_delays(x), mine, (uintmax_t)horizon,
+             (int)strcspn(other->policy, ":"), other->policy, theirs, bound);
     recommend(x, r->policy, why);
 }
 

@@ -118,23 +118,27 @@ static void choose_unit(page *p)
         }
 }
 
-/* A curve as points [time, share out, low, high], from time 0 on. */
+static json_t *point_of(double time, const double v[3], bool band)
+{
+    return band ? json_pack("[f,f,f,f]", time, v[0], v[1], v[2])
+                : json_pack("[f,f]", time, v[0]);
+}
+
+/* A curve as points [time, share out, low, high], from time 0 on; it falls in
+ * steps. */
 static json_t *points_of(const page *p, const json_t *curve, bool band)
 {
     json_t *points = json_array(), *row;
+    double v[3] = {1, 1, 1};
     size_t i;
-    json_array_append_new(points,
-                          band ? json_pack("[f,f,f,f]", 0.0, 1.0, 1.0, 1.0)
-                               : json_pack("[f,f]", 0.0, 1.0));
+    json_array_append_new(points, point_of(0, v, band));
     json_array_foreach(curve, i, row)
     {
-        double v[4];
-        for (size_t k = 0; k < 4; k++)
-            v[k] = json_number_value(json_array_get(row, k));
-        json_array_append_new(
-            points,
-            band ? json_pack("[f,f,f,f]", v[0] / p->unit, v[1], v[2], v[3])
-                 : json_pack("[f,f]", v[0] / p->unit, v[1]));
+        const double time = json_number_value(json_array_get(row, 0)) / p->unit;
+        json_array_append_new(points, point_of(time, v, band));
+        for (size_t k = 0; k < 3; k++)
+            v[k] = json_number_value(json_array_get(row, k + 1));
+        json_array_append_new(points, point_of(time, v, band));
     }
     return points;
 }
@@ -442,9 +446,10 @@ static void put_policies(const page *p)
         begin_table(p, "Policies", heads);
         json_array_foreach(rows, i, row)
         {
+            const char *format = number(row, "regret") < 1 ? "%.3g" : "%.1f";
             begin_row(p, at(row, "policy"));
-            put_cell(p, number(row, "regret"), "%.4g");
-            put_cell(p, number(row, "ci95"), "%.2g");
+            put_cell(p, number(row, "regret"), format);
+            put_cell(p, number(row, "ci95"), format);
             put_cell(p, number(row, "certificate"), "%.3g");
             fputs("</tr>\n", p->out);
         }

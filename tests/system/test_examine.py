@@ -129,6 +129,17 @@ class Delays(ExamineTest):
                 self.assertEqual(arm["reported"], np.sum(mine & log.seen))
                 self.check(arm["delay"], log.time[mine], log.seen[mine])
 
+    def test_a_curve_stays_up_until_it_falls(self):
+        """Half come within 100, the others when their time is over."""
+        log = Log(3000, lambda rng, loss, arm: np.where(
+            rng.random(len(loss)) < 0.5, rng.integers(0, 100, len(loss)), 900))
+        result = self.examine(log, "--runs", 0)
+        early = log.seen & (log.delay < 900)
+        for k, part in enumerate([result] + result["arms"]):
+            mine = early & ((k == 0) | (log.arm == k - 1))
+            before = [row for row in part["delay"]["curve"] if row[0] < 900]
+            self.assertEqual(before[-1][0], log.delay[mine].max())
+
     def test_the_share_that_never_comes(self):
         result = self.examine(Log(4000, exponential(100, 0.3)), "--runs", 0)
         never = result["delay"]["never"]
@@ -281,6 +292,8 @@ class Policies(ExamineTest):
         self.assertEqual([r["regret"] for r in rows],
                          sorted(r["regret"] for r in rows))
         pick = result["recommendation"]["policy"]
+        self.assertNotIn("e+", result["recommendation"]["why"])
+        self.assertNotIn("guide", result["recommendation"]["why"])
         best = rows[0]["regret"]
         mine = [r for r in rows if r["policy"] == pick][0]
         self.assertLessEqual(mine["regret"], 1.05 * best)
