@@ -441,6 +441,54 @@ static void an_arm_that_is_gone_is_not_chosen_for_its_last_loss(void **state)
             check_gone(description(k));
 }
 
+/* An arm that is not active; n_arms if there is none. */
+static size_t find_cut(tarry_policy *p)
+{
+    size_t k = 0;
+    while (k < status_of(p).n_arms && is_active(p, k))
+        k++;
+    return k;
+}
+
+/* A phase goes on when an arm goes that had been cut, and begins anew when an
+ * active one goes. */
+static void check_phase(const char *name)
+{
+    game g = close_game();
+    const tarry_policy_params params = params_of(&g, 3000000);
+    tarry_policy *p = make_policy(name, &params);
+    uint64_t rounds = 0;
+    while (find_cut(p) == 4 && rounds++ < 200)
+        play_many(p, &g, 7, NULL, LARGE);
+    const size_t cut = find_cut(p);
+    if (cut == 4)
+        fail_msg("%s: nothing was cut", name);
+    choose(p);
+    const tarry_policy_status before = status_of(p);
+    assert_int_equal(tarry_policy_withdraw(p, cut), TARRY_OK);
+    choose(p);
+    const tarry_policy_status after = status_of(p);
+    assert_int_equal(after.phase, before.phase);
+    assert_int_equal(after.phase_start, before.phase_start);
+    assert_int_equal(after.n_active, before.n_active);
+    assert_int_equal(after.n_available, 3);
+    assert_int_equal(plays_of(p, &g, cut, 3000), 0);
+    assert_int_equal(tarry_policy_withdraw(p, 0), TARRY_OK); /* the best */
+    choose(p);
+    assert_int_equal(status_of(p).phase, 1);
+    assert_int_equal(status_of(p).n_active, 2);
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
+static void phases_outlive_arms_that_were_cut(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_CERTIFIED; k++)
+        check_phase(certified[k]);
+    check_phase("phased-stochastic");
+}
+
 static void bad_arms_are_refused(void **state)
 {
     (void)state;
@@ -608,6 +656,7 @@ int main(void)
         cmocka_unit_test(what_is_given_up_is_not_waited_for),
         cmocka_unit_test(arms_come_and_go),
         cmocka_unit_test(an_arm_that_is_gone_is_not_chosen_for_its_last_loss),
+        cmocka_unit_test(phases_outlive_arms_that_were_cut),
         cmocka_unit_test(bad_arms_are_refused),
         cmocka_unit_test(chances_of_equal_arms_are_equal),
         cmocka_unit_test(chances_add_up_to_plays),

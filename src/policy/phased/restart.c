@@ -1,8 +1,9 @@
 /* restart.c - arms that come and go, see phased.h.
  *
- * Phases begin anew with phase 1 at the next choice.  What was cut stays cut
- * for as long as the best arm cannot have gone: an arm is cut because it is not
- * the best, and the best is active.  The guide and the books go on; if arms
+ * Phases begin anew with phase 1 at the next choice, unless only arms have gone
+ * that had been cut: no plan knows of those.  What was cut stays cut for as
+ * long as the best arm cannot have gone: an arm is cut because it is not the
+ * best, and the best is active.  The guide and the books go on; if arms
  * have come, the books get coordinates in which the new ones have a place. */
 #include "policy/phased/phased.h"
 
@@ -40,6 +41,15 @@ tarry_status tarry__phased_reserve(void *state, size_t n_arms)
     return status;
 }
 
+/* Whether the phase can go on as if nothing had happened. */
+static bool is_untouched(const tarry__phased *ph)
+{
+    const tarry__policy_problem *q = ph->problem;
+    return !ph->changed && ph->n_known == q->n_arms && !has_lost_one(ph) &&
+           tarry__policy_may_choose(q, ph->best) &&
+           tarry__policy_may_choose(q, ph->exploit);
+}
+
 /* New arms are in no plan yet, and nothing is known of them. */
 tarry_status tarry__phased_rearranged(void *state)
 {
@@ -50,6 +60,8 @@ tarry_status tarry__phased_rearranged(void *state)
         if (status != TARRY_OK)
             return status;
     }
+    if (is_untouched(ph))
+        return TARRY_OK;
     for (size_t k = ph->n_known; k < q->n_arms; k++) {
         ph->plan.entry_of[k] = TARRY__PHASED_NO_ENTRY;
         ph->estimates[k] = (tarry_estimate){-1, 1};
