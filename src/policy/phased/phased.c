@@ -405,27 +405,35 @@ void tarry__phased_status(const void *state, tarry_policy_status *status)
     status->estimates = ph->estimates;
 }
 
-/* Each set of coordinates has its share; without a confidence the first, which
- * is mostly the only one, has all of it. */
-static double share_of_books(const tarry__phased *ph)
+/* Each set of arms has its share; without a confidence the first, which is
+ * mostly the only one, has all of it. */
+static double share_of_books(const tarry__phased *ph, uint64_t n_bases)
 {
-    const double e = (double)ph->n_bases + 1;
+    const double e = (double)n_bases + 1;
     const bool by_horizon =
         ph->choices.confidence == 0 && ph->problem->confidence == 0;
-    return by_horizon && ph->n_bases == 0 ? 1 : 1 / (e * (e + 1));
+    return by_horizon && n_bases == 0 ? 1 : 1 / (e * (e + 1));
 }
 
 /* Half of the probability of failure is for the phases, half for all data
  * together. */
+tarry_status tarry__phased_books_bound_of(const tarry__phased *ph,
+                                          double confidence, uint64_t n_bases,
+                                          const tarry__phased_plan *plan,
+                                          size_t *arm, double *gap)
+{
+    const double failure =
+        confidence > 0 ? 1 - confidence : 1 / (double)ph->problem->horizon;
+    return tarry__books_certify(
+        &ph->books, failure / 2 * share_of_books(ph, n_bases),
+        ph->algorithm->designated_only, plan->active, plan->n_active, arm, gap);
+}
+
 tarry_status tarry__phased_books_bound(const tarry__phased *ph, size_t *arm,
                                        double *gap)
 {
-    const double failure = ph->confidence > 0
-                               ? 1 - ph->confidence
-                               : 1 / (double)ph->problem->horizon;
-    return tarry__books_certify(&ph->books, failure / 2 * share_of_books(ph),
-                                ph->algorithm->designated_only, ph->plan.active,
-                                ph->plan.n_active, arm, gap);
+    return tarry__phased_books_bound_of(ph, ph->confidence, ph->n_bases,
+                                        &ph->plan, arm, gap);
 }
 
 tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)

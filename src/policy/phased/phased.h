@@ -133,7 +133,7 @@ struct tarry__phased {
     uint32_t changed;  /* 1: arms have come or gone since this plan was made */
     uint64_t ordinal;  /* phases begun since the policy was made */
     uint64_t restarts; /* how often phases have begun anew with phase 1 */
-    uint64_t n_bases;  /* how often the books have got new coordinates */
+    uint64_t n_bases;  /* how often the books have got new arms */
     uint64_t phase;    /* from 1 */
     double epsilon;    /* accuracy this phase works for */
     uint64_t entered;  /* round in which this phase began */
@@ -225,8 +225,8 @@ tarry_status tarry__phased_advance(tarry__phased *phased, uint64_t round);
 
 /* Begins anew with phase 1 after arms have come or gone.  If an active arm has
  * gone, those that were cut may have been cut because of it: all that are
- * available are active; else the active ones and the new.  On failure nothing
- * has changed. */
+ * available are active; else the active ones and the new; less those that all
+ * data together rule out.  On failure nothing has changed. */
 tarry_status tarry__phased_restart(tarry__phased *phased, uint64_t round);
 
 /* The new plan takes the place of the old. */
@@ -241,9 +241,14 @@ bool tarry__phased_is_active(const tarry__phased *phased, size_t arm);
 /* cuts=always: cuts what all data together rule out (cut.c). */
 tarry_status tarry__phased_cut(tarry__phased *phased, uint64_t round);
 
-/* The bound of books.h for the active arms, and its arm. */
+/* The bound of books.h for the active arms, and its arm; and for those of
+ * another plan, with a confidence and a number of changes to come. */
 tarry_status tarry__phased_books_bound(const tarry__phased *phased, size_t *arm,
                                        double *gap);
+tarry_status tarry__phased_books_bound_of(const tarry__phased *phased,
+                                          double confidence, uint64_t n_bases,
+                                          const tarry__phased_plan *plan,
+                                          size_t *arm, double *gap);
 
 /* Plans the same phase anew from `round` on, with what is known by now, for
  * the active arms that stay; NULL: all, and the phase begins there.  On failure

@@ -3,8 +3,9 @@
  * Phases begin anew with phase 1 at the next choice, unless only arms have gone
  * that had been cut: no plan knows of those.  What was cut stays cut for as
  * long as the best arm cannot have gone: an arm is cut because it is not the
- * best, and the best is active.  The guide and the books go on; if arms
- * have come, the books get coordinates in which the new ones have a place. */
+ * best, and the best is active.  What all data together rule out among the arms
+ * that are there now is not tried again.  The guide and the books go on; if
+ * arms have come, the books get coordinates in which they have a place. */
 #include "policy/phased/phased.h"
 
 #include "base/base.h"
@@ -95,11 +96,15 @@ static tarry_status find_coordinates(const tarry__phased_task *task,
     return status;
 }
 
+/* Coordinates that were fixed before the first loss stay if they reach
+ * everywhere. */
 static tarry_status renew_books(tarry__phased *ph,
                                 const tarry__phased_task *task)
 {
     const size_t n = task->problem->dim;
     size_t rank;
+    if (ph->books.rank == n)
+        return tarry__books_change(&ph->books, n, ph->books.W);
     double *W = tarry__base_alloc(n * n, sizeof *W);
     if (W == NULL)
         return TARRY_NO_MEMORY;
@@ -127,6 +132,23 @@ static void fill_active(const tarry__phased *ph, tarry__phased_plan *next)
     }
 }
 
+/* Goes without what the books rule out. */
+static tarry_status drop_bad(const tarry__phased *ph, double confidence,
+                             uint64_t n_bases, tarry__phased_plan *next)
+{
+    size_t arm, n = 0;
+    double gap;
+    if (!ph->rule->certifies || next->n_active == 1)
+        return TARRY_OK;
+    const tarry_status status =
+        tarry__phased_books_bound_of(ph, confidence, n_bases, next, &arm, &gap);
+    for (size_t i = 0; status == TARRY_OK && i < next->n_active; i++)
+        if (ph->books.bounds[i] >= 0)
+            next->active[n++] = next->active[i];
+    next->n_active = status == TARRY_OK ? n : next->n_active;
+    return status;
+}
+
 static void enter(tarry__phased *ph, tarry__phased_plan *next, uint64_t round)
 {
     bool kept = false;
@@ -149,8 +171,8 @@ static void enter(tarry__phased *ph, tarry__phased_plan *next, uint64_t round)
 
 tarry_status tarry__phased_restart(tarry__phased *ph, uint64_t round)
 {
-    const bool renews = ph->n_known < ph->problem->n_arms && ph->keeps_books &&
-                        ph->algorithm->linear;
+    const bool grows = ph->n_known < ph->problem->n_arms && ph->keeps_books;
+    const uint64_t n_bases = ph->n_bases + grows;
     tarry__phased_plan next = {
         .active = tarry__base_alloc(tarry__policy_n_choices(ph->problem),
                                     sizeof *next.active)};
@@ -163,15 +185,18 @@ tarry_status tarry__phased_restart(tarry__phased *ph, uint64_t round)
         task.confidence = 1 - 1 / (double)ph->problem->horizon;
     if (next.active != NULL) {
         fill_active(ph, &next);
-        status = renews ? renew_books(ph, &task) : TARRY_OK;
+        status =
+            grows && ph->algorithm->linear ? renew_books(ph, &task) : TARRY_OK;
     }
+    if (status == TARRY_OK)
+        status = drop_bad(ph, task.confidence, n_bases, &next);
     if (status == TARRY_OK)
         status = tarry__phased_plan_make(ph->rule, &task, &next);
     if (status != TARRY_OK) {
         tarry__phased_plan_clear(&next);
         return status;
     }
-    ph->n_bases += renews;
+    ph->n_bases = n_bases;
     ph->restarts++;
     ph->ordinal++;
     ph->confidence = task.confidence;
