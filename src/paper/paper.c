@@ -53,13 +53,15 @@ static json_t *to_json(const tarry__paper_row *row, const tarry__sheet *s)
                         "prior", row->prior, "here", row->here, "seen", s->seen)
             : json_null();
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:s, s:O?, s:O?, s:O?, s:s, s:s, s:O, s:O, "
-        "s:O}",
+        "{s:s, s:s, s:s, s:s, s:o, s:s, s:O?, s:O?, s:O?, s:O?, s:O?, s:s, "
+        "s:s, s:O, s:O, s:O}",
         "id", row->id, "title", row->title, "group",
         row->here != NULL ? "table" : "theorem", "claim", row->claim, "paper",
         paper, "headline",
         first != NULL ? json_string_value(json_object_get(first, "text")) : "",
-        "theory", json_object_get(first, "theory"), "measured",
+        "theory", json_object_get(first, "theory"), "relation",
+        json_object_get(first, "relation"), "tolerance",
+        json_object_get(first, "tolerance"), "measured",
         json_object_get(first, "measured"), "ci95",
         json_object_get(first, "ci95"), "verdict",
         tarry__fit_verdict_names[s->empty ? TARRY__FIT_UNRESOLVED : s->verdict],

@@ -176,16 +176,17 @@ static double without_rounding(double ci95, double measured)
 
 static void note_check(tarry__sheet *s, const char *name, double theory,
                        double measured, double ci95,
-                       tarry__fit_relation relation, tarry__fit_verdict verdict,
-                       const char *text)
+                       tarry__fit_relation relation, double tolerance,
+                       tarry__fit_verdict verdict, const char *text)
 {
     const bool judged = relation != TARRY__FIT_REPORTED;
     ci95 = without_rounding(ci95, measured);
     static const char *const signs[] = {"=", "<=", ">=", ""};
     append(s, s->checks,
-           json_pack("{s:s, s:o, s:s, s:o, s:o, s:s?, s:s}", "name", name,
+           json_pack("{s:s, s:o, s:s, s:f, s:o, s:o, s:s?, s:s}", "name", name,
                      "theory", judged ? number(theory) : json_null(),
-                     "relation", signs[relation], "measured", number(measured),
+                     "relation", signs[relation], "tolerance",
+                     judged ? tolerance : 0, "measured", number(measured),
                      "ci95", number(ci95), "verdict",
                      judged ? tarry__fit_verdict_names[verdict] : NULL, "text",
                      text));
@@ -223,7 +224,8 @@ void tarry__sheet_check_power_within(tarry__sheet *s, const char *name,
 {
     const tarry__fit_law p = tarry__fit_power(series);
     if (p.used < 3 || p.used < series->n) {
-        note_check(s, name, theory, NAN, NAN, relation, TARRY__FIT_UNRESOLVED,
+        note_check(s, name, theory, NAN, NAN, relation, tolerance,
+                   TARRY__FIT_UNRESOLVED,
                    tarry__lab_text(s->lab,
                                    "%zu of %zu points are positive numbers, "
                                    "so no exponent is fitted",
@@ -231,7 +233,7 @@ void tarry__sheet_check_power_within(tarry__sheet *s, const char *name,
         return;
     }
     note_check(
-        s, name, theory, p.exponent, p.ci95, relation,
+        s, name, theory, p.exponent, p.ci95, relation, tolerance,
         tarry__fit_judge(p.exponent, p.ci95, theory, relation, tolerance),
         tarry__lab_text(s->lab, "exponent %.3f ± %.3f, %s", p.exponent, p.ci95,
                         promise(s->lab, theory, relation, tolerance)));
@@ -264,10 +266,13 @@ void tarry__sheet_check_mean_within(tarry__sheet *s, const char *name,
                                     tarry__fit_relation relation,
                                     double tolerance)
 {
-    note_check(s, name, limit, p.mean, p.ci95, relation,
+    const char *claim = promise(s->lab, limit, relation, tolerance);
+    const bool exact = without_rounding(p.ci95, p.mean) == 0;
+    note_check(s, name, limit, p.mean, p.ci95, relation, tolerance,
                tarry__fit_judge(p.mean, p.ci95, limit, relation, tolerance),
-               tarry__lab_text(s->lab, "%.4g ± %.2g, %s", p.mean, p.ci95,
-                               promise(s->lab, limit, relation, tolerance)));
+               exact ? tarry__lab_text(s->lab, "%.4g, %s", p.mean, claim)
+                     : tarry__lab_text(s->lab, "%.4g ± %.2g, %s", p.mean,
+                                       p.ci95, claim));
 }
 
 void tarry__sheet_check_largest(tarry__sheet *s, const char *name,
@@ -284,7 +289,7 @@ void tarry__sheet_check_largest(tarry__sheet *s, const char *name,
     }
     const bool good = n_known == c->runs && largest <= limit;
     note_check(
-        s, name, limit, n_known > 0 ? largest : NAN, 0, TARRY__FIT_AT_MOST,
+        s, name, limit, n_known > 0 ? largest : NAN, 0, TARRY__FIT_AT_MOST, 0,
         good ? TARRY__FIT_SUPPORTED : TARRY__FIT_CONTRADICTED,
         tarry__lab_text(
             s->lab, "%.4g is the largest of %zu runs, %s%s", largest,
@@ -318,7 +323,7 @@ double tarry__sheet_check_frequency(tarry__sheet *s, const char *name,
     if (runs > 0)
         tarry__fit_probability_interval(hits, runs, &low, &high);
     note_check(s, name, limit, runs > 0 ? (double)hits / (double)runs : NAN,
-               (high - low) / 2, relation,
+               (high - low) / 2, relation, 0,
                tarry__fit_judge((low + high) / 2, (high - low) / 2, limit,
                                 relation, 0),
                tarry__lab_text(s->lab,

@@ -109,7 +109,7 @@ void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95)
     char digits[64];
     if (!json_is_number(value)) {
         fputs("–", out);
-    } else if (!json_is_number(ci95)) {
+    } else if (!json_is_number(ci95) || half == 0) {
         put_short(out, v);
     } else if (half < 1e-4 || fmax(fabs(v), half) >= 1e6) {
         put_short(out, v);

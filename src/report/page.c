@@ -155,11 +155,29 @@ static void put_verdict_cell(FILE *out, const json_t *row)
     fputs("</td></tr>\n", out);
 }
 
+/* "at most 0.5 (tolerance 0.08)": which side of the number the theory allows,
+ * and the tolerance of the judgement. */
+static void put_theory(FILE *out, const json_t *row)
+{
+    const char *relation = tarry__html_text(row, "relation");
+    const json_t *tolerance = json_object_get(row, "tolerance");
+    fputs(strcmp(relation, "<=") == 0   ? "at most "
+          : strcmp(relation, ">=") == 0 ? "at least "
+                                        : "",
+          out);
+    tarry__html_number(out, json_object_get(row, "theory"), NULL);
+    if (json_number_value(tolerance) > 0) {
+        fputs(" <span class=\"small\">(tolerance ", out);
+        tarry__html_number(out, tolerance, NULL);
+        fputs(")</span>", out);
+    }
+}
+
 /* The last cells of a row: theory, measured, verdict. */
 static void put_result(FILE *out, const json_t *row)
 {
     fputs("<td class=\"number\" data-head=\"Theory\">", out);
-    tarry__html_number(out, json_object_get(row, "theory"), NULL);
+    put_theory(out, row);
     fputs("</td><td class=\"number\" data-head=\"Measured\">", out);
     tarry__html_number(out, json_object_get(row, "measured"),
                        json_object_get(row, "ci95"));
