@@ -137,7 +137,6 @@ static size_t advance(tarry__optimist *o, const tarry__ridge *ridge,
                                      .d = o->d,
                                      .width = width,
                                      .squared = o->squared};
-    o->work += (double)o->n_hot;
     o->n_changes = 0;
     return ridge->kernels->advance(&a, value);
 }
@@ -159,7 +158,7 @@ void tarry__optimist_note(tarry__optimist *o, const tarry__ridge *ridge,
     o->c[o->n_changes] = change.c;
     o->d[o->n_changes] = change.d;
     o->n_changes++;
-    o->work += (double)o->n_hot; /* whether it will be made or not */
+    o->work += (double)o->n_hot; /* whenever it will be made, or not */
 }
 
 /* ---- cold arms ------------------------------------------------------------*/
@@ -247,12 +246,14 @@ static size_t lowest(tarry__optimist *o, const tarry__ridge *ridge,
     if (o->stale)
         evaluate(o, ridge, 0);
     o->stale = false;
+    o->work += (double)o->n_hot;
     size_t place = advance(o, ridge, width, &least);
     if (!lazy)
         return place;
     const double move = moved(o, ridge);
     if (least > o->ceiling || width > o->reach_width || move > o->reach_move) {
         warm(o, ridge, width, move, least);
+        o->work += (double)o->n_hot;
         place = advance(o, ridge, width, &least);
     }
     return place;
@@ -317,10 +318,8 @@ void tarry__optimist_archive(tarry__optimist *o,
     double value;
     if (a->status == TARRY_OK && a->loading)
         a->status = open_memory(o, problem);
-    else if (a->status == TARRY_OK && o->n_changes > 0) {
+    else if (a->status == TARRY_OK && o->n_changes > 0)
         advance(o, ridge, 0, &value);
-        o->work -= (double)o->n_hot; /* the choice to come will do that */
-    }
     if (a->status != TARRY_OK)
         return;
     if (!a->loading && o->stale)
