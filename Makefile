@@ -44,9 +44,11 @@ test:
 	@cmake --build --preset release
 	@ctest --preset release
 	@cmake --preset sanitize -DTARRY_TESTS=ON -DTARRY_PYTHON=$(PYTHON) \
-		$(STRICT) >/dev/null
+		-DTARRY_COVERAGE=promised $(STRICT) >/dev/null
 	@cmake --build --preset sanitize
+	@find build-sanitize -name '*.gcda' -delete
 	@ctest --preset sanitize
+	@tools/coverage --of build-sanitize
 
 bench:
 	@tools/setup build

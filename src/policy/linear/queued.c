@@ -31,6 +31,7 @@ typedef struct {
     uint64_t outstanding; /* plays whose loss has not come */
     size_t n_queue, room;
     arrival *queue; /* losses not used, in order of arrival */
+    uint64_t last;  /* the round of the last choice, until the next call */
 } queued;
 
 static const tarry_setting settings[] = {
@@ -103,7 +104,7 @@ static bool feed(queued *q)
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     queued *q = state;
-    (void)round;
+    q->last = round;
     tarry_status status = make_room(q);
     while (status == TARRY_OK && (!q->waiting || feed(q))) {
         size_t next;
@@ -122,14 +123,34 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     return TARRY_OK;
 }
 
+/* A play that was not this policy's.  Its loss has a place if one is free;
+ * more are made with the next choice. */
+static void played(void *state, uint64_t round, size_t arm)
+{
+    queued *q = state;
+    (void)arm;
+    if (round != q->last && q->n_queue + q->outstanding < q->room)
+        q->outstanding++;
+}
+
 static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
                                  double loss)
 {
     queued *q = state;
     (void)round;
+    if (q->outstanding == 0) /* there was no place for it */
+        return TARRY__POLICY_IGNORED;
     q->queue[q->n_queue++] = (arrival){arm, loss};
     q->outstanding--;
     return TARRY__POLICY_USED;
+}
+
+static tarry_status cancel(void *state, uint64_t round, size_t arm)
+{
+    queued *q = state;
+    (void)round, (void)arm;
+    q->outstanding -= q->outstanding > 0;
+    return TARRY_OK;
 }
 
 static void status(const void *state, tarry_policy_status *status)
@@ -185,7 +206,9 @@ const tarry__policy_type tarry__linear_queued = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .cancel = cancel,
     .status = status,
     .archive = archive,
     .clear = clear,
+    .played = played,
 };

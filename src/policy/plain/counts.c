@@ -77,6 +77,13 @@ void tarry__counts_clear(tarry__counts *c)
     tarry__base_free(c->active);
 }
 
+void tarry__counts_played(void *state, uint64_t round, size_t arm)
+{
+    tarry__counts *c = state;
+    (void)round;
+    c->count[arm].played++;
+}
+
 tarry__policy_use tarry__counts_add(tarry__counts *c, size_t arm, double loss)
 {
     tarry__plain_count *count = &c->count[arm];

@@ -64,6 +64,10 @@ tarry_status tarry__counts_reserve(tarry__counts *counts, size_t n_arms);
  * active again. */
 void tarry__counts_rearrange(tarry__counts *counts);
 
+/* A play that was not the policy's own, whose state begins with its counts:
+ * fits tarry__policy_type. */
+void tarry__counts_played(void *state, uint64_t round, size_t arm);
+
 /* Takes in a loss; it is not needed if its arm has been cut. */
 tarry__policy_use tarry__counts_add(tarry__counts *counts, size_t arm,
                                     double loss);
@@ -120,7 +124,7 @@ void tarry__plain_elimination_clear(void *state);
     .init = tarry__plain_elimination_init,                                     \
     .choose = tarry__plain_elimination_choose,                                 \
     .observe = tarry__plain_elimination_observe,                               \
-    .cancel = tarry__plain_elimination_cancel,                                 \
+    .cancel = tarry__plain_elimination_cancel, .played = tarry__counts_played, \
     .status = tarry__plain_elimination_status,                                 \
     .archive = tarry__plain_elimination_archive,                               \
     .clear = tarry__plain_elimination_clear,                                   \

@@ -202,16 +202,22 @@ static void begin_turn(payoff *p)
     p->plays = 0;
 }
 
+static void played(void *state, uint64_t round, size_t arm)
+{
+    payoff *p = state;
+    p->counts.count[arm].played++;
+    p->open_rounds[arm] += round;
+    p->now = round;
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     payoff *p = state;
     if (p->counts.cursor >= p->n_standing)
         begin_turn(p);
     *arm = p->standing[p->counts.cursor++];
-    p->counts.count[*arm].played++;
-    p->open_rounds[*arm] += round;
+    played(p, round, *arm);
     p->plays++;
-    p->now = round;
     return TARRY_OK;
 }
 
@@ -340,6 +346,7 @@ const tarry__policy_type tarry__plain_payoff_mab = {
     .choose = choose,
     .observe = observe,
     .cancel = cancel,
+    .played = played,
     .status = status,
     .archive = archive,
     .clear = clear,
@@ -361,6 +368,7 @@ const tarry__policy_type tarry__plain_payoff_doubling = {
     .choose = choose,
     .observe = observe,
     .cancel = cancel,
+    .played = played,
     .status = status,
     .archive = archive,
     .clear = clear,

@@ -146,6 +146,7 @@ const tarry__policy_type tarry__plain_pse = {
     .choose = choose,
     .observe = observe,
     .cancel = cancel,
+    .played = tarry__counts_played,
     .reserve = reserve,
     .rearranged = rearranged,
     .phase = phase,

@@ -296,6 +296,7 @@ const tarry__policy_type tarry__plain_sapo_delayed = {
     .choose = choose,
     .observe = observe,
     .cancel = cancel,
+    .played = tarry__counts_played,
     .probability = probability,
     .reserve = reserve,
     .rearranged = rearranged,

@@ -38,11 +38,11 @@ typedef struct {
 } term;
 
 typedef struct {
-    tarry__counts counts;
-    size_t n_silent; /* arms of which nothing has arrived */
-    size_t next;     /* where to look for the next of them */
-    term *arm;       /* per arm */
-    term *block;     /* per block: least mean, largest spread */
+    tarry__counts counts; /* first, for shared functions */
+    size_t n_silent;      /* arms of which nothing has arrived */
+    size_t next;          /* where to look for the next of them */
+    term *arm;            /* per arm */
+    term *block;          /* per block: least mean, largest spread */
 } ucb;
 
 static size_t n_blocks(size_t n_arms)
@@ -257,6 +257,7 @@ const tarry__policy_type tarry__plain_ucb_delayed = {
     .choose = choose,
     .observe = observe,
     .cancel = cancel,
+    .played = tarry__counts_played,
     .status = status,
     .archive = archive,
     .clear = clear,
