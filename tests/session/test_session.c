@@ -311,9 +311,38 @@ static void status_warns_of_delays_that_depend_on_losses(void **state)
     }
 }
 
+/* A log with sound digests whose choices are not those of the policy. */
+static void choices_that_the_policy_would_not_make_are_refused(void **state)
+{
+    (void)state;
+    for (size_t arm = 0; arm < N_ARMS; arm++) {
+        tarry__store *store = open_store();
+        tarry__session *s = make(store, "one", "uniform", "");
+        tarry__session_choice_made made;
+        tarry_error error = {""};
+        assert_int_equal(tarry__session_choose(s, NULL, 1, &made, NULL),
+                         TARRY_OK);
+        tarry__session_close(s); /* without a commit */
+        tarry__store_event e = {.kind = TARRY__STORE_CHOOSE,
+                                .round = 1,
+                                .arm = arm,
+                                .value = made.probability};
+        const tarry__store_batch batch = {1, &e, 1, 0};
+        assert_int_equal(tarry__store_append(store, &batch, 1, NULL), TARRY_OK);
+        const tarry_status status =
+            tarry__session_open(store, 1, false, &s, &error);
+        assert_int_equal(status, arm == made.arm ? TARRY_OK : TARRY_BAD_STATE);
+        if (arm != made.arm)
+            assert_non_null(strstr(error.text, "event 4 (choose, round 1, "));
+        tarry__session_close(s);
+        tarry__store_close(store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
         cmocka_unit_test(ages_have_units),
         cmocka_unit_test(names_are_found_and_given_back),
         cmocka_unit_test(a_group_knows_its_own_lines),

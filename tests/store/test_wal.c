@@ -132,6 +132,20 @@ static void damage_with_commits_behind_it_is_told(void **state)
     }
 }
 
+/* Where the frames themselves say what belongs to what, one is enough. */
+static void damage_of_a_page_with_one_commit_behind_it_is_told(void **state)
+{
+    (void)state;
+    for (size_t at = end_of[COMMITS - 3]; at < end_of[COMMITS - 2]; at += 97) {
+        if ((at - HEADER) % FRAME < 24)
+            continue;
+        bytes[at] ^= 1;
+        if (check(size) != TARRY_BAD_STATE)
+            fail_msg("byte %zu of %zu", at, size);
+        bytes[at] ^= 1;
+    }
+}
+
 /* The last transaction may be torn in any place. */
 static void damage_at_the_end_is_a_crash(void **state)
 {
@@ -164,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_whole_log_is_sound),
         cmocka_unit_test(a_log_cut_anywhere_is_sound),
         cmocka_unit_test(damage_with_commits_behind_it_is_told),
+        cmocka_unit_test(damage_of_a_page_with_one_commit_behind_it_is_told),
         cmocka_unit_test(damage_at_the_end_is_a_crash),
         cmocka_unit_test(damage_anywhere_is_told_if_it_cannot_be_a_crash),
     };
