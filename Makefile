@@ -44,7 +44,7 @@ test:
 	@cmake --build --preset release
 	@ctest --preset release
 	@cmake --preset sanitize -DTARRY_TESTS=ON -DTARRY_PYTHON=$(PYTHON) \
-		-DTARRY_COVERAGE=promised $(STRICT) >/dev/null
+		-DTARRY_COVERAGE=watched $(STRICT) >/dev/null
 	@cmake --build --preset sanitize
 	@find build-sanitize -name '*.gcda' -delete
 	@ctest --preset sanitize
