@@ -18,6 +18,8 @@ def numbers(value: Any, what: str, rank: int) -> Array:
     """A C-ordered float64 array of this rank."""
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "c":
+            raise TypeError("complex")
         if array.dtype.kind not in "fiub":
             array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -20,6 +20,7 @@ import threading
 import time
 import urllib.parse
 import uuid
+import warnings
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ._errors import BadArgument, Error
@@ -308,8 +309,7 @@ class Client:
         if self._spool is None:
             return str(self._json("POST", "/v1/feedback", item)["status"])
         try:
-            if self._waiting():
-                self.flush()
+            self._send_waiting()
             return str(self._json("POST", "/v1/feedback", item)["status"])
         except Unreachable:
             self._keep([item])
@@ -326,6 +326,7 @@ class Client:
         for at in range(0, len(items), BATCH):
             part = items[at:at + BATCH]
             try:
+                self._send_waiting()
                 results += self._deliver(part)
             except Unreachable:
                 if self._spool is None:
@@ -349,6 +350,16 @@ class Client:
                                   refusal.detail, "status": _REFUSED.get(
                                       refusal.status, "invalid")}
         return results
+
+    def _send_waiting(self) -> None:
+        """What waits in the spool goes first; nobody looks at the answers, so
+        what is refused is warned of."""
+        refused = [result for result in self.flush() if result["status"]
+                   not in ("applied", "late", "duplicate")]
+        if refused:
+            warnings.warn("of the spool %d outcomes are refused, the first: "
+                          "'%s' is %s" % (len(refused), refused[0]["id"],
+                                          refused[0]["status"]), stacklevel=3)
 
     def flush(self) -> List[Dict[str, Any]]:
         """Delivers what waits in the spool; answers as report_many.  What

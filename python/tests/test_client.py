@@ -206,6 +206,19 @@ def test_outcomes_survive_an_outage_in_the_spool(service, tmp_path):
     later.server_close()
 
 
+def test_lists_send_the_spool_first_and_refusals_are_warned_of(service,
+                                                              tmp_path):
+    spool = tmp_path / "spool"
+    client = tarry.Client(service.url, retries=1, pause=0.001, spool=spool)
+    ids = [client.decide("shop").id for _ in range(3)]
+    spool.write_text("".join('{"id": "%s", "loss": 0.25}\n' % id
+                             for id in (ids[0], "nobody")))
+    with pytest.warns(UserWarning, match="1 outcomes .* 'nobody' is unknown"):
+        results = client.report_many([(ids[1], 0.5), (ids[2], 0.75)])
+    assert [r["status"] for r in results] == ["applied"] * 2
+    assert list(service.outcomes) == ids and spool.read_text() == ""
+
+
 def test_tokens_and_problems(service, client):
     service.token = "secret"
     with pytest.raises(tarry.ServiceError, match="no token") as error:

@@ -90,3 +90,8 @@ def test_files_and_frames_name_the_arms(tmp_path):
 def test_it_shows_itself():
     assert "rank=5" in repr(tarry.design(ARMS))
     assert "<table>" in tarry.design(ARMS)._repr_html_()
+
+
+def test_complex_numbers_are_not_cut_short():
+    with pytest.raises(tarry.BadArgument, match="complex"):
+        tarry.design(np.array([[1 + 2j, 0], [0, 1]]))
