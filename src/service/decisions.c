@@ -161,14 +161,25 @@ static tarry_status look_up(tarry__service_call *c, const char *own,
     return owner_of(c->service, id, owner, error);
 }
 
-/* Whether the horizon is reached, which may have cut a lease short. */
-static bool is_over(tarry__service_experiment *e)
+/* Whether the horizon has cut a lease short: a lease is made of rounds one
+ * after another, and the last round is one of them. */
+static tarry_status is_cut(tarry__service_call *c, const char *own,
+                           tarry__service_experiment *e, bool *cut,
+                           tarry_error *error)
 {
-    tarry_policy_status p;
-    if (e->made->horizon == 0 || tarry__session_policy(e->session) == NULL)
-        return false;
-    tarry_policy_get_status(tarry__session_policy(e->session), &p);
-    return p.round >= p.horizon;
+    char id[TARRY__SESSION_ID_ROOM], last[24];
+    const uint64_t horizon = e->made->horizon;
+    uint64_t round = 0, owner = 0;
+    snprintf(id, sizeof id, "%s.0", own);
+    *cut = false;
+    if (e->made->beyond_horizon ||
+        tarry__session_round(e->session, id, &round) != TARRY_OK ||
+        round > horizon)
+        return TARRY_OK;
+    snprintf(last, sizeof last, ".%ju", (uintmax_t)(horizon - round));
+    const tarry_status status = look_up(c, own, last, &owner, error);
+    *cut = owner == e->number;
+    return status;
 }
 
 /* An id names a request: the same experiment and the same count.  Of a lease
@@ -180,6 +191,7 @@ static tarry_status compare(tarry__service_call *c, const char *own,
     const uint64_t number = e->number;
     char last[24], behind[24];
     uint64_t one = 0, first = 0, end = 0, more = 0;
+    bool is_whole = true;
     snprintf(last, sizeof last, ".%ju", (uintmax_t)(count - (count > 0)));
     snprintf(behind, sizeof behind, ".%ju", (uintmax_t)count);
     tarry_status status = look_up(c, own, "", &one, error);
@@ -189,10 +201,11 @@ static tarry_status compare(tarry__service_call *c, const char *own,
         status = look_up(c, own, last, &end, error);
     if (status == TARRY_OK && count > 0)
         status = look_up(c, own, behind, &more, error);
-    *same = count == 0
-                ? first == 0 && (one == 0 || one == number)
-                : one == 0 && more == 0 && (first == end || is_over(e)) &&
-                      (first == 0 || first == number);
+    if (status == TARRY_OK && first != end && count > 0)
+        status = is_cut(c, own, e, &is_whole, error);
+    *same = count == 0 ? first == 0 && (one == 0 || one == number)
+                       : one == 0 && more == 0 && is_whole &&
+                             (first == 0 || first == number);
     return status;
 }
 

@@ -426,6 +426,15 @@ class Contract(ServeTest):
         cut = self.ok(self.decide({"id": "cut", "count": 5}, "cut"), 201)
         self.assertEqual(self.ok(self.decide({"id": "cut", "count": 5},
                                              "cut")), cut)
+        self.ok(self.server.create("full", horizon=3), 201)
+        self.ok(self.decide({"id": "full", "count": 2}, "full"), 201)
+        self.ok(self.decide(name="full"), 201)
+        self.is_problem(self.decide({"id": "full", "count": 5}, "full"), 409,
+                        "conflict")
+        self.ok(self.server.create("past", horizon=3, beyond_horizon=True), 201)
+        self.ok(self.decide({"id": "past", "count": 4}, "past"), 201)
+        self.is_problem(self.decide({"id": "past", "count": 6}, "past"), 409,
+                        "conflict")
 
     def test_what_is_to_come_is_refused(self):
         self.is_problem(self.decide({"arms": ARMS}), 422, "contextual")
