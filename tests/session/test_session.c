@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "session/age.h"
 #include "session/lines.h"
 #include "session/names.h"
@@ -311,6 +312,53 @@ static void status_warns_of_delays_that_depend_on_losses(void **state)
     }
 }
 
+/* The k-th allocation fails: the answers are whole lines, or none at all. */
+static bool answers_without(uint64_t k, bool json)
+{
+    static const char *const lines[] = {
+        "choose 3",      "choose --id mine", "choose --id mine",
+        "observe 1 0.5", "admit new 1 1",    "withdraw red",
+        "pending",       "status",           "nonsense"};
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "phased-mab", "");
+    tarry__session_lines *l = tarry__session_lines_create(
+        s, (tarry__session_lines_options){.json = json});
+    char text[100];
+    size_t size;
+    tarry__base_fail_alloc(k);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        strcpy(text, lines[i]);
+        tarry__session_lines_take(l, text, strlen(text), 7);
+    }
+    const char *answers = tarry__session_lines_finish(l, &size);
+    const bool failed = tarry__base_fail_alloc(0) >= k;
+    for (size_t at = 0; json && answers != NULL && at < size;) {
+        const char *end = memchr(answers + at, '\n', size - at);
+        assert_non_null(end);
+        json_t *one =
+            json_loadb(answers + at, (size_t)(end - answers) - at, 0, NULL);
+        assert_non_null(one);
+        json_decref(one);
+        at = (size_t)(end - answers) + 1;
+    }
+    tarry__session_lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+    return failed;
+}
+
+static void answers_without_memory_are_whole_lines_or_none(void **state)
+{
+    (void)state;
+    tarry__json_use_base();
+    for (int json = 0; json < 2; json++) {
+        uint64_t k = 1;
+        while (answers_without(k, json))
+            k++;
+        assert_true(k > 10);
+    }
+}
+
 /* A log with sound digests whose choices are not those of the policy. */
 static void choices_that_the_policy_would_not_make_are_refused(void **state)
 {
@@ -343,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
+        cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
         cmocka_unit_test(ages_have_units),
         cmocka_unit_test(names_are_found_and_given_back),
         cmocka_unit_test(a_group_knows_its_own_lines),
