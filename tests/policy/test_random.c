@@ -281,6 +281,15 @@ static void check_same_state(program *p, tarry_policy *a, tarry_policy *b)
     tarry_policy_pack_free(other);
 }
 
+/* What was the last choice's probability can be asked until arms change. */
+static void check_probability(program *p)
+{
+    double one = 0, other = 0;
+    assert_int_equal(tarry_policy_probability(p->policy, &one),
+                     tarry_policy_probability(p->twin, &other));
+    assert_true(one == other);
+}
+
 static void do_save(program *p)
 {
     const char *path = in_folder("state");
@@ -290,6 +299,7 @@ static void do_save(program *p)
     check_same_state(p, p->policy, restored);
     tarry_policy_free(p->policy);
     p->policy = restored;
+    check_probability(p);
     unlink(path);
 }
 
