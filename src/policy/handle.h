@@ -36,6 +36,9 @@ struct tarry_policy {
      * NULL: nobody has asked since the last change. */
     void *ahead;
     tarry__policy_uses ahead_uses;
+    bool is_certified; /* since the last change somebody asked and was told: */
+    size_t certified_arm;
+    double certified_gap;
     tarry_estimate *shown; /* estimates in the user's unit, for a status */
     size_t n_shown;        /* room for so many */
     size_t last_arm;       /* of the last choice */
@@ -62,7 +65,7 @@ tarry_status tarry__policy_ahead(tarry_policy *policy, void **state,
 void tarry__policy_tell_expired(const tarry_policy *policy, void *state,
                                 uint64_t round, size_t arm, bool gone);
 
-/* Something has happened: `ahead` is of the past. */
+/* Something has happened: `ahead` and the certificate are of the past. */
 void tarry__policy_forget_ahead(tarry_policy *policy);
 
 #endif

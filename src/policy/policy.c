@@ -332,6 +332,7 @@ void tarry__policy_forget_ahead(tarry_policy *p)
     if (p->ahead != NULL)
         tarry__policy_close(p->type, p->ahead);
     p->ahead = NULL;
+    p->is_certified = false;
 }
 
 /* A second state, by way of its archive. */
@@ -449,12 +450,10 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
     return result != TARRY_OK ? result : shown;
 }
 
-tarry_status tarry_policy_certify(tarry_policy *p, size_t *arm, double *gap)
+static tarry_status certify(tarry_policy *p, size_t *arm, double *gap)
 {
     void *state;
     tarry__policy_uses uses;
-    if (p == NULL || arm == NULL || gap == NULL)
-        return TARRY_BAD_ARGUMENT;
     tarry_status status = tarry__policy_ahead(p, &state, &uses);
     *arm = best_arm(p, state);
     *gap = NAN;
@@ -464,6 +463,21 @@ tarry_status tarry_policy_certify(tarry_policy *p, size_t *arm, double *gap)
         return TARRY_BAD_ARGUMENT;
     status = p->type->certify(state, arm, gap);
     *gap = status == TARRY_OK ? *gap * (p->high / 2 - p->low / 2) : NAN;
+    return status;
+}
+
+/* With many arms this takes long: it is done once between two changes. */
+tarry_status tarry_policy_certify(tarry_policy *p, size_t *arm, double *gap)
+{
+    if (p == NULL || arm == NULL || gap == NULL)
+        return TARRY_BAD_ARGUMENT;
+    tarry_status status = TARRY_OK;
+    if (!p->is_certified) {
+        status = certify(p, &p->certified_arm, &p->certified_gap);
+        p->is_certified = status == TARRY_OK;
+    }
+    *arm = p->certified_arm;
+    *gap = p->certified_gap;
     return status;
 }
 

@@ -206,6 +206,54 @@ static void order_and_questions_leave_no_trace(void **state)
     }
 }
 
+/* Whoever asks again gets the answer of one who asks for the first time. */
+static void check_certificate(tarry_policy *p)
+{
+    tarry_policy *q;
+    void *bytes;
+    size_t size, arm[3];
+    double gap[3];
+    assert_int_equal(tarry_policy_pack(p, &bytes, &size), TARRY_OK);
+    assert_int_equal(tarry_policy_unpack(bytes, size, &q, NULL), TARRY_OK);
+    tarry_policy *const asked[] = {p, p, q};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(tarry_policy_certify(asked[i], &arm[i], &gap[i]),
+                         TARRY_OK);
+    assert_true(arm[0] == arm[1] && arm[0] == arm[2]);
+    assert_true(gap[0] == gap[1] && gap[0] == gap[2]);
+    tarry_policy_pack_free(bytes);
+    tarry_policy_free(q);
+}
+
+static void certificates_are_of_the_present(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_CERTIFIED; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(certified[k], &params);
+        size_t arm;
+        play_many(p, &g, 7, NULL, LARGE);
+        for (int t = 0; t < 40; t++) {
+            const choice c = choose(p);
+            check_certificate(p);
+            if (t % 4 == 0)
+                tarry_policy_expire(p, c.round);
+            else if (t % 4 == 1)
+                tarry_policy_cancel(p, c.round);
+            else
+                tarry_policy_observe(p, c.round, loss_of(&g, t, c.arm));
+            check_certificate(p);
+        }
+        assert_int_equal(tarry_policy_withdraw(p, 0), TARRY_OK);
+        check_certificate(p);
+        assert_int_equal(tarry_policy_admit(p, arm_of(&g, 0), &arm), TARRY_OK);
+        check_certificate(p);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
 /* What was reported and not yet counted is saved, too. */
 static void held_losses_are_saved(void **state)
 {
@@ -753,6 +801,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_in_any_order_keep_the_best_arm),
         cmocka_unit_test(order_and_questions_leave_no_trace),
+        cmocka_unit_test(certificates_are_of_the_present),
         cmocka_unit_test(held_losses_are_saved),
         cmocka_unit_test(cancelled_plays_are_made_again),
         cmocka_unit_test(what_is_given_up_is_not_waited_for),
