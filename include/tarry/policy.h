@@ -146,7 +146,7 @@ TARRY_API tarry_status tarry_policy_expire(tarry_policy *policy,
  *
  * The promises of a policy with phases are, since the last change, about the
  * arms that are available: its phases begin anew with the next choice, with the
- * active arms and the new one.
+ * active arms and the new one, less those that all losses so far rule out.
  * TARRY_BAD_ARGUMENT (there are 2^24 arms, or this policy cannot),
  * TARRY_NOT_FINITE, TARRY_NO_MEMORY: nothing has changed. */
 TARRY_API tarry_status tarry_policy_admit(tarry_policy *policy,
@@ -154,7 +154,8 @@ TARRY_API tarry_status tarry_policy_admit(tarry_policy *policy,
 
 /* This arm is never chosen again; losses of its plays still count, where they
  * tell something of other arms.  If it was active, arms that were cut because
- * of it may be good now: all available ones are active again.
+ * of it may be good now: phases begin anew with all available ones, less those
+ * that all losses so far rule out.
  * TARRY_NO_SUCH_ARM: it is not available; TARRY_BAD_ARGUMENT: it is the last
  * one, or this policy cannot; TARRY_NO_MEMORY. */
 TARRY_API tarry_status tarry_policy_withdraw(tarry_policy *policy, size_t arm);
@@ -227,7 +228,8 @@ TARRY_API tarry_status tarry_policy_get_status(tarry_policy *policy,
  * it is, in the unit of the reported losses.  All bounds it ever states hold
  * together with probability 1 - 1/T, or the confidence, if delays are of the
  * kind the policy is for; before there is anything to say the bound is high -
- * low.  Takes time of the order n_arms dim^2.  TARRY_BAD_ARGUMENT: the policy
+ * low.  Takes time of the order n_arms dim^2, once between two changes.
+ * TARRY_BAD_ARGUMENT: the policy
  * (or its setting constants) states no bounds, *arm is its best and *gap is
  * NaN; TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
 TARRY_API tarry_status tarry_policy_certify(tarry_policy *policy, size_t *arm,
