@@ -43,6 +43,7 @@ set(TARRY_CORE
     src/policy/foresight/doubt.c
     src/policy/foresight/fit.c
     src/policy/foresight/foresight.c
+    src/policy/foresight/law.c
     src/policy/foresight/root.c
     src/policy/foresight/view.c
     src/policy/foresight/waiting.c

@@ -9,8 +9,8 @@
  * as have passed, at most those that are left: looking further ahead asks too
  * much too early (docs/regret-lab.md), and so no horizon need be known.  With
  * z = g / sd, sd^2 = w, going wrong costs R sd (phi(z) - z Phi(-z)) on average,
- * and to ask as often again as so far costs about z / sd; beta = 0.75 and c =
- * 0.4 end doubts where the first is about a fifth of the second.
+ * and to ask as often again as so far costs about z / sd; beta = 0.6 and c =
+ * 0.7 end doubts where the first is about a quarter of the second.
  *
  * The arm u of the largest doubt d > 0 sets the question.  Playing k removes
  * the share rho^2 of its variance, rho being the correlation of k's loss with

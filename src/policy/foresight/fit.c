@@ -9,6 +9,7 @@
 
 static const double LEAST_VARIANCE = 0.05; /* of (high - low)^2 / 4 */
 static const double PRIOR_RANGE = 10;      /* losses, for the range [-1, 1] */
+static const double RANGE_OUT = 10;        /* of what is out, times its share */
 static const double PRIOR_SPREAD = 20;
 static const double LEAST_SPREAD = 0.01;
 static const double LONGEST_STEP = 3; /* standard deviations */
@@ -127,10 +128,10 @@ double tarry__fit_weight(const tarry__fit *f, double mean)
 
 static void find_range(tarry__fit *f)
 {
-    const double n = (double)f->arrived;
-    const double prior = PRIOR_RANGE + (double)(f->played - f->arrived);
+    const double n = (double)f->arrived, out = (double)f->played - n;
     if (f->arrived == 0)
         return;
+    const double prior = PRIOR_RANGE + RANGE_OUT * out * out / (n + out);
     f->low = (n * f->lowest - prior) / (n + prior);
     f->high = (n * f->highest + prior) / (n + prior);
 }
@@ -195,7 +196,7 @@ static tarry__foresight_hint hint_of(const tarry__fit *f,
     const uint64_t outstanding = t->plays - t->arrivals;
     if (outstanding == 0 || f->trusting || t->seat >= w->room)
         return (tarry__foresight_hint){0, 0, (double)outstanding};
-    return tarry__waiting_hint(w, t->seat, f->p[t->seat]);
+    return tarry__law_hint(w, t->seat, f->p[t->seat]);
 }
 
 /* One arm's part of V and of the score, which is in `step`. */
@@ -262,7 +263,7 @@ bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
     find_spread(f);
     find_lambda(f);
     if (w->used > 1 && !f->trusting)
-        tarry__waiting_learn(w, f->n_seated, f->p);
+        tarry__law_learn(w, f->n_seated, f->p);
     return settled;
 }
 

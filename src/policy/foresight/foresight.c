@@ -3,7 +3,7 @@
  * Four ideas, a file each: the noise an arm can have (fit.h), plays that are
  * outstanding count for what to ask next and information is sought about the
  * most doubtful difference (doubt.h), and what is missing is itself news
- * (waiting.h).  view.h makes them independent of the features' units.
+ * (waiting.h, law.h).  view.h makes them independent of the features' units.
  *
  * An estimate is made anew when there is one per cent more of plays and losses
  * together than at the last. */
@@ -28,9 +28,9 @@ typedef struct {
 static const double GROWTH = 0.01;
 
 static const tarry_setting settings[] = {
-    TARRY__SPEC_REAL("beta", "0.75", 0, 1e6,
+    TARRY__SPEC_REAL("beta", "0.6", 0, 1e6,
                      "factor of the squared width of doubts"),
-    TARRY__SPEC_REAL("c", "0.4", 0, 1e6,
+    TARRY__SPEC_REAL("c", "0.7", 0, 1e6,
                      "share of the rounds ahead that may repay a question"),
     TARRY__SPEC_CHOICE(
         "delays", "any", "any|independent",
