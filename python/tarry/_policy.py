@@ -272,7 +272,8 @@ class Policy(_tarry.Policy):
 
     def status(self) -> Dict[str, Any]:
         """What it knows: round, phase, active arms, plan, estimates, pending,
-        certificate, ...; as `status` of `tarry pipe` has it."""
+        certificate, ...; as `status` of `tarry pipe` has it, but for what
+        it tells of delays (`dependence`)."""
         status = self._status()
         status["exploit"], status["certificate"] = self._certify()
         return status

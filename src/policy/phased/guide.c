@@ -51,6 +51,10 @@ tarry_status tarry__guide_open(tarry__guide *g,
 {
     char spec[512];
     tarry__policy_description d;
+    if (strlen(text) >= sizeof spec)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "guide: more than %zu characters",
+                                sizeof spec - 1);
     as_spec(text, spec, sizeof spec);
     tarry_status status =
         tarry__policy_read(spec, NULL, TARRY__POLICY_ANY_DELAYS, &d, error);

@@ -464,6 +464,21 @@ static void odd_settings_are_refused(void **state)
     end_game(&g);
 }
 
+/* With its end cut off, this guide would be one that there is. */
+static void a_guide_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    char text[700] = "phased-stochastic:constants=tight,guide=lints/v=0.7";
+    memset(text + strlen(text), '0', 600);
+    game g = make_game(ARMS, 3, 3);
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_error error = {""};
+    tarry_policy *p;
+    assert_int_equal(try_policy(text, &params, &p, &error), TARRY_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "characters"));
+    end_game(&g);
+}
+
 /* Others have none; the unit is the user's. */
 static void certificates_are_in_the_unit_of_losses(void **state)
 {
@@ -502,6 +517,7 @@ int main(void)
         cmocka_unit_test(phases_last_as_long_as_the_share_says),
         cmocka_unit_test(guides_of_many_arms_keep_to_the_active_ones),
         cmocka_unit_test(odd_settings_are_refused),
+        cmocka_unit_test(a_guide_that_is_too_long_is_refused),
         cmocka_unit_test(certificates_are_in_the_unit_of_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
