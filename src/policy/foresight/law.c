@@ -217,8 +217,9 @@ static void yield_to_arms(const tarry__waiting *w, const totals *t,
 
 typedef enum { EVEN, MISSING_LOW, MISSING_HIGH, N_BEGINNINGS } begun;
 
-/* The probability of a high loss, if what is missing is all low or all high:
- * one who has seen the others only takes the arm for as good or bad as them. */
+/* The probability of a high loss of an arm, if what is missing is all low or
+ * all high.  The estimates at hand are not asked: they may rest on nothing but
+ * the losses that come early. */
 static double presumed(const tarry__waiting *w, begun from, size_t seat)
 {
     const double *ended = w->ended + seat * 2 * BINS;
