@@ -38,7 +38,7 @@ static const subject subjects[] = {
      "low-late:late=100", "low-late:late=%.0f", 2, 200, 4e6, 6.4e7, 2, 0, 8},
     {"phased-mab", "Algorithm 4",
      "basis:arms=16,best=-0.9,gap=1.8,means=geometric", "low-late:late=100",
-     "low-late:late=%.0f", 16, 16, 4e6, 2.56e8, 4, 4, 3},
+     "low-late:late=%.0f", 16, 16, 4e6, 2.56e8, 4, 4, 2},
 };
 
 static tarry__lab_case case_of(tarry__lab *lab, const subject *a, double T,
