@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 #include "base/base.h"
 
@@ -22,6 +23,43 @@ json_t *tarry__json_add(json_t *list, json_t *value)
 json_t *tarry__json_set(json_t *object, const char *key, json_t *value)
 {
     return whole(object, json_object_set_new(object, key, value));
+}
+
+json_t *tarry__json_join(json_t *object, json_t *more)
+{
+    object = whole(object, more == NULL || json_object_update(object, more));
+    json_decref(more);
+    return object;
+}
+
+/* How many bytes a character of UTF-8 takes that begins here; 0: it is none. */
+static size_t character(const unsigned char *c)
+{
+    const size_t length = c[0] < 0x80             ? 1
+                          : (c[0] & 0xe0) == 0xc0 ? 2
+                          : (c[0] & 0xf0) == 0xe0 ? 3
+                          : (c[0] & 0xf8) == 0xf0 ? 4
+                                                  : 0;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t code = length == 1 ? c[0] : c[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (c[i] & 0x3f);
+    }
+    return code >= least[length] && code <= 0x10ffff &&
+                   (code < 0xd800 || code > 0xdfff)
+               ? length
+               : 0;
+}
+
+bool tarry__json_is_text(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    size_t length = 1;
+    for (; *c != '\0' && length > 0; c += length)
+        length = character(c);
+    return length > 0;
 }
 
 static atomic_bool failed;

@@ -280,24 +280,26 @@ static json_t *arms_json(const tarry_arms *arms)
 }
 
 /* What was not given is left to the service. */
-static void add_settings(const arguments *a, json_t *body)
+static json_t *with_settings(const arguments *a, json_t *body)
 {
     if (a->policy != NULL)
-        json_object_set_new(body, "policy", json_string(a->policy));
+        body = tarry__json_set(body, "policy", json_string(a->policy));
     if (a->horizon > 0)
-        json_object_set_new(body, "horizon",
-                            json_integer((json_int_t)a->horizon));
+        body = tarry__json_set(body, "horizon",
+                               json_integer((json_int_t)a->horizon));
     if (a->confidence != 0)
-        json_object_set_new(body, "confidence", json_real(a->confidence));
+        body = tarry__json_set(body, "confidence", json_real(a->confidence));
     if (a->expire_after != NULL)
-        json_object_set_new(body, "expire_after", json_string(a->expire_after));
+        body =
+            tarry__json_set(body, "expire_after", json_string(a->expire_after));
     if (a->range.is_given)
-        json_object_set_new(body, "range",
-                            json_pack("[f, f]", a->range.low, a->range.high));
+        body = tarry__json_set(
+            body, "range", json_pack("[f, f]", a->range.low, a->range.high));
     if (a->maximize)
-        json_object_set_new(body, "objective", json_string("maximize"));
+        body = tarry__json_set(body, "objective", json_string("maximize"));
     if (a->seed != UINT64_MAX)
-        json_object_set_new(body, "seed", json_integer((json_int_t)a->seed));
+        body = tarry__json_set(body, "seed", json_integer((json_int_t)a->seed));
+    return body;
 }
 
 static int create(const arguments *a, const char *const *words, size_t n)
@@ -313,9 +315,11 @@ static int create(const arguments *a, const char *const *words, size_t n)
     json_t *body =
         json_pack("{s:s, s:o}", "name", words[0], "arms", arms_json(arms));
     tarry_arms_free(arms);
+    body = with_settings(a, body);
+    if (body == NULL && tarry__json_has_failed())
+        return cli_error(EXIT_FAILED, "out of memory");
     if (body == NULL)
         return cli_error(EXIT_USAGE, "a name is not UTF-8: '%s'", words[0]);
-    add_settings(a, body);
     return just_ok(a, "POST", EXPERIMENTS, body, false);
 }
 

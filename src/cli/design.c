@@ -71,10 +71,11 @@ static int show_progress(void *context, double share, double g_over_rank)
 /* A name that is not UTF-8 is taken for Latin-1, as spreadsheets write it. */
 static json_t *name_to_json(const char *name)
 {
-    json_t *json = json_string(name);
-    char *text = json == NULL ? malloc(2 * strlen(name) + 1) : NULL;
+    if (tarry__json_is_text(name))
+        return json_string(name);
+    char *text = malloc(2 * strlen(name) + 1);
     if (text == NULL)
-        return json;
+        return NULL;
     char *end = text;
     for (const char *c = name; *c != '\0'; c++) {
         const unsigned char byte = (unsigned char)*c;
@@ -83,7 +84,7 @@ static json_t *name_to_json(const char *name)
         *end++ = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3F) : byte);
     }
     *end = '\0';
-    json = json_string(text);
+    json_t *json = json_string(text);
     free(text);
     return json;
 }

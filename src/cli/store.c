@@ -138,7 +138,7 @@ static int check(const arguments *a, tarry__store *store)
         json_t *found = NULL;
         status = check_experiment(store, i, &found, &error);
         if (status == TARRY_OK)
-            json_array_append_new(list, found);
+            list = tarry__json_add(list, found);
     }
     if (status != TARRY_OK) {
         json_decref(list);

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <jansson.h>
+#include "base/json.h"
 #include "tarry/status.h"
 
 /* ---- whole figures --------------------------------------------------------*/

@@ -213,7 +213,10 @@ char *tarry__figure_note(const json_t *json)
                         "%sIntervals that reach zero or below are cut at the "
                         "axis.",
                         f.note[0] != '\0' || v.dropped > 0 ? " " : "");
-            fclose(out);
+            if (fclose(out) != 0) {
+                free(note);
+                note = NULL;
+            }
         }
     }
     tarry__figure_clear(&f);

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <jansson.h>
+#include "base/json.h"
 #include "tarry/status.h"
 
 typedef enum {

@@ -5,7 +5,7 @@
 #ifndef TARRY_LAB_RESULTS_H
 #define TARRY_LAB_RESULTS_H
 
-#include <jansson.h>
+#include "base/json.h"
 #include "lab/batch.h"
 
 /* Numbers of a run, for tarry__experiment_results_pick: at_point is the regret

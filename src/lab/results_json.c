@@ -7,36 +7,13 @@
 #include "lab/results.h"
 #include "tarry/version.h"
 
-/* Adds to a list and answers it; NULL once something is missing. */
-static json_t *with(json_t *list, json_t *value)
-{
-    if (list != NULL && json_array_append_new(list, value) == 0)
-        return list;
-    if (list == NULL)
-        json_decref(value);
-    json_decref(list);
-    return NULL;
-}
-
-/* The keys of both, in order; NULL if either is missing. */
-static json_t *joined(json_t *object, json_t *more)
-{
-    const bool ok =
-        object != NULL && more != NULL && json_object_update(object, more) == 0;
-    json_decref(more);
-    if (ok)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
 /* ---- the plan -------------------------------------------------------------*/
 
 static json_t *names_json(const tarry__experiment *e)
 {
     json_t *policies = json_array();
     for (size_t p = 0; p < e->n_policies; p++)
-        policies = with(policies, json_string(e->policy[p]));
+        policies = tarry__json_add(policies, json_string(e->policy[p]));
     return policies;
 }
 
@@ -51,9 +28,10 @@ static json_t *common_json(const tarry__experiment *e)
 
 static json_t *experiment_config(const tarry__experiment *e)
 {
-    return joined(json_pack("{s:s, s:s, s:s}", "instance", e->instance, "loss",
-                            e->loss, "delay", e->delay),
-                  common_json(e));
+    return tarry__json_join(json_pack("{s:s, s:s, s:s}", "instance",
+                                      e->instance, "loss", e->loss, "delay",
+                                      e->delay),
+                            common_json(e));
 }
 
 json_t *tarry__results_config(const tarry__batch_plan *plan)
@@ -63,12 +41,13 @@ json_t *tarry__results_config(const tarry__batch_plan *plan)
     json_t *worlds = json_array();
     for (size_t i = 0; i < plan->n_worlds; i++) {
         const tarry__batch_world *w = &plan->world[i];
-        worlds = with(worlds, json_pack("{s:s, s:s, s:s, s:s}", "name", w->name,
-                                        "instance", w->instance, "loss",
-                                        w->loss, "delay", w->delay));
+        worlds = tarry__json_add(worlds,
+                                 json_pack("{s:s, s:s, s:s, s:s}", "name",
+                                           w->name, "instance", w->instance,
+                                           "loss", w->loss, "delay", w->delay));
     }
-    return joined(json_pack("{s:o}", "worlds", worlds),
-                  common_json(&plan->experiment));
+    return tarry__json_join(json_pack("{s:o}", "worlds", worlds),
+                            common_json(&plan->experiment));
 }
 
 /* ---- policies -------------------------------------------------------------*/
@@ -79,7 +58,7 @@ static json_t *runs_json(const tarry__experiment_results *r, size_t p,
     json_t *list = json_array();
     const size_t count = tarry__experiment_results_pick(r, p, pick, 0, values);
     for (size_t i = 0; i < count; i++)
-        list = with(list, json_real(values[i]));
+        list = tarry__json_add(list, json_real(values[i]));
     return list;
 }
 
@@ -91,8 +70,9 @@ static json_t *curve_json(const tarry__experiment_results *r, size_t p,
     for (size_t i = 0; i < e->n_grid; i++) {
         const tarry__experiment_summary s =
             tarry__results_summary(r, p, tarry__results_at_point, i, values);
-        list = with(list, json_pack("[I, f, f, f]", (json_int_t)e->grid[i],
-                                    s.mean, s.mean - s.ci95, s.mean + s.ci95));
+        list = tarry__json_add(
+            list, json_pack("[I, f, f, f]", (json_int_t)e->grid[i], s.mean,
+                            s.mean - s.ci95, s.mean + s.ci95));
     }
     return list;
 }
@@ -109,14 +89,14 @@ static json_t *phases_json(const tarry__experiment_results *r, size_t p)
         json_t *of_run = json_array();
         for (size_t i = 0; i < o->n_phases && i < TARRY__SIM_MAX_PHASES; i++) {
             const tarry__sim_phase *l = &o->phase[i];
-            of_run = with(
+            of_run = tarry__json_add(
                 of_run, json_pack("{s:I, s:I, s:I, s:I}", "length",
                                   (json_int_t)l->length, "designated",
                                   (json_int_t)l->designated, "waited",
                                   (json_int_t)(l->length - l->designated),
                                   "active_after", (json_int_t)l->active_after));
         }
-        list = with(list, of_run);
+        list = tarry__json_add(list, of_run);
     }
     return list;
 }
@@ -174,8 +154,9 @@ static json_t *policy_json(const tarry__experiment_results *r, size_t p,
     if (r->refused[p].text[0] == '\0') {
         json_t *certificate = json_pack(
             "{s:o}", "certificate", tarry__results_certificate(r, p, values));
-        return joined(joined(ran_json(r, p, best, values), certificate),
-                      meaning_json(r->experiment, p));
+        return tarry__json_join(
+            tarry__json_join(ran_json(r, p, best, values), certificate),
+            meaning_json(r->experiment, p));
     }
     return json_pack("{s:s, s:s}", "name", r->experiment->policy[p], "error",
                      r->refused[p].text);
@@ -187,7 +168,8 @@ static json_t *policies_json(const tarry__experiment_results *r, double *values)
     const size_t best = tarry__results_best(r, values);
     for (size_t p = 0; p < r->experiment->n_policies; p++)
         if (tarry__results_any(r, p) || r->refused[p].text[0] != '\0')
-            policies = with(policies, policy_json(r, p, best, values));
+            policies =
+                tarry__json_add(policies, policy_json(r, p, best, values));
     return policies;
 }
 
@@ -195,11 +177,11 @@ static json_t *worlds_json(const tarry__batch *b, double *values)
 {
     json_t *worlds = json_array();
     for (size_t w = 0; w < b->count; w++)
-        worlds =
-            with(worlds,
-                 json_pack("{s:s, s:o, s:o}", "name", b->plan->world[w].name,
-                           "config", experiment_config(&b->experiment[w]),
-                           "policies", policies_json(&b->results[w], values)));
+        worlds = tarry__json_add(
+            worlds,
+            json_pack("{s:s, s:o, s:o}", "name", b->plan->world[w].name,
+                      "config", experiment_config(&b->experiment[w]),
+                      "policies", policies_json(&b->results[w], values)));
     return worlds;
 }
 

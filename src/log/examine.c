@@ -31,8 +31,8 @@ json_t *tarry__examine_arm(const tarry__log *log, size_t arm)
             number = 10 * number + (*c - '0');
         return json_integer(number);
     }
-    json_t *text = json_string(name);
-    return text != NULL ? text : json_integer((json_int_t)arm);
+    return tarry__json_is_text(name) ? json_string(name)
+                                     : json_integer((json_int_t)arm);
 }
 
 json_t *tarry__examine_time(const tarry__log *log, double time)
@@ -95,10 +95,10 @@ static json_t *tell_rejected(const tarry__log *log)
 {
     json_t *first = json_array();
     for (size_t i = 0; i < log->n_rejected && i < TARRY__LOG_SHOWN; i++)
-        json_array_append_new(first,
-                              json_pack("{s:I, s:s}", "line",
-                                        (json_int_t)log->rejected[i].line,
-                                        "why", log->rejected[i].why));
+        first =
+            tarry__json_add(first, json_pack("{s:I, s:s}", "line",
+                                             (json_int_t)log->rejected[i].line,
+                                             "why", log->rejected[i].why));
     return json_pack("{s:I, s:o}", "count", (json_int_t)log->n_rejected,
                      "first", first);
 }
@@ -107,7 +107,7 @@ static void tell_log(tarry__examine_state *x)
 {
     const tarry__log *log = &x->log;
     const size_t n = log->count;
-    json_object_update_new(
+    x->out = tarry__json_join(
         x->out,
         json_pack("{s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "seed",
                   (json_int_t)x->options->seed, "decisions", (json_int_t)n,
@@ -152,6 +152,8 @@ tarry_status tarry__examine(const char *path,
     if (status == TARRY_OK)
         status = tarry__examine_value(&x, error);
     clear(&x);
+    if (status == TARRY_OK && x.out == NULL)
+        status = tarry__examine_no_memory(error);
     if (status == TARRY_OK)
         *out = x.out;
     else

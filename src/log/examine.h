@@ -13,7 +13,7 @@
 #ifndef TARRY_LOG_EXAMINE_H
 #define TARRY_LOG_EXAMINE_H
 
-#include <jansson.h>
+#include "base/json.h"
 #include "lab/experiment.h"
 #include "log/log.h"
 

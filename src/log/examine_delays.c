@@ -32,11 +32,11 @@ static json_t *tell_interval(tarry__log_interval v)
                      tarry__examine_number(v.high));
 }
 
-static void tell_step(json_t *list, const tarry__survival *c, size_t i)
+static json_t *tell_step(json_t *list, const tarry__survival *c, size_t i)
 {
     const tarry__survival_step *s = &c->step[i];
     const tarry__log_interval band = tarry__survival_band(c, s);
-    json_array_append_new(
+    return tarry__json_add(
         list, json_pack("[f, f, f, f]", s->time, s->out, band.low, band.high));
 }
 
@@ -53,8 +53,8 @@ static json_t *tell_curve(const tarry__survival *c, size_t points)
         if (last - out < large && i + 1 < c->n_steps)
             continue;
         if (i > next && c->step[i - 1].out - out >= large)
-            tell_step(list, c, i - 1);
-        tell_step(list, c, i);
+            list = tell_step(list, c, i - 1);
+        list = tell_step(list, c, i);
         next = i + 1;
         last = out;
     }
@@ -74,14 +74,14 @@ static json_t *tell_group(const tarry__survival *c, size_t points)
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         const tarry__log_interval t =
             tarry__survival_quantile(c, quantiles[i].q);
-        json_object_set_new(out, quantiles[i].name,
-                            tarry__examine_number(t.value));
-        json_object_set_new(out, quantiles[i].interval, tell_interval(t));
+        out = tarry__json_set(out, quantiles[i].name,
+                              tarry__examine_number(t.value));
+        out = tarry__json_set(out, quantiles[i].interval, tell_interval(t));
     }
-    json_object_set_new(out, "mean", tarry__examine_number(mean.value));
-    json_object_set_new(out, "mean_ci95", tell_interval(mean));
+    out = tarry__json_set(out, "mean", tarry__examine_number(mean.value));
+    out = tarry__json_set(out, "mean_ci95", tell_interval(mean));
     if (points > 0)
-        json_object_set_new(out, "curve", tell_curve(c, points));
+        out = tarry__json_set(out, "curve", tell_curve(c, points));
     return out;
 }
 
@@ -215,7 +215,7 @@ static json_t *tell_period(const tarry__examine_state *x, const periods *p,
 }
 
 static bool tell_drift(tarry__examine_state *x, const periods *p,
-                       const tally *t, json_t *delay)
+                       const tally *t, json_t **delay)
 {
     groups g;
     json_t *list = json_array();
@@ -226,15 +226,15 @@ static bool tell_drift(tarry__examine_state *x, const periods *p,
             continue;
         ok = curve_of(&g, x, k, &c);
         if (ok)
-            json_array_append_new(list, tell_period(x, p, k, &c));
+            list = tarry__json_add(list, tell_period(x, p, k, &c));
         tarry__survival_clear(&c);
     }
     clear_groups(&g);
     const double p_value = differ(t->seen, t->expected, p->count);
-    json_object_set_new(delay, "drift",
-                        json_pack("{s:o, s:s, s:o}", "p_value",
-                                  tarry__examine_number(p_value), "by", p->by,
-                                  "periods", list));
+    *delay = tarry__json_set(*delay, "drift",
+                             json_pack("{s:o, s:s, s:o}", "p_value",
+                                       tarry__examine_number(p_value), "by",
+                                       p->by, "periods", list));
     return ok;
 }
 
@@ -263,7 +263,7 @@ static json_t *tell_arm(const tarry__examine_state *x, size_t k,
 }
 
 static bool tell_arms(tarry__examine_state *x, const periods *p, tally *t,
-                      const double *expected, json_t *delay)
+                      const double *expected, json_t **delay)
 {
     const size_t K = x->log.n_arms;
     groups g;
@@ -274,16 +274,16 @@ static bool tell_arms(tarry__examine_state *x, const periods *p, tally *t,
         tarry__survival c;
         ok = curve_of(&g, x, k, &c);
         if (ok) {
-            json_array_append_new(list, tell_arm(x, k, &c));
+            list = tarry__json_add(list, tell_arm(x, k, &c));
             add_to_periods(x, &g, k, p, t);
             seen[k] = (double)c.events;
         }
         tarry__survival_clear(&c);
     }
-    json_object_set_new(x->out, "arms", list);
+    x->out = tarry__json_set(x->out, "arms", list);
     if (ok)
-        json_object_set_new(
-            delay, "arms_differ",
+        *delay = tarry__json_set(
+            *delay, "arms_differ",
             json_pack("{s:o}", "p_value",
                       tarry__examine_number(differ(seen, expected, K))));
     clear_groups(&g);
@@ -305,11 +305,11 @@ static json_t *tell_laws(const tarry__laws *laws)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < laws->count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f}", "law",
-                                              laws->fit[i].description, "aic",
-                                              laws->fit[i].aic, "weight",
-                                              laws->fit[i].weight, "never",
-                                              laws->fit[i].never));
+        list = tarry__json_add(list, json_pack("{s:s, s:f, s:f, s:f}", "law",
+                                               laws->fit[i].description, "aic",
+                                               laws->fit[i].aic, "weight",
+                                               laws->fit[i].weight, "never",
+                                               laws->fit[i].never));
     return list;
 }
 
@@ -364,11 +364,12 @@ tarry_status tarry__examine_delays(tarry__examine_state *x, tarry_error *error)
               look_at_all(x, expected);
     if (ok) {
         json_t *delay = tell_group(&x->curve, CURVE_POINTS);
-        json_object_set_new(x->out, "delay", delay);
-        json_object_set_new(delay, "never", tell_never(x));
-        json_object_set_new(delay, "laws", tell_laws(&x->laws));
-        ok =
-            tell_arms(x, &p, t, expected, delay) && tell_drift(x, &p, t, delay);
+        x->out = tarry__json_set(x->out, "delay", json_incref(delay));
+        delay = tarry__json_set(delay, "never", tell_never(x));
+        delay = tarry__json_set(delay, "laws", tell_laws(&x->laws));
+        ok = tell_arms(x, &p, t, expected, &delay) &&
+             tell_drift(x, &p, t, &delay) && delay != NULL;
+        json_decref(delay);
     }
     tarry__base_free(p.of);
     tarry__base_free(t);

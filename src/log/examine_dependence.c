@@ -168,7 +168,7 @@ static json_t *tell_arms(const tarry__examine_state *x,
     json_t *list = json_array();
     for (size_t k = 0; k < x->log.n_arms; k++) {
         const tarry__dependence_arm *a = &f->by_arm[k];
-        json_array_append_new(
+        list = tarry__json_add(
             list,
             json_pack("{s:o, s:I, s:f, s:o, s:o}", "arm",
                       tarry__examine_arm(&x->log, k), "reported",
@@ -187,7 +187,7 @@ static void tell(tarry__examine_state *x, const tarry__dependence_found *f)
     x->verdict = j.verdict;
     x->p_value = f->p_value;
     x->correlation = f->correlation;
-    json_object_set_new(
+    x->out = tarry__json_set(
         x->out, "dependence",
         json_pack("{s:s, s:f, s:f, s:[f, f], s:I, s:I, s:I, s:{s:f, s:f}, "
                   "s:o, s:o, s:s}",

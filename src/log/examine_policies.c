@@ -24,7 +24,8 @@ static double unit_of(const tarry__log *log)
 static void recommend(tarry__examine_state *x, const char *policy,
                       const char *why)
 {
-    json_object_set_new(x->out, "recommendation",
+    x->out =
+        tarry__json_set(x->out, "recommendation",
                         json_pack("{s:s, s:s}", "policy", policy, "why", why));
 }
 
@@ -49,7 +50,7 @@ static void recommend_unseen(tarry__examine_state *x, const char *reason)
               tarry__policy_recommended.stands_for(
                   safe ? TARRY__POLICY_ANY_DELAYS : TARRY__POLICY_BY_CHANCE),
               why);
-    json_object_set_new(x->out, "simulation", json_array());
+    x->out = tarry__json_set(x->out, "simulation", json_array());
 }
 
 /* ---- with a simulation ----------------------------------------------------*/
@@ -61,7 +62,7 @@ static json_t *tell_rows(const tarry__examine_state *x,
     json_t *list = json_array();
     for (size_t i = 0; i < a->count; i++) {
         const tarry__advise_row *r = &a->row[i];
-        json_array_append_new(
+        list = tarry__json_add(
             list, json_pack("{s:s, s:f, s:f, s:o, s:f}", "policy", r->policy,
                             "regret", unit * r->regret, "ci95", unit * r->ci95,
                             "certificate",
@@ -127,16 +128,16 @@ static tarry_status simulate(tarry__examine_state *x, uint64_t horizon,
                        : tarry__examine_no_memory(error);
     tarry__rebuild_clear(&world);
     if (status == TARRY_OK) {
-        json_object_set_new(x->out, "simulation", tell_rows(x, a));
-        json_object_set_new(x->out, "horizon",
-                            json_integer((json_int_t)horizon));
+        x->out = tarry__json_set(x->out, "simulation", tell_rows(x, a));
+        x->out = tarry__json_set(x->out, "horizon",
+                                 json_integer((json_int_t)horizon));
         recommend_seen(x, a, horizon);
     }
     if (status == TARRY_OK && o->world != NULL)
-        json_object_set_new(x->out, "world",
-                            json_pack("{s:s, s:s, s:s}", "instance",
-                                      a->instance, "loss", a->loss, "delay",
-                                      a->delay));
+        x->out = tarry__json_set(x->out, "world",
+                                 json_pack("{s:s, s:s, s:s}", "instance",
+                                           a->instance, "loss", a->loss,
+                                           "delay", a->delay));
     tarry__base_free(a);
     return status;
 }

@@ -15,23 +15,24 @@ static const double nearly_all = 0.99; /* of the outcomes that come */
 
 static const char *const methods[] = {"ips", "snips", "dr"};
 
-static void tell(json_t *list, json_t *policy, const char *method,
-                 const tarry__value *v)
+static json_t *tell(json_t *list, json_t *policy, const char *method,
+                    const tarry__value *v)
 {
-    json_array_append_new(
+    return tarry__json_add(
         list, json_pack("{s:o, s:o, s:o, s:o, s:s}", "policy", policy,
                         "estimate", tarry__examine_number(v->estimate), "low",
                         tarry__examine_number(v->low), "high",
                         tarry__examine_number(v->high), "method", method));
 }
 
-static void tell_policy(const tarry__value_basis *b, const double *pi,
-                        const char *name, json_t *list)
+static json_t *tell_policy(const tarry__value_basis *b, const double *pi,
+                           const char *name, json_t *list)
 {
     tarry__value v[TARRY__VALUE_METHODS];
     tarry__value_of(b, pi, v);
     for (int m = 0; m < TARRY__VALUE_METHODS; m++)
-        tell(list, json_string(name), methods[m], &v[m]);
+        list = tell(list, json_string(name), methods[m], &v[m]);
+    return list;
 }
 
 /* When a share of the outcomes that ever come has come: decisions younger than
@@ -47,7 +48,7 @@ static double window_of(const tarry__examine_state *x)
 }
 
 /* Always one arm, for those that the model finds best. */
-static bool tell_arms(const tarry__value_basis *b, double *pi, json_t *list)
+static bool tell_arms(const tarry__value_basis *b, double *pi, json_t **list)
 {
     const size_t K = b->log->n_arms;
     uint32_t *order = tarry__base_alloc(K, sizeof *order);
@@ -61,7 +62,7 @@ static bool tell_arms(const tarry__value_basis *b, double *pi, json_t *list)
         snprintf(name, sizeof name, "always %s", b->log->names[order[i]]);
         memset(pi, 0, K * sizeof *pi);
         pi[order[i]] = 1;
-        tell_policy(b, pi, name, list);
+        *list = tell_policy(b, pi, name, *list);
     }
     tarry__base_free(order);
     tarry__base_free(q);
@@ -106,7 +107,7 @@ static json_t *tell_model(const tarry__value_basis *b)
     json_t *halves[2] = {json_array(), json_array()};
     for (int half = 0; half < 2; half++)
         for (size_t k = 0; k < b->log->n_arms; k++)
-            json_array_append_new(
+            halves[half] = tarry__json_add(
                 halves[half],
                 json_real(tarry__log_value(b->log, b->model[half][k])));
     return json_pack("{s:f, s:o, s:o}", "lambda", 1.0, "even", halves[0], "odd",
@@ -115,24 +116,24 @@ static json_t *tell_model(const tarry__value_basis *b)
 
 static tarry_status tell_values(const tarry__examine_state *x,
                                 const tarry__value_basis *b, double *pi,
-                                json_t *list, tarry_error *error)
+                                json_t **list, tarry_error *error)
 {
     const size_t K = x->log.n_arms;
     const tarry__value logged = tarry__value_logged(b);
-    tell(list, json_string("as logged"), "mean", &logged);
+    *list = tell(*list, json_string("as logged"), "mean", &logged);
     for (size_t k = 0; k < K; k++)
         pi[k] = 1 / (double)K;
-    tell_policy(b, pi, "uniform", list);
+    *list = tell_policy(b, pi, "uniform", *list);
     if (x->options->target != NULL) {
         const tarry_status status = read_target(x, pi, error);
         if (status != TARRY_OK)
             return status;
-        tell_policy(b, pi, "target", list);
+        *list = tell_policy(b, pi, "target", *list);
     }
     return tell_arms(b, pi, list) ? TARRY_OK : tarry__examine_no_memory(error);
 }
 
-static tarry_status value(tarry__examine_state *x, json_t *list,
+static tarry_status value(tarry__examine_state *x, json_t **list,
                           tarry_error *error)
 {
     const double window = window_of(x);
@@ -143,12 +144,12 @@ static tarry_status value(tarry__examine_state *x, json_t *list,
     if (ok && b.count > 0)
         status = tell_values(x, &b, pi, list, error);
     if (ok)
-        json_object_set_new(x->out, "ripe",
-                            json_pack("{s:f, s:I, s:I}", "window", window,
-                                      "decisions", (json_int_t)b.count,
-                                      "missing", (json_int_t)b.missing));
+        x->out = tarry__json_set(x->out, "ripe",
+                                 json_pack("{s:f, s:I, s:I}", "window", window,
+                                           "decisions", (json_int_t)b.count,
+                                           "missing", (json_int_t)b.missing));
     if (ok && x->log.n_arms <= MOST_IN_MODEL)
-        json_object_set_new(x->out, "model", tell_model(&b));
+        x->out = tarry__json_set(x->out, "model", tell_model(&b));
     tarry__value_clear(&b);
     tarry__base_free(pi);
     return status;
@@ -164,7 +165,7 @@ tarry_status tarry__examine_value(tarry__examine_state *x, tarry_error *error)
                                   "choices",
                                   x->log.path);
     else if (x->log.has_probability && x->seen_count > 0)
-        status = value(x, list, error);
-    json_object_set_new(x->out, "value", list);
+        status = value(x, &list, error);
+    x->out = tarry__json_set(x->out, "value", list);
     return status;
 }

@@ -347,68 +347,72 @@ json_t *tarry__sheet_figure(tarry__sheet *s, const tarry__sheet_drawing *d)
     return figure;
 }
 
-static json_t *add_series(json_t *figure, const char *name, const char *kind)
+/* The list of its points; NULL, and the sheet has failed. */
+static json_t *add_series(tarry__sheet *s, json_t *figure, const char *name,
+                          const char *kind)
 {
     json_t *series =
         json_pack("{s:s, s:s, s:[]}", "name", name, "kind", kind, "points");
-    const int failed =
-        json_array_append_new(json_object_get(figure, "series"), series);
-    return failed ? NULL : json_object_get(series, "points");
+    if (json_array_append_new(json_object_get(figure, "series"), series) == 0)
+        return json_object_get(series, "points");
+    s->failed = TARRY_NO_MEMORY;
+    return NULL;
 }
 
-static void put_points(json_t *figure, const tarry__fit_series *series,
-                       const char *kind)
+static void put_points(tarry__sheet *s, json_t *figure,
+                       const tarry__fit_series *series, const char *kind)
 {
-    json_t *points = add_series(figure, series->name, kind);
+    json_t *points = add_series(s, figure, series->name, kind);
     for (size_t i = 0; i < series->n; i++) {
         const tarry__fit_point *p = &series->point[i];
         if (isfinite(p->mean))
-            json_array_append_new(points, json_pack("[f, f, f, f]", p->x,
-                                                    p->mean, p->mean - p->ci95,
-                                                    p->mean + p->ci95));
+            append(s, points,
+                   json_pack("[f, f, f, f]", p->x, p->mean, p->mean - p->ci95,
+                             p->mean + p->ci95));
     }
 }
 
-void tarry__sheet_draw_points(json_t *figure, const tarry__fit_series *series)
+void tarry__sheet_draw_points(tarry__sheet *s, json_t *figure,
+                              const tarry__fit_series *series)
 {
-    put_points(figure, series, "points");
+    put_points(s, figure, series, "points");
 }
 
-void tarry__sheet_draw_line(json_t *figure, const tarry__fit_series *series)
+void tarry__sheet_draw_line(tarry__sheet *s, json_t *figure,
+                            const tarry__fit_series *series)
 {
-    put_points(figure, series, "line");
+    put_points(s, figure, series, "line");
 }
 
 /* A power law over the range of a series. */
-static void add_law(json_t *figure, const tarry__fit_series *series,
-                    const char *name, const char *kind, double scale,
-                    double exponent)
+static void add_law(tarry__sheet *s, json_t *figure,
+                    const tarry__fit_series *series, const char *name,
+                    const char *kind, double scale, double exponent)
 {
-    json_t *points = add_series(figure, name, kind);
+    json_t *points = add_series(s, figure, name, kind);
     const double first = series->point[0].x,
                  last = series->point[series->n - 1].x;
     for (int i = 0; i <= 16; i++) {
         const double x = first * pow(last / first, i / 16.0);
-        json_array_append_new(points,
-                              json_pack("[f, f]", x, scale * pow(x, exponent)));
+        append(s, points, json_pack("[f, f]", x, scale * pow(x, exponent)));
     }
 }
 
-void tarry__sheet_draw_power(json_t *figure, const tarry__fit_series *series,
-                             double theory)
+void tarry__sheet_draw_power(tarry__sheet *s, json_t *figure,
+                             const tarry__fit_series *series, double theory)
 {
     const tarry__fit_law p = tarry__fit_power(series);
     char name[64];
-    tarry__sheet_draw_points(figure, series);
+    tarry__sheet_draw_points(s, figure, series);
     if (p.used < 3)
         return;
     snprintf(name, sizeof name, "fit: exponent %.2f ± %.2f", p.exponent,
              p.ci95);
-    add_law(figure, series, name, "fit", p.scale, p.exponent);
+    add_law(s, figure, series, name, "fit", p.scale, p.exponent);
     const double middle =
         sqrt(series->point[0].x * series->point[series->n - 1].x);
     snprintf(name, sizeof name, "theory: exponent %.3g", theory);
-    add_law(figure, series, name, "theory",
+    add_law(s, figure, series, name, "theory",
             p.scale * pow(middle, p.exponent - theory), theory);
 }
 
@@ -424,15 +428,15 @@ void tarry__sheet_draw_curve(tarry__sheet *s, json_t *figure, const char *name,
         tarry__base_free(values);
         return;
     }
-    json_t *points = add_series(figure, name, "band");
+    json_t *points = add_series(s, figure, name, "band");
     for (size_t i = 0; i < n_grid; i++) {
         for (size_t run = 0; run < c->runs; run++)
             values[run] = runs[run].curve[i];
         const tarry__experiment_summary m =
             tarry__experiment_summarise(values, c->runs);
-        json_array_append_new(points,
-                              json_pack("[f, f, f, f]", (double)grid[i], m.mean,
-                                        m.mean - m.ci95, m.mean + m.ci95));
+        append(s, points,
+               json_pack("[f, f, f, f]", (double)grid[i], m.mean,
+                         m.mean - m.ci95, m.mean + m.ci95));
     }
     tarry__base_free(values);
 }

@@ -5,7 +5,7 @@
 #ifndef TARRY_PAPER_SHEET_H
 #define TARRY_PAPER_SHEET_H
 
-#include <jansson.h>
+#include "base/json.h"
 #include "paper/fit.h"
 #include "paper/plan.h"
 #include "bound/bound.h"
@@ -113,13 +113,15 @@ typedef struct {
 json_t *tarry__sheet_figure(tarry__sheet *sheet,
                             const tarry__sheet_drawing *drawing);
 
-void tarry__sheet_draw_points(json_t *figure, const tarry__fit_series *series);
-void tarry__sheet_draw_line(json_t *figure, const tarry__fit_series *series);
+void tarry__sheet_draw_points(tarry__sheet *s, json_t *figure,
+                              const tarry__fit_series *series);
+void tarry__sheet_draw_line(tarry__sheet *s, json_t *figure,
+                            const tarry__fit_series *series);
 
 /* Points, the power law through them, and one with the theory's exponent
  * through their middle. */
-void tarry__sheet_draw_power(json_t *figure, const tarry__fit_series *series,
-                             double theory);
+void tarry__sheet_draw_power(tarry__sheet *s, json_t *figure,
+                             const tarry__fit_series *series, double theory);
 
 /* The mean regret curve of a case with its 95 % band. */
 void tarry__sheet_draw_curve(tarry__sheet *sheet, json_t *figure,

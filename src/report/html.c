@@ -124,7 +124,7 @@ void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95)
     }
 }
 
-void tarry__html_value(FILE *out, const json_t *value)
+bool tarry__html_value(FILE *out, const json_t *value)
 {
     if (json_is_string(value)) {
         tarry__figure_put_escaped(out, json_string_value(value));
@@ -133,7 +133,9 @@ void tarry__html_value(FILE *out, const json_t *value)
     } else if (value != NULL && !json_is_null(value)) {
         char *text =
             tarry__json_text(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-        tarry__html(out, "%s", text != NULL ? text : "");
+        tarry__html(out, "%s", text);
         free(text);
+        return text != NULL;
     }
+    return true;
 }

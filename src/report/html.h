@@ -3,7 +3,7 @@
 #define TARRY_REPORT_HTML_H
 
 #include <stdio.h>
-#include <jansson.h>
+#include "base/json.h"
 
 /* Writes `markup`, in which each %s stands for an escaped text, each %f for one
  * with formulas and each %m for markup; %% is a percent sign.  A text that is
@@ -18,7 +18,8 @@ const char *tarry__html_text(const json_t *object, const char *key);
  * allows, "0.981" without one, "–" if there is none. */
 void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95);
 
-/* Any JSON value as text: numbers short, texts as they are. */
-void tarry__html_value(FILE *out, const json_t *value);
+/* Any JSON value as text: numbers short, texts as they are.  False: out of
+ * memory. */
+bool tarry__html_value(FILE *out, const json_t *value);
 
 #endif

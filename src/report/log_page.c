@@ -76,7 +76,7 @@ static void end_table(const page *p)
 static void begin_row(const page *p, const json_t *name)
 {
     fputs("<tr><th scope=\"row\">", p->out);
-    tarry__html_value(p->out, name);
+    (void)tarry__html_value(p->out, name); /* a text or a number */
     fputs("</th>", p->out);
 }
 
@@ -131,14 +131,14 @@ static json_t *points_of(const page *p, const json_t *curve, bool band)
     json_t *points = json_array(), *row;
     double v[3] = {1, 1, 1};
     size_t i;
-    json_array_append_new(points, point_of(0, v, band));
+    points = tarry__json_add(points, point_of(0, v, band));
     json_array_foreach(curve, i, row)
     {
         const double time = json_number_value(json_array_get(row, 0)) / p->unit;
-        json_array_append_new(points, point_of(time, v, band));
+        points = tarry__json_add(points, point_of(time, v, band));
         for (size_t k = 0; k < 3; k++)
             v[k] = json_number_value(json_array_get(row, k + 1));
-        json_array_append_new(points, point_of(time, v, band));
+        points = tarry__json_add(points, point_of(time, v, band));
     }
     return points;
 }
@@ -181,7 +181,7 @@ static tarry_status draw_delays(const page *p)
     const json_t *arms = at(p->result, "arms");
     json_t *all = json_array(), *by_arm = json_array();
     snprintf(label, sizeof label, "time since the decision (%s)", p->unit_name);
-    json_array_append_new(
+    all = tarry__json_add(
         all,
         series_of("all decisions", "band",
                   points_of(p, at(at(p->result, "delay"), "curve"), true)));
@@ -198,10 +198,10 @@ static tarry_status draw_delays(const page *p)
         if (curve == NULL)
             continue;
         arm_name(arm, name, sizeof name);
-        json_array_append_new(
+        by_arm = tarry__json_add(
             by_arm, series_of(name, "line", points_of(p, curve, false)));
     }
-    if (status == TARRY_OK && json_array_size(by_arm) > 1)
+    if (status == TARRY_OK && (by_arm == NULL || json_array_size(by_arm) > 1))
         return put_figure(p, "arms", "The same for each arm",
                           "The first arms of the log, one line each.", label,
                           "share still out", by_arm);
@@ -223,20 +223,20 @@ static tarry_status draw_drift(const page *p)
                      *high = json_array_get(ends, 1);
         if (!isfinite(median) || i >= PERIODS_DRAWN)
             continue;
-        json_array_append_new(
+        points = tarry__json_add(
             points, json_is_number(low) && json_is_number(high)
                         ? json_pack("[f,f,f,f]", (double)i, median / p->unit,
                                     json_number_value(low) / p->unit,
                                     json_number_value(high) / p->unit)
                         : json_pack("[f,f]", (double)i, median / p->unit));
     }
-    if (json_array_size(points) < 2) {
+    if (points != NULL && json_array_size(points) < 2) {
         json_decref(points);
         json_decref(series);
         return TARRY_OK;
     }
     snprintf(label, sizeof label, "median delay (%s)", p->unit_name);
-    json_array_append_new(series, series_of("median", "points", points));
+    series = tarry__json_add(series, series_of("median", "points", points));
     return put_figure(p, "drift", "The median delay over time",
                       "Bars are 95 % intervals. Periods are numbered from 0, "
                       "the first of the log.",
@@ -543,21 +543,26 @@ tarry_status tarry__log_page_write(const json_t *result, const char *name,
     snprintf(path, sizeof path, "%s/index.html", dir);
     snprintf(figures, sizeof figures, "%s/figures/", dir);
     snprintf(command, sizeof command, "tarry examine %.4000s --page DIR", name);
+    json_t *config = json_pack("{s:s, s:I}", "command", command, "seed",
+                               json_integer_value(at(result, "seed")));
+    if (config == NULL && tarry__json_has_failed()) /* or a name not UTF-8 */
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     if ((status = tarry__report_folders(dir, error)) ||
         (status = tarry__report_save(result, dir, error)) ||
-        (status = tarry__file_begin(&file, path, error)))
+        (status = tarry__file_begin(&file, path, error))) {
+        json_decref(config);
         return status;
+    }
     page p = {.out = file.stream,
               .result = result,
               .name = name,
               .figures = figures,
-              .config = json_pack("{s:s, s:I}", "command", command, "seed",
-                                  json_integer_value(at(result, "seed"))),
+              .config = config,
               .is_calendar =
                   strcmp(tarry__html_text(result, "unit"), "seconds") == 0,
               .error = error};
     choose_unit(&p);
     status = tarry__file_end(&file, put_page(&p), error);
-    json_decref(p.config);
+    json_decref(config);
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef TARRY_REPORT_LOG_PAGE_H
 #define TARRY_REPORT_LOG_PAGE_H
 
-#include <jansson.h>
+#include "base/json.h"
 #include "tarry/status.h"
 
 /* Writes DIR/index.html, one page that needs no other file, DIR/results.json,

@@ -353,7 +353,8 @@ void tarry__page_row_top(FILE *out, const json_t *row)
 
 /* ---- data -----------------------------------------------------------------*/
 
-/* The keys of the records that are shown, in order of appearance. */
+/* The keys of the records that are shown, in order of appearance; NULL: out of
+ * memory. */
 static json_t *data_columns(const json_t *data)
 {
     json_t *columns = json_object(), *record, *value;
@@ -363,36 +364,39 @@ static json_t *data_columns(const json_t *data)
     {
         if (i == DATA_ROWS)
             break;
-        json_object_foreach(record, key, value)
-            json_object_set_new(columns, key, json_true());
+        json_object_foreach(record, key, value) columns =
+            tarry__json_set(columns, key, json_true());
     }
     return columns;
 }
 
-static void put_record(FILE *out, const json_t *record, json_t *columns)
+static bool put_record(FILE *out, const json_t *record, json_t *columns)
 {
     const char *key;
     json_t *unused;
+    bool is_whole = true;
     fputs("<tr>", out);
     json_object_foreach(columns, key, unused)
     {
         const json_t *value = json_object_get(record, key);
         fputs(json_is_number(value) ? "<td class=\"number\">" : "<td>", out);
-        tarry__html_value(out, value);
+        is_whole &= tarry__html_value(out, value);
         fputs("</td>", out);
     }
     fputs("</tr>\n", out);
+    return is_whole;
 }
 
-static void put_data(FILE *out, const json_t *row)
+static bool put_data(FILE *out, const json_t *row)
 {
     const json_t *data = json_object_get(row, "data");
     const size_t count = json_array_size(data);
     if (count == 0)
-        return;
+        return true;
     json_t *columns = data_columns(data), *record, *unused;
     const char *key;
     size_t i;
+    bool is_whole = columns != NULL;
     fprintf(out, "<details>\n<summary>Data: %zu record%s</summary>\n", count,
             count == 1 ? "" : "s");
     begin_table(out, "Data", "");
@@ -401,7 +405,7 @@ static void put_data(FILE *out, const json_t *row)
     json_array_foreach(data, i, record)
     {
         if (i < DATA_ROWS)
-            put_record(out, record, columns);
+            is_whole &= put_record(out, record, columns);
     }
     end_table(out);
     if (count > DATA_ROWS)
@@ -412,17 +416,19 @@ static void put_data(FILE *out, const json_t *row)
                 DATA_ROWS);
     fputs("</details>\n", out);
     json_decref(columns);
+    return is_whole;
 }
 
-void tarry__page_row_end(FILE *out, const json_t *row)
+bool tarry__page_row_end(FILE *out, const json_t *row)
 {
     const json_t *seconds = json_object_get(row, "seconds");
     fputs("</div>\n", out);
-    put_data(out, row);
+    const bool is_whole = put_data(out, row);
     if (json_is_number(seconds))
         fprintf(out, "<p class=\"small\">Computed in %.1f s.</p>\n",
                 json_number_value(seconds));
     fputs("</section>\n", out);
+    return is_whole;
 }
 
 /* ---- a figure -------------------------------------------------------------*/
@@ -436,16 +442,16 @@ static void put_svg(FILE *out, const json_t *figure, const char *svg)
                     tarry__html_text(figure, "title"), start + strlen("<svg"));
 }
 
-static void put_command(FILE *out, const json_t *figure, const json_t *config)
+static bool put_command(FILE *out, const json_t *figure, const json_t *config)
 {
     const char *command = tarry__html_text(figure, "command");
     tarry__html(out, "<p class=\"made\"><code>%s</code><br>seed ",
                 command[0] != '\0' ? command
                                    : tarry__html_text(config, "command"));
-    tarry__html_value(out, json_object_get(config, "seed"));
+    return tarry__html_value(out, json_object_get(config, "seed"));
 }
 
-void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
+bool tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
                         const json_t *config)
 {
     static const char *const formats[][2] = {
@@ -455,20 +461,22 @@ void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
     tarry__html(out, "<figure id=\"figure-%s\">\n", id);
     put_svg(out, figure, svg);
     tarry__html(out, "<figcaption>\n<p>%f</p>\n", note);
-    put_command(out, figure, config);
+    const bool is_whole = put_command(out, figure, config) && note != NULL;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         tarry__html(out, " · <a href=\"figures/%s.%m\">%m</a>", id,
                     formats[i][0], formats[i][1]);
     fputs("</p>\n</figcaption>\n</figure>\n", out);
     free(note);
+    return is_whole;
 }
 
 /* ---- the end --------------------------------------------------------------*/
 
-void tarry__page_end(FILE *out, const json_t *results)
+bool tarry__page_end(FILE *out, const json_t *results)
 {
     json_t *config = json_object_get(results, "config"), *value;
     const char *key;
+    bool is_whole = true;
     fputs("</main>\n<footer>\n<h2>How this page was made</h2>\n"
           "<p>The same command and seed give the same numbers, on any number "
           "of threads or machines. Every number of the page is in <a "
@@ -477,8 +485,9 @@ void tarry__page_end(FILE *out, const json_t *results)
     json_object_foreach(config, key, value)
     {
         tarry__html(out, "<dt>%s</dt><dd><code>", key);
-        tarry__html_value(out, value);
+        is_whole &= tarry__html_value(out, value);
         fputs("</code></dd>\n", out);
     }
     fputs("</dl>\n</footer>\n</body>\n</html>\n", out);
+    return is_whole;
 }

@@ -1,9 +1,9 @@
-/* page.h - the parts of the page. */
+/* page.h - the parts of the page.  False: out of memory. */
 #ifndef TARRY_REPORT_PAGE_H
 #define TARRY_REPORT_PAGE_H
 
 #include <stdio.h>
-#include <jansson.h>
+#include "base/json.h"
 #include "tarry/status.h"
 
 typedef enum { SUPPORTED, UNRESOLVED, CONTRADICTED, N_VERDICTS } verdict;
@@ -16,13 +16,13 @@ void tarry__page_top(FILE *out, const json_t *results);
 
 /* One row's section, in two parts with its figures between them. */
 void tarry__page_row_top(FILE *out, const json_t *row);
-void tarry__page_row_end(FILE *out, const json_t *row);
+bool tarry__page_row_end(FILE *out, const json_t *row);
 
 /* One figure; its files are figures/ID.svg and so on. */
-void tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
+bool tarry__page_figure(FILE *out, const json_t *figure, const char *svg,
                         const json_t *config);
 
-void tarry__page_end(FILE *out, const json_t *results);
+bool tarry__page_end(FILE *out, const json_t *results);
 
 extern const char tarry__page_style[]; /* style.css */
 

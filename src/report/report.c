@@ -15,11 +15,21 @@
 
 /* ---- checks ---------------------------------------------------------------*/
 
-/* Adds an id to those seen; false if it is there already, or cannot be. */
-static bool is_new(json_t *seen, const char *id)
+static tarry_status out_of_memory(tarry_error *error)
 {
-    return json_object_get(seen, id) == NULL &&
-           json_object_set_new(seen, id, json_true()) == 0;
+    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+}
+
+/* Adds an id to those seen; two of `what` must not be called the same. */
+static tarry_status note(json_t *seen, const char *id, const char *what,
+                         tarry_error *error)
+{
+    if (id[0] == '\0' || json_object_get(seen, id) != NULL)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "results: two %s are called '%s'", what, id);
+    return json_object_set_new(seen, id, json_true()) == 0
+               ? TARRY_OK
+               : out_of_memory(error);
 }
 
 static tarry_status check_figures(const json_t *row, json_t *seen,
@@ -31,10 +41,8 @@ static tarry_status check_figures(const json_t *row, json_t *seen,
     {
         tarry__figure f;
         tarry_status status = tarry__figure_read(figure, &f, error);
-        if (status == TARRY_OK && (f.id[0] == '\0' || !is_new(seen, f.id)))
-            status =
-                tarry__base_fail(error, TARRY_BAD_INPUT,
-                                 "results: two figures are called '%s'", f.id);
+        if (status == TARRY_OK)
+            status = note(seen, f.id, "figures", error);
         tarry__figure_clear(&f);
         if (status != TARRY_OK)
             return status;
@@ -48,9 +56,9 @@ static tarry_status check_row(const json_t *row, json_t *rows, json_t *figures,
     const char *id = tarry__html_text(row, "id");
     size_t i;
     json_t *check;
-    if (id[0] == '\0' || !is_new(rows, id))
-        return tarry__base_fail(error, TARRY_BAD_INPUT,
-                                "results: two rows are called '%s'", id);
+    const tarry_status status = note(rows, id, "rows", error);
+    if (status != TARRY_OK)
+        return status;
     if (tarry__page_verdict(row) == N_VERDICTS)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "results: row '%s' has no verdict", id);
@@ -99,11 +107,6 @@ const json_t *tarry__report_figure(const json_t *results, const char *id)
 }
 
 /* ---- files ----------------------------------------------------------------*/
-
-static tarry_status out_of_memory(tarry_error *error)
-{
-    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-}
 
 /* dir + name + ending, ended with free. */
 static char *join(const char *dir, const char *name, const char *ending)
@@ -168,8 +171,9 @@ tarry_status tarry__report_put_figure(FILE *out, const json_t *json,
         if (status == TARRY_OK)
             status = path != NULL ? tarry__file_save(path, bytes, size, error)
                                   : out_of_memory(error);
-        if (status == TARRY_OK && i == FIGURE_SVG)
-            tarry__page_figure(out, json, bytes, config);
+        if (status == TARRY_OK && i == FIGURE_SVG &&
+            !tarry__page_figure(out, json, bytes, config))
+            status = out_of_memory(error);
         free(bytes);
         free(path);
     }
@@ -195,8 +199,8 @@ static tarry_status put_row(FILE *out, const json_t *row, const json_t *config,
         if (status == TARRY_OK)
             status = tarry__report_put_figure(out, figure, config, dir, error);
     }
-    tarry__page_row_end(out, row);
-    return status;
+    const bool is_whole = tarry__page_row_end(out, row);
+    return status == TARRY_OK && !is_whole ? out_of_memory(error) : status;
 }
 
 static tarry_status put_page(FILE *out, const json_t *results, const char *dir,
@@ -213,10 +217,10 @@ static tarry_status put_page(FILE *out, const json_t *results, const char *dir,
         if (status == TARRY_OK)
             status = put_row(out, row, config, figures, error);
     }
-    tarry__page_end(out, results);
+    if (!tarry__page_end(out, results) && status == TARRY_OK)
+        status = out_of_memory(error);
     free(figures);
-    return status == TARRY_OK && tarry__json_has_failed() ? out_of_memory(error)
-                                                          : status;
+    return status;
 }
 
 tarry_status tarry__report_write(const json_t *results, const char *dir,

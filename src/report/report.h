@@ -20,7 +20,7 @@
 #define TARRY_REPORT_REPORT_H
 
 #include <stdio.h>
-#include <jansson.h>
+#include "base/json.h"
 #include "tarry/status.h"
 
 /* Writes DIR/index.html, one page that needs no other file, DIR/results.json,

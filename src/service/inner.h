@@ -2,9 +2,9 @@
 #ifndef TARRY_SERVICE_INNER_H
 #define TARRY_SERVICE_INNER_H
 
-#include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include "base/json.h"
 #include "base/writer.h"
 #include "service/overview.h"
 #include "service/service.h"

@@ -10,7 +10,7 @@
 #ifndef TARRY_SERVICE_OVERVIEW_H
 #define TARRY_SERVICE_OVERVIEW_H
 
-#include <jansson.h>
+#include "base/json.h"
 #include "store/store.h"
 
 enum { TARRY__OVERVIEW_BUCKETS = 120 };

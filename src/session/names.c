@@ -3,41 +3,20 @@
 
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 
-/* How many bytes a character of UTF-8 takes that begins here; 0: it is none,
- * or a control character. */
-static size_t character(const unsigned char *c)
+/* Controls beyond ASCII, U+0080 to U+009F, are two bytes of UTF-8. */
+static bool is_control(const unsigned char *c)
 {
-    const size_t length = c[0] < 0x80             ? 1
-                          : (c[0] & 0xe0) == 0xc0 ? 2
-                          : (c[0] & 0xf0) == 0xe0 ? 3
-                          : (c[0] & 0xf8) == 0xf0 ? 4
-                                                  : 0;
-    static const uint32_t least[] = {0, 0x20, 0xa0, 0x800, 0x10000};
-    uint32_t code = length == 1 ? c[0] : c[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (c[i] & 0x3f);
-    }
-    return code >= least[length] && code != 0x7f && code <= 0x10ffff &&
-                   (code < 0xd800 || code > 0xdfff)
-               ? length
-               : 0;
+    return *c < 0x20 || *c == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
 }
 
 bool tarry__names_is_name(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
-    if (*c == '\0')
-        return false;
-    while (*c != '\0') {
-        const size_t length = character(c);
-        if (length == 0)
-            return false;
-        c += length;
-    }
-    return true;
+    while (*c != '\0' && !is_control(c))
+        c++;
+    return *text != '\0' && *c == '\0' && tarry__json_is_text(text);
 }
 
 bool tarry__names_is_number(const char *text, uint64_t *number)

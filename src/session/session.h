@@ -11,7 +11,7 @@
 #ifndef TARRY_SESSION_SESSION_H
 #define TARRY_SESSION_SESSION_H
 
-#include <jansson.h>
+#include "base/json.h"
 #include "store/store.h"
 #include "tarry/policy.h"
 

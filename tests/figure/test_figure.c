@@ -4,6 +4,11 @@
 #include "figure/figure.h"
 #include "folder.h"
 
+static void put(json_t *object, const char *key, json_t *value)
+{
+    assert_int_equal(json_object_set_new(object, key, value), 0);
+}
+
 /* JSON with ' for ", to be read. */
 static json_t *parse(const char *text)
 {
@@ -95,7 +100,7 @@ static void log_axes_leave_out_what_is_not_positive_and_say_so(void **state)
     assert_null(strstr(script, " -5 "));
     assert_non_null(strstr(script, "\n100 30 "));
     free(script);
-    json_object_set_new(json, "y", parse("{'label': 'penalty'}"));
+    put(json, "y", parse("{'label': 'penalty'}"));
     script = script_of(json, FIGURE_SVG);
     assert_non_null(strstr(script, "zeros"));
     assert_non_null(strstr(script, "\n10 0 -1 1 "));
@@ -133,13 +138,11 @@ static void hostile_texts_are_drawn_as_they_are(void **state)
         "&lt;script>l&lt;/script> #%d</text>";
     (void)state;
     json_t *json = sweep();
-    json_object_set_new(json, "title", json_string("short"));
-    json_object_set_new(json_object_get(json, "x"), "label",
-                        json_string(hostile));
-    json_object_set_new(json_object_get(json, "y"), "label",
-                        json_string(hostile));
-    json_object_set_new(json_array_get(json_object_get(json, "series"), 0),
-                        "name", json_string(hostile));
+    put(json, "title", json_string("short"));
+    put(json_object_get(json, "x"), "label", json_string(hostile));
+    put(json_object_get(json, "y"), "label", json_string(hostile));
+    put(json_array_get(json_object_get(json, "series"), 0), "name",
+        json_string(hostile));
     draw(json, "hostile.svg");
     char *text = text_of(path_of("hostile.svg"), NULL);
     int count = 0;
@@ -148,7 +151,7 @@ static void hostile_texts_are_drawn_as_they_are(void **state)
     assert_int_equal(count, 3);
     assert_null(strstr(text, "<script"));
     free(text);
-    json_object_set_new(json, "title", json_string("x\nplot 'y'\n!touch z"));
+    put(json, "title", json_string("x\nplot 'y'\n!touch z"));
     char *script = script_of(json, FIGURE_PNG);
     assert_non_null(strstr(script, "\"x plot \\047y\\047 \\041touch z\""));
     free(script);

@@ -1,8 +1,13 @@
 /* test_report.c - the files of a report: least input, failures half-way. */
 #define _GNU_SOURCE
-#include "check.h"
+#include "each_failure.h"
 #include "figure/folder.h"
 #include "report/report.h"
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+    assert_int_equal(json_object_set_new(object, key, value), 0);
+}
 
 static json_t *least(void)
 {
@@ -44,8 +49,8 @@ static void a_failure_leaves_the_old_page(void **state)
     assert_int_equal(tarry__report_write(results, path_of("d"), &error),
                      TARRY_OK);
     char *before = text_of(path_of("d/index.html"), NULL);
-    json_object_set_new(json_array_get(json_object_get(results, "rows"), 0),
-                        "title", json_string("new"));
+    put(json_array_get(json_object_get(results, "rows"), 0), "title",
+        json_string("new"));
     setenv("PATH", folder, 1);
     assert_int_equal(tarry__report_write(results, path_of("d"), &error),
                      TARRY_IO_ERROR);
@@ -72,12 +77,39 @@ static void a_file_in_the_way_is_named(void **state)
     json_decref(results);
 }
 
+/* The page as text; NULL: out of memory, and the old one is there. */
+static char *write_page(void *results)
+{
+    tarry_error error;
+    const tarry_status status =
+        tarry__report_write(results, path_of("m"), &error);
+    char *page = text_of(path_of("m/index.html"), NULL);
+    if (status == TARRY_OK)
+        return page;
+    assert_int_equal(status, TARRY_NO_MEMORY);
+    free(page);
+    return NULL;
+}
+
+static void without_memory_nothing_is_left_out(void **state)
+{
+    (void)state;
+    json_t *results = json_pack(
+        "{s:[{s:s, s:s, s:[{s:f, s:[i,i]}, {s:s}]}, {s:s, s:s}]}", "rows", "id",
+        "r", "verdict", "unresolved", "data", "x", 2.385, "list", 1, 2, "text",
+        "x", "id", "q", "verdict", "supported");
+    put(results, "config", json_pack("{s:[i], s:i}", "rows", 1, "seed", 1));
+    with_each_failure(write_page, results);
+    json_decref(results);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_but_ids_and_verdicts_may_be_missing),
         cmocka_unit_test(a_failure_leaves_the_old_page),
         cmocka_unit_test(a_file_in_the_way_is_named),
+        cmocka_unit_test(without_memory_nothing_is_left_out),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -134,11 +134,11 @@ static void judge(tarry__sheet *s)
         if (i == 0) {
             tarry__sheet_show_power(s, "here", "σ_max", &sigma);
             tarry__sheet_show_power(s, "here", "n", &n);
-            tarry__sheet_draw_power(by_sigma, &sigma, 1);
-            tarry__sheet_draw_power(by_n, &n, 0);
+            tarry__sheet_draw_power(s, by_sigma, &sigma, 1);
+            tarry__sheet_draw_power(s, by_n, &n, 0);
         } else {
-            tarry__sheet_draw_points(by_sigma, &sigma);
-            tarry__sheet_draw_points(by_n, &n);
+            tarry__sheet_draw_points(s, by_sigma, &sigma);
+            tarry__sheet_draw_points(s, by_n, &n);
         }
     }
     const tarry__fit_series penalty = tarry__sheet_series(s, PENALTY);

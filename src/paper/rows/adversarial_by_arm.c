@@ -133,9 +133,9 @@ static void draw(tarry__sheet *s)
                "No adversary can add more than the line; hold-staggered comes "
                "close to it.",
                false, false});
-    tarry__sheet_draw_power(figure, &turn, 1);
-    tarry__sheet_draw_points(figure, &stagger);
-    tarry__sheet_draw_line(figure, &most);
+    tarry__sheet_draw_power(s, figure, &turn, 1);
+    tarry__sheet_draw_points(s, figure, &stagger);
+    tarry__sheet_draw_line(s, figure, &most);
     figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "adversarial-by-arm-dimension",
@@ -145,9 +145,9 @@ static void draw(tarry__sheet *s)
                "rounds or more for each play held; for Algorithm 2 more arms "
                "mean a longer logarithm, sigma (1 + log psi), up to log sigma.",
                false, false});
-    tarry__sheet_draw_points(figure, &turn_n);
-    tarry__sheet_draw_points(figure, &stagger_n);
-    tarry__sheet_draw_power(figure, &one, 1);
+    tarry__sheet_draw_points(s, figure, &turn_n);
+    tarry__sheet_draw_points(s, figure, &stagger_n);
+    tarry__sheet_draw_power(s, figure, &one, 1);
 }
 
 static void judge(tarry__sheet *s)

@@ -77,8 +77,8 @@ static void judge(tarry__sheet *s)
                "All checks but the last must lie below the line; the last is "
                "Algorithm 1 with delays it is not made for.",
                true, false});
-    tarry__sheet_draw_points(figure, &limits);
-    tarry__sheet_draw_line(figure, &promise);
+    tarry__sheet_draw_points(s, figure, &limits);
+    tarry__sheet_draw_line(s, figure, &promise);
 }
 
 const tarry__paper_row tarry__paper_row_best_kept = {

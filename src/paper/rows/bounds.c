@@ -155,8 +155,8 @@ static void judge(tarry__sheet *s)
                "must lie below the line; how far below is the slack of the "
                "constants.",
                false, false});
-    tarry__sheet_draw_points(figure, &drawn);
-    tarry__sheet_draw_line(figure, &line);
+    tarry__sheet_draw_points(s, figure, &drawn);
+    tarry__sheet_draw_line(s, figure, &line);
 }
 
 const tarry__paper_row tarry__paper_row_bounds = {

@@ -106,8 +106,8 @@ static void judge(tarry__sheet *s)
                                 "Three arms of ten are slow, the others answer "
                                 "at once; or each has a law of its own.",
                                 false, false});
-    tarry__sheet_draw_power(figure, &by_max, 1);
-    tarry__sheet_draw_points(figure, &shapes);
+    tarry__sheet_draw_power(s, figure, &by_max, 1);
+    tarry__sheet_draw_points(s, figure, &shapes);
     figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "by-arm-mean", "The mean over arms does not matter",
@@ -116,7 +116,7 @@ static void judge(tarry__sheet *s)
                "their number grows: flat means that the largest "
                "mean counts.",
                false, false});
-    tarry__sheet_draw_power(figure, &by_mean, 0);
+    tarry__sheet_draw_power(s, figure, &by_mean, 0);
 }
 
 const tarry__paper_row tarry__paper_row_by_arm = {

@@ -112,8 +112,8 @@ static void judge(tarry__sheet *s)
                "The lemma allows g / r up to 4 and asks for a "
                "smallest weight times twice the support of 1.",
                false, true});
-    tarry__sheet_draw_points(figure, &g);
-    tarry__sheet_draw_points(figure, &weight);
+    tarry__sheet_draw_points(s, figure, &g);
+    tarry__sheet_draw_points(s, figure, &weight);
 }
 
 const tarry__paper_row tarry__paper_row_design = {

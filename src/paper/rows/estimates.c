@@ -150,8 +150,8 @@ static void judge(tarry__sheet *s)
             "A quarter would mean four times the losses, 16 a sixteenth; "
             "the last two have losses missing by what they are.",
             true, false});
-    tarry__sheet_draw_points(figure, &errors);
-    tarry__sheet_draw_line(figure, &one);
+    tarry__sheet_draw_points(s, figure, &errors);
+    tarry__sheet_draw_line(s, figure, &one);
 }
 
 const tarry__paper_row tarry__paper_row_estimates = {

@@ -137,9 +137,9 @@ static void judge(tarry__sheet *s)
                             a->words),
             &ratio, 0, TARRY__FIT_AT_MOST);
         if (i == 0)
-            tarry__sheet_draw_power(figure, &growth, 0.5);
+            tarry__sheet_draw_power(s, figure, &growth, 0.5);
         else
-            tarry__sheet_draw_points(figure, &growth);
+            tarry__sheet_draw_points(s, figure, &growth);
     }
 }
 

@@ -157,16 +157,16 @@ static void draw_series(tarry__sheet *s)
                "Mean delay 50000 throughout.  Algorithm 3 waits for a share "
                "1 - eps/sqrt(n) of its losses, Algorithm 4 for 1 - eps.",
                false, false});
-    tarry__sheet_draw_power(figure, &by_n, 0.5);
-    tarry__sheet_draw_power(figure, &by_k, 0);
+    tarry__sheet_draw_power(s, figure, &by_n, 0.5);
+    tarry__sheet_draw_power(s, figure, &by_k, 0);
     figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "loss-dependent-mean", "Against the mean delay",
                "mean delay, rounds", "rounds added to phase 1",
                "The lowest losses late, in shares matched to the phase.", false,
                false});
-    tarry__sheet_draw_power(figure, &by_mean, 1);
-    tarry__sheet_draw_points(figure, &by_plain);
+    tarry__sheet_draw_power(s, figure, &by_mean, 1);
+    tarry__sheet_draw_points(s, figure, &by_plain);
 }
 
 static void judge_series(tarry__sheet *s)

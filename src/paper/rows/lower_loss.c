@@ -72,8 +72,8 @@ static void judge(tarry__sheet *s)
                "The policy that pays least, and what the proof says it must; "
                "mean delay 50.",
                false, false});
-    tarry__sheet_draw_points(figure, &least);
-    tarry__sheet_draw_line(figure, &bound);
+    tarry__sheet_draw_points(s, figure, &least);
+    tarry__sheet_draw_line(s, figure, &bound);
 }
 
 const tarry__paper_row tarry__paper_row_lower_loss = {

@@ -206,10 +206,10 @@ static void judge(tarry__sheet *s)
                "delay 0 and yet every policy pays in proportion to D; a plain "
                "bandit need not.",
                false, false});
-    tarry__sheet_draw_power(figure, &least, 1);
-    tarry__sheet_draw_points(figure, &first);
-    tarry__sheet_draw_points(figure, &mab);
-    tarry__sheet_draw_line(figure, &bound);
+    tarry__sheet_draw_power(s, figure, &least, 1);
+    tarry__sheet_draw_points(s, figure, &first);
+    tarry__sheet_draw_points(s, figure, &mab);
+    tarry__sheet_draw_line(s, figure, &bound);
 }
 
 const tarry__paper_row tarry__paper_row_payoff = {

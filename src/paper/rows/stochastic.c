@@ -95,7 +95,7 @@ static void judge_mean(tarry__sheet *s)
                "Each point is a phase with exponential delays less the same "
                "phase without; a slope of 1 means in proportion to E[d].",
                false, false});
-    tarry__sheet_draw_power(figure, &overhead, 1);
+    tarry__sheet_draw_power(s, figure, &overhead, 1);
     figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "stochastic-penalty", "Algorithm 1: regret due to delay",
@@ -103,7 +103,7 @@ static void judge_mean(tarry__sheet *s)
                "Regret with delay less regret of the same run "
                "without.",
                false, false});
-    tarry__sheet_draw_power(figure, &penalty, 1);
+    tarry__sheet_draw_power(s, figure, &penalty, 1);
     figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "stochastic-curves", "Algorithm 1: regret over time", "round",
@@ -163,8 +163,8 @@ static void judge_dimension(tarry__sheet *s)
             "Algorithm 1 in rounds added to phase 1; LinUCB, "
             "whose known bound grows like n^{3/2}, in regret.",
             false, false});
-    tarry__sheet_draw_power(figure, &ours, 0);
-    tarry__sheet_draw_points(figure, &theirs);
+    tarry__sheet_draw_power(s, figure, &ours, 0);
+    tarry__sheet_draw_points(s, figure, &theirs);
 }
 
 static void ask(tarry__plan *plan)

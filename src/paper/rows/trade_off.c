@@ -146,15 +146,15 @@ static void judge(tarry__sheet *s)
                "Phases of Algorithm 1 grow like 1/q, its regret like "
                "1/sqrt(q).",
                false, false});
-    tarry__sheet_draw_power(figure, &length, -1);
-    tarry__sheet_draw_power(figure, &regret, -0.5);
+    tarry__sheet_draw_power(s, figure, &length, -1);
+    tarry__sheet_draw_power(s, figure, &regret, -0.5);
     figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){
                "trade-off-late", "Half the losses are late",
                "their delay, rounds", "rounds of phase 1",
                "Beyond twice the length of a phase nobody waits for them.",
                false, false});
-    tarry__sheet_draw_points(figure, &later);
+    tarry__sheet_draw_points(s, figure, &later);
 }
 
 const tarry__paper_row tarry__paper_row_trade_off = {
