@@ -280,6 +280,8 @@ static void hand_over(tarry__http_connection *c)
     c->is_streaming = c->is_fresh = false;
     c->begun = c->server->now;
     enter(c, TARRY__HTTP_WAITING);
+    c->server->taken++;
+    c->server->moved_at = c->server->now;
     tarry__service_take(c->server->service, &request, deliver, c);
 }
 

@@ -17,8 +17,11 @@ typedef struct {
     tarry__http_connection *done;  /* answered, last first */
     tarry__http_connection *first; /* all */
     size_t count, buffered;
+    size_t taken, answered; /* requests, since the last flush */
     bool is_stopping;
+    bool runs_here; /* the last flush was done by this thread */
     double now;
+    double moved_at; /* when a request was taken, or answers left */
     char date[40];
     uint64_t next_id;
 } tarry__http_server;

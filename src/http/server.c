@@ -26,7 +26,8 @@ enum {
     TICK_MS = 250,
     SPARE_FILES = 64 /* that the store and others may open */
 };
-static const double GRACE_SECONDS = 0.3; /* for idle clients, at the end */
+static const double GRACE_SECONDS = 0.3;   /* for idle clients, at the end */
+static const double QUIET_SECONDS = 60e-6; /* then no more is expected */
 
 tarry__http_options tarry__http_default_options(void)
 {
@@ -212,6 +213,7 @@ static void take_answers(tarry__http_server *s)
     while (first != NULL) {
         tarry__http_connection *next = first->next_done;
         tarry__http_answered(first);
+        s->answered++;
         first = next;
     }
 }
@@ -250,6 +252,7 @@ static void close_idle(tarry__http_server *s)
 typedef struct {
     tarry__http_server server;
     int listener;
+    bool has_processors; /* more than one */
     double last_tick, stopping_since;
 } loop;
 
@@ -308,19 +311,43 @@ static void tick(loop *l)
         close_idle(s);
 }
 
+/* Runs what has gathered, or hands it to who does. */
+static void flush(tarry__http_server *s)
+{
+    s->runs_here = false;
+    s->answered = 0;
+    for (s->taken = 0; tarry__service_flush(s->service); s->taken = 0) {
+        s->runs_here = true;
+        take_answers(s);
+        look_at_clock(s);
+        s->moved_at = s->now;
+    }
+}
+
+/* Few clients that were answered together ask again together, and soon: for so
+ * long this thread looks again and again, as to sleep and to be woken would
+ * take longer.  Where there is one processor, they need it. */
+static bool may_come(const loop *l)
+{
+    const tarry__http_server *s = &l->server;
+    return l->has_processors && s->runs_here &&
+           s->now - s->moved_at < QUIET_SECONDS;
+}
+
 static void run(loop *l)
 {
     tarry__http_server *s = &l->server;
     struct epoll_event events[MOST_EVENTS];
     while (!s->is_stopping || s->count > 0) {
+        const bool looks_again = may_come(l);
         const int n = epoll_wait(s->epoll, events, MOST_EVENTS,
-                                 has_answers(s) ? 0 : TICK_MS);
+                                 looks_again || has_answers(s) ? 0 : TICK_MS);
         look_at_clock(s);
         for (int i = 0; i < n; i++)
             handle(l, &events[i]);
         take_answers(s);
-        while (tarry__service_flush(s->service))
-            take_answers(s);
+        if (s->taken > 0 && (s->taken >= s->answered || !looks_again))
+            flush(s);
         tick(l);
     }
 }
@@ -365,7 +392,8 @@ tarry_status tarry__http_serve(tarry__service *service, int fd,
                          .epoll = epoll_create1(EPOLL_CLOEXEC),
                          .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
                          .thread = pthread_self()},
-              .listener = fd};
+              .listener = fd,
+              .has_processors = sysconf(_SC_NPROCESSORS_ONLN) > 1};
     tarry__http_server *s = &l.server;
     pthread_mutex_init(&s->done_lock, NULL);
     fit_files(&s->options);

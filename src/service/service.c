@@ -16,6 +16,7 @@ enum {
     MOST_GROUP = 4096, /* calls in one commit */
     MOST_SPARE = 1024, /* calls kept to be used again */
     WORTH_A_CREW = 64, /* choices */
+    FEW = 32,          /* calls, to be run at the door */
     SMALL_BODY = 65536 /* a larger one is read by a helper */
 };
 
@@ -505,29 +506,40 @@ static bool is_light(const tarry__service *s, const tarry__service_call *c)
            json_object_get(c->json, "count") == NULL;
 }
 
-/* The only call that waits, or NULL; others are the keeper's. */
-static tarry__service_call *take_lonely(tarry__service *s, bool may_run)
+/* Whether all that wait are light, and few. */
+static bool are_light(const tarry__service *s, const tarry__service_queue *q)
+{
+    bool light = q->count > 0 && q->count <= FEW;
+    for (const tarry__service_call *c = q->first; light && c != NULL;
+         c = c->next)
+        light = is_light(s, c);
+    return light;
+}
+
+/* The calls that wait, if they are to be run here; else they are the
+ * keeper's. */
+static tarry__service_call *take_light(tarry__service *s, bool may_run)
 {
     tarry__service_queue *q = &s->keeper_queue;
-    tarry__service_call *c = NULL;
+    tarry__service_call *calls = NULL;
     pthread_mutex_lock(&q->lock);
-    if (may_run && q->count == 1 && is_light(s, q->first))
-        c = take_some(q, 1);
+    if (may_run && are_light(s, q))
+        calls = take_some(q, q->count);
     else if (q->count > 0)
         pthread_cond_signal(&q->more);
     pthread_mutex_unlock(&q->lock);
-    return c;
+    return calls;
 }
 
 bool tarry__service_flush(tarry__service *s)
 {
     const bool may_run = pthread_mutex_trylock(&s->keeping) == 0;
-    tarry__service_call *c = take_lonely(s, may_run);
-    if (c != NULL)
-        run_group(s, c);
+    tarry__service_call *calls = take_light(s, may_run);
+    if (calls != NULL)
+        run_group(s, calls);
     if (may_run)
         pthread_mutex_unlock(&s->keeping);
-    return c != NULL;
+    return calls != NULL;
 }
 
 /* ---- helpers --------------------------------------------------------------*/

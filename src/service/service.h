@@ -95,9 +95,9 @@ void tarry__service_take(tarry__service *service,
                          tarry__service_deliver *deliver, void *context);
 
 /* A caller that takes requests from one thread may gather: then it calls flush
- * when it has taken all there are for now, and before it waits.  A request that
- * is alone is run right there, without the way to another thread and back;
- * true: its answer has been delivered. */
+ * when it has taken all there are for now, and before it waits.  A few requests
+ * are run right there, without the way to another thread and back; true: their
+ * answers have been delivered. */
 void tarry__service_gather(tarry__service *service);
 bool tarry__service_flush(tarry__service *service);
 

@@ -406,22 +406,23 @@ static tarry_status append(void *state, const tarry__store_heads *heads,
 
 /* Fills the log up with zeros to the size at which it begins again.  A flush of
  * a file that does not grow need not wait for the file system's own journal.
- * Zeros are no frames: recovery stops there. */
+ * Page by page, since the kernel keeps what is written at once in one piece,
+ * and a commit that writes into a large piece goes through all of it.  Zeros
+ * are no frames: recovery stops there. */
 void tarry__store_sqlite_reserve(void *state)
 {
-    enum { FRAME = 4096 + 24, PART = 1 << 20 };
+    enum { PAGE = 4096, FRAME = PAGE + 24 };
+    static const char zeros[PAGE];
     tarry__sqlite *s = state;
-    char *path, *zeros = tarry__base_zalloc(PART, 1);
+    char *path;
     struct stat file;
-    if (zeros == NULL || asprintf(&path, "%s-wal", s->path) < 0) {
-        tarry__base_free(zeros);
+    if (asprintf(&path, "%s-wal", s->path) < 0)
         return;
-    }
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     const off_t wanted = (off_t)LOG_PAGES * FRAME;
     bool goes_on = fd >= 0 && fstat(fd, &file) == 0;
     for (off_t at = goes_on ? file.st_size : 0; goes_on && at < wanted;) {
-        const ssize_t size = pwrite(fd, zeros, PART, at);
+        const ssize_t size = pwrite(fd, zeros, PAGE - at % PAGE, at);
         goes_on = size > 0;
         at += goes_on ? size : 0;
     }
@@ -430,7 +431,6 @@ void tarry__store_sqlite_reserve(void *state)
         close(fd);
     }
     free(path);
-    tarry__base_free(zeros);
 }
 
 static tarry_status probe(void *state, tarry_error *error)
