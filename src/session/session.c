@@ -10,7 +10,7 @@
 
 enum {
     LEAST_REPLAY = 100000, /* events between two snapshots, at least */
-    BYTES_PER_EVENT = 64   /* and one more for so many bytes of state */
+    BYTES_PER_EVENT = 16   /* and one more for so many bytes of state */
 };
 
 int64_t tarry__session_now(void)
