@@ -313,13 +313,16 @@ typedef struct {
     int signals;
 } running;
 
+/* A server that can no longer be told to stop, stops. */
 static bool on_signal(void *context)
 {
     running *r = context;
     struct signalfd_siginfo info;
     tarry_error error;
     bool stops = false;
-    while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+    ssize_t got;
+    while ((got = read(r->signals, &info, sizeof info)) ==
+           (ssize_t)sizeof info) {
         if (info.ssi_signo != SIGHUP) {
             stops = true;
         } else if (r->arguments->tokens[0] == '\0') {
@@ -331,6 +334,7 @@ static bool on_signal(void *context)
             tell(r->arguments, "tokens not read", error.text);
         }
     }
+    stops |= got >= 0 || (errno != EAGAIN && errno != EINTR);
     if (stops) {
         tell(r->arguments, "stopping", "");
         notify("STOPPING=1");

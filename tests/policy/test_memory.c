@@ -4,40 +4,10 @@
  *
  * TARRY_SEED=n for other programs. */
 #include "check.h"
-#include <string.h>
 #include "base/base.h"
-#include "play.h"
+#include "programs.h"
 
 enum { ARMS = 5, MOST_ARMS = 9, DIM = 3, STEPS = 1500, MOST_K = 40 };
-
-typedef struct {
-    const char *text;
-    const game *g;
-    tarry_policy *policy, *twin;
-    uint64_t seed;
-} program;
-
-static uint64_t below(program *p, uint64_t limit)
-{
-    return test_bits(&p->seed) % limit;
-}
-
-static const char *description(size_t k)
-{
-    static const char *const more[] = {
-        "phased-stochastic:constants=tight,guide=linucb,design=regret",
-        "phased-loss-dependent:constants=tight,guide=lints,guide_share=9",
-        "phased-adversarial:guide=queued",
-        "phased-mab:constants=tight,guide=ucb-delayed",
-        "phased-adversarial:constants=tight,guide=lints,cuts=always,width=0.3",
-    };
-    size_t names = 0;
-    while (tarry_policy_name(names) != NULL)
-        names++;
-    if (k < names)
-        return tarry_policy_name(k);
-    return k - names < sizeof more / sizeof *more ? more[k - names] : NULL;
-}
 
 /* ---- one call, of the policy or its twin ----------------------------------*/
 
@@ -192,11 +162,8 @@ static void run_program(const char *text, uint64_t seed)
 static void a_call_without_memory_changes_nothing(void **state)
 {
     (void)state;
-    const char *seed = getenv("TARRY_SEED");
     for (size_t k = 0; description(k) != NULL; k++)
-        if (strcmp(description(k), "oracle") != 0) /* is told the means */
-            run_program(description(k),
-                        (seed != NULL ? strtoull(seed, NULL, 10) : 2385) + k);
+        run_program(description(k), first_seed() + k);
 }
 
 int main(void)

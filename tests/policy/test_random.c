@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "folder.h"
-#include "play.h"
+#include "programs.h"
 
 enum { ARMS = 6, MOST_ARMS = 12, DIM = 3, HORIZON = 1000000, ROOM = 1 << 20 };
 
@@ -25,46 +25,18 @@ typedef struct {
     size_t n_active;
 } model;
 
+/* The twin is never saved. */
 typedef struct {
-    const char *text;
-    const game *g;
-    tarry_policy *policy, *twin; /* the twin is never saved */
+    program p;
     model m;
-    uint64_t seed;
-} program;
-
-static uint64_t below(program *p, uint64_t limit)
-{
-    return test_bits(&p->seed) % limit;
-}
-
-/* ---- descriptions ---------------------------------------------------------*/
-
-static const char *description(size_t k)
-{
-    static const char *const more[] = {
-        "phased-stochastic:constants=tight",
-        "phased-adversarial:constants=tight,design=regret",
-        "phased-loss-dependent:constants=tight,guide=lints,guide_share=9",
-        "phased-stochastic:constants=tight,guide=linucb,design=regret",
-        "phased-adversarial:guide=otf-lints",
-        "phased-mab:constants=tight",
-        "phased-adversarial:constants=tight,guide=lints,cuts=always,width=0.3",
-    };
-    size_t names = 0;
-    while (tarry_policy_name(names) != NULL)
-        names++;
-    if (k < names)
-        return tarry_policy_name(k);
-    return k - names < sizeof more / sizeof *more ? more[k - names] : NULL;
-}
+} run;
 
 /* ---- the operations -------------------------------------------------------*/
 
-static void check_status(program *p)
+static void check_status(run *r)
 {
-    const tarry_policy_status s = status_of(p->policy);
-    model *m = &p->m;
+    const tarry_policy_status s = status_of(r->p.policy);
+    model *m = &r->m;
     assert_int_equal(s.round, m->round);
     assert_int_equal(s.pending, m->pending);
     assert_int_equal(s.pending_max, m->pending_max);
@@ -98,22 +70,22 @@ static bool is_among(const uint32_t *active, size_t count, size_t arm)
     return false;
 }
 
-static void do_choose(program *p)
+static void do_choose(run *r)
 {
-    model *m = &p->m;
+    model *m = &r->m;
     uint64_t round, twin_round;
     size_t arm, twin_arm;
-    assert_int_equal(tarry_policy_choose(p->policy, &round, &arm), TARRY_OK);
-    assert_int_equal(tarry_policy_choose(p->twin, &twin_round, &twin_arm),
+    assert_int_equal(tarry_policy_choose(r->p.policy, &round, &arm), TARRY_OK);
+    assert_int_equal(tarry_policy_choose(r->p.twin, &twin_round, &twin_arm),
                      TARRY_OK);
     assert_int_equal(round, ++m->round);
     assert_true(arm < m->n_arms && !m->gone[arm]);
     if (arm != twin_arm)
-        fail_msg("%s, round %ju: %zu, the twin %zu", p->text, (uintmax_t)round,
-                 arm, twin_arm);
-    const tarry_policy_status s = status_of(p->policy);
+        fail_msg("%s, round %ju: %zu, the twin %zu", r->p.text,
+                 (uintmax_t)round, arm, twin_arm);
+    const tarry_policy_status s = status_of(r->p.policy);
     if (s.phase > 0 && !is_among(s.active, s.n_active, arm))
-        fail_msg("%s, round %ju: arm %zu is not active", p->text,
+        fail_msg("%s, round %ju: arm %zu is not active", r->p.text,
                  (uintmax_t)round, arm);
     m->fate[round] = OPEN;
     m->arm[round] = (uint8_t)arm;
@@ -123,27 +95,28 @@ static void do_choose(program *p)
 }
 
 /* Any round, most often one that is open. */
-static uint64_t some_round(program *p)
+static uint64_t some_round(run *r)
 {
     uint64_t round = 0;
     for (int tries = 0; tries < 20; tries++) {
-        const uint64_t last = p->m.round;
-        round = below(p, 2) ? below(p, last + 3)
-                            : last - below(p, last < 50 ? last + 1 : 50);
-        if (round <= last && p->m.fate[round] == OPEN)
+        const uint64_t last = r->m.round;
+        round = below(&r->p, 2)
+                    ? below(&r->p, last + 3)
+                    : last - below(&r->p, last < 50 ? last + 1 : 50);
+        if (round <= last && r->m.fate[round] == OPEN)
             return round;
     }
-    return below(p, 50) == 0 ? UINT64_MAX - below(p, 3) : round;
+    return below(&r->p, 50) == 0 ? UINT64_MAX - below(&r->p, 3) : round;
 }
 
-static double some_loss(program *p, uint64_t round, bool *good)
+static double some_loss(run *r, uint64_t round, bool *good)
 {
     static const double bad[] = {NAN,       INFINITY, -INFINITY,
                                  1.0000001, -2,       1e300};
-    *good = below(p, 20) != 0;
+    *good = below(&r->p, 20) != 0;
     if (!*good)
-        return bad[below(p, sizeof bad / sizeof *bad)];
-    return round <= p->m.round ? loss_of(p->g, round, p->m.arm[round]) : 0.5;
+        return bad[below(&r->p, sizeof bad / sizeof *bad)];
+    return round <= r->m.round ? loss_of(r->p.g, round, r->m.arm[round]) : 0.5;
 }
 
 /* It is no longer waited for. */
@@ -153,14 +126,14 @@ static void forget(model *m, uint64_t round)
     m->expired -= m->fate[round] == EXPIRED;
 }
 
-static void do_observe(program *p)
+static void do_observe(run *r)
 {
-    model *m = &p->m;
+    model *m = &r->m;
     bool good;
-    const uint64_t round = some_round(p);
-    const double loss = some_loss(p, round, &good);
-    const tarry_status status = tarry_policy_observe(p->policy, round, loss);
-    assert_int_equal(tarry_policy_observe(p->twin, round, loss), status);
+    const uint64_t round = some_round(r);
+    const double loss = some_loss(r, round, &good);
+    const tarry_status status = tarry_policy_observe(r->p.policy, round, loss);
+    assert_int_equal(tarry_policy_observe(r->p.twin, round, loss), status);
     if (round == 0 || round > m->round) {
         assert_int_equal(status, TARRY_UNKNOWN_ROUND);
     } else if (m->fate[round] == REPORTED || m->fate[round] == CANCELLED) {
@@ -178,12 +151,12 @@ static void do_observe(program *p)
     }
 }
 
-static void do_cancel(program *p)
+static void do_cancel(run *r)
 {
-    model *m = &p->m;
-    const uint64_t round = some_round(p);
-    const tarry_status status = tarry_policy_cancel(p->policy, round);
-    assert_int_equal(tarry_policy_cancel(p->twin, round), status);
+    model *m = &r->m;
+    const uint64_t round = some_round(r);
+    const tarry_status status = tarry_policy_cancel(r->p.policy, round);
+    assert_int_equal(tarry_policy_cancel(r->p.twin, round), status);
     if (round == 0 || round > m->round) {
         assert_int_equal(status, TARRY_UNKNOWN_ROUND);
     } else if (m->fate[round] == REPORTED || m->fate[round] == CANCELLED) {
@@ -196,12 +169,12 @@ static void do_cancel(program *p)
     }
 }
 
-static void do_expire(program *p)
+static void do_expire(run *r)
 {
-    model *m = &p->m;
-    const uint64_t round = some_round(p);
-    const tarry_status status = tarry_policy_expire(p->policy, round);
-    assert_int_equal(tarry_policy_expire(p->twin, round), status);
+    model *m = &r->m;
+    const uint64_t round = some_round(r);
+    const tarry_status status = tarry_policy_expire(r->p.policy, round);
+    assert_int_equal(tarry_policy_expire(r->p.twin, round), status);
     if (round == 0 || round > m->round) {
         assert_int_equal(status, TARRY_UNKNOWN_ROUND);
     } else if (m->fate[round] == REPORTED || m->fate[round] == CANCELLED) {
@@ -224,15 +197,16 @@ static void change_arms(model *m)
     m->changed_at = m->round;
 }
 
-static void do_admit(program *p)
+static void do_admit(run *r)
 {
-    model *m = &p->m;
+    model *m = &r->m;
     size_t arm = 0, twin_arm = 0;
     if (m->n_arms == MOST_ARMS)
         return;
-    const double *features = arm_of(p->g, m->n_arms);
-    const tarry_status status = tarry_policy_admit(p->policy, features, &arm);
-    assert_int_equal(tarry_policy_admit(p->twin, features, &twin_arm), status);
+    const double *features = arm_of(r->p.g, m->n_arms);
+    const tarry_status status = tarry_policy_admit(r->p.policy, features, &arm);
+    assert_int_equal(tarry_policy_admit(r->p.twin, features, &twin_arm),
+                     status);
     if (status == TARRY_BAD_ARGUMENT)
         return; /* this policy cannot */
     assert_int_equal(status, TARRY_OK);
@@ -240,13 +214,13 @@ static void do_admit(program *p)
     change_arms(m);
 }
 
-static void do_withdraw(program *p)
+static void do_withdraw(run *r)
 {
-    model *m = &p->m;
+    model *m = &r->m;
     size_t left = 0;
-    const size_t arm = below(p, MOST_ARMS);
-    const tarry_status status = tarry_policy_withdraw(p->policy, arm);
-    assert_int_equal(tarry_policy_withdraw(p->twin, arm), status);
+    const size_t arm = below(&r->p, MOST_ARMS);
+    const tarry_status status = tarry_policy_withdraw(r->p.policy, arm);
+    assert_int_equal(tarry_policy_withdraw(r->p.twin, arm), status);
     for (size_t k = 0; k < m->n_arms; k++)
         left += !m->gone[k];
     if (status == TARRY_BAD_ARGUMENT)
@@ -263,7 +237,7 @@ static void do_withdraw(program *p)
 
 /* The states of two policies are the same in every byte: also what only later
  * choices would show, such as counters. */
-static void check_same_state(program *p, tarry_policy *a, tarry_policy *b)
+static void check_same_state(run *r, tarry_policy *a, tarry_policy *b)
 {
     void *one, *other;
     size_t size, other_size, at = 32; /* behind the header */
@@ -276,102 +250,90 @@ static void check_same_state(program *p, tarry_policy *a, tarry_policy *b)
         at++;
     if (at < size)
         fail_msg("%s, round %ju: states differ from byte %zu of %zu on",
-                 p->text, (uintmax_t)p->m.round, at, size);
+                 r->p.text, (uintmax_t)r->m.round, at, size);
     tarry_policy_pack_free(one);
     tarry_policy_pack_free(other);
 }
 
 /* What was the last choice's probability can be asked until arms change. */
-static void check_probability(program *p)
+static void check_probability(run *r)
 {
     double one = 0, other = 0;
-    assert_int_equal(tarry_policy_probability(p->policy, &one),
-                     tarry_policy_probability(p->twin, &other));
+    assert_int_equal(tarry_policy_probability(r->p.policy, &one),
+                     tarry_policy_probability(r->p.twin, &other));
     assert_true(one == other);
 }
 
-static void do_save(program *p)
+static void do_save(run *r)
 {
     const char *path = in_folder("state");
     tarry_policy *restored;
-    assert_int_equal(tarry_policy_save(p->policy, path, NULL), TARRY_OK);
+    assert_int_equal(tarry_policy_save(r->p.policy, path, NULL), TARRY_OK);
     assert_int_equal(tarry_policy_restore(path, &restored, NULL), TARRY_OK);
-    check_same_state(p, p->policy, restored);
-    tarry_policy_free(p->policy);
-    p->policy = restored;
-    check_probability(p);
+    check_same_state(r, r->p.policy, restored);
+    tarry_policy_free(r->p.policy);
+    r->p.policy = restored;
+    check_probability(r);
     unlink(path);
 }
 
-static void do_certify(program *p)
+static void do_certify(run *r)
 {
     size_t arm = MOST_ARMS, twin_arm = MOST_ARMS;
     double gap = 0, twin_gap = 0;
-    const tarry_status status = tarry_policy_certify(p->policy, &arm, &gap);
-    assert_int_equal(tarry_policy_certify(p->twin, &twin_arm, &twin_gap),
+    const tarry_status status = tarry_policy_certify(r->p.policy, &arm, &gap);
+    assert_int_equal(tarry_policy_certify(r->p.twin, &twin_arm, &twin_gap),
                      status);
-    assert_true(arm < p->m.n_arms && arm == twin_arm);
+    assert_true(arm < r->m.n_arms && arm == twin_arm);
     assert_true(status == TARRY_OK ? gap >= 0 && gap == twin_gap : isnan(gap));
 }
 
 /* ---- programs -------------------------------------------------------------*/
 
-static void step(program *p)
+static void step(run *r)
 {
-    const uint64_t kind = below(p, 1000);
+    const uint64_t kind = below(&r->p, 1000);
     if (kind < 480)
-        do_choose(p);
+        do_choose(r);
     else if (kind < 940)
-        do_observe(p);
+        do_observe(r);
     else if (kind < 965)
-        do_cancel(p);
+        do_cancel(r);
     else if (kind < 983)
-        do_expire(p);
+        do_expire(r);
     else if (kind < 984)
-        do_admit(p);
+        do_admit(r);
     else if (kind < 985)
-        do_withdraw(p);
+        do_withdraw(r);
     else if (kind < 990)
-        do_certify(p);
+        do_certify(r);
     else if (kind < 993)
-        do_save(p);
+        do_save(r);
     else
-        check_status(p);
+        check_status(r);
 }
 
 static void run_program(const char *text, uint64_t seed, uint64_t steps)
 {
     game g = make_game(MOST_ARMS, DIM, DIM);
     tarry_policy_params params = params_of(&g, HORIZON);
-    program p = {.text = text, .g = &g, .seed = seed};
-    params.n_arms = p.m.n_arms = ARMS;
-    p.policy = make_policy(text, &params);
-    p.twin = make_policy(text, &params);
-    p.m.fate = calloc(ROOM, 1);
-    p.m.arm = calloc(ROOM, 1);
-    p.m.n_active = MOST_ARMS;
-    assert_true(p.m.fate != NULL && p.m.arm != NULL && steps < ROOM);
+    run r = {.p = {.text = text, .g = &g, .seed = seed}};
+    params.n_arms = r.m.n_arms = ARMS;
+    r.p.policy = make_policy(text, &params);
+    r.p.twin = make_policy(text, &params);
+    r.m.fate = calloc(ROOM, 1);
+    r.m.arm = calloc(ROOM, 1);
+    r.m.n_active = MOST_ARMS;
+    assert_true(r.m.fate != NULL && r.m.arm != NULL && steps < ROOM);
     for (uint64_t i = 0; i < steps; i++)
-        step(&p);
-    check_status(&p);
-    check_same_state(&p, p.policy, p.twin);
-    free(p.m.fate);
-    free(p.m.arm);
-    tarry_policy_free(p.policy);
-    tarry_policy_free(p.twin);
+        step(&r);
+    check_status(&r);
+    check_same_state(&r, r.p.policy, r.p.twin);
+    free(r.m.fate);
+    free(r.m.arm);
+    tarry_policy_free(r.p.policy);
+    tarry_policy_free(r.p.twin);
     end_game(&g);
-}
-
-/* The oracle alone must be told the means. */
-static bool can_run(const char *text)
-{
-    return strcmp(text, "oracle") != 0;
-}
-
-static uint64_t first_seed(void)
-{
-    const char *seed = getenv("TARRY_SEED");
-    return seed != NULL ? strtoull(seed, NULL, 10) : 2385;
 }
 
 static void policies_do_as_the_model_says(void **state)
@@ -379,8 +341,7 @@ static void policies_do_as_the_model_says(void **state)
     (void)state;
     const uint64_t steps = getenv("TARRY_CAMPAIGN") != NULL ? 1000000 : 4000;
     for (size_t k = 0; description(k) != NULL; k++)
-        if (can_run(description(k)))
-            run_program(description(k), first_seed() + k, steps);
+        run_program(description(k), first_seed() + k, steps);
 }
 
 /* A guide hears of plays and losses that are not its own. */
@@ -391,7 +352,7 @@ static void so_do_those_with_any_guide(void **state)
     char text[100];
     for (size_t k = 0; (name = tarry_policy_name(k)) != NULL; k++) {
         snprintf(text, sizeof text, "phased-adversarial:guide=%s", name);
-        if (can_run(name) && strcmp(name, "recommended") != 0)
+        if (strcmp(name, "oracle") != 0 && strcmp(name, "recommended") != 0)
             run_program(text, first_seed() + 2385 + k, 4000);
     }
 }

@@ -10,72 +10,20 @@ import re
 import subprocess
 import unittest
 
-from lab import SANITIZED, TARRY, LabTest
+from faults import ALL, ERROR, SHORT, FaultTest, content, timeless
+from lab import SANITIZED
 
-LIBRARY = os.path.join(os.environ["TARRY_BUILD"], "tests", "libfaults.so")
-ALL = bool(os.environ.get("TARRY_CAMPAIGN"))
-SOME = 12
-SHORT = 0
 WORLD = ["--instance", "sphere:dim=2,arms=4", "--horizon", "500", "--runs",
          "2", "--points", "5", "--policy", "lints", "--policy", "phased-mab",
          "--threads", "1"]
-ERROR = r"^(tarry: |libgomp: )[^\n]+\n$"
-#: what may fail, and how; a short write is none of the caller's business
-FAULTS = [(call, code, ever)
-          for call, codes in (
-              ("alloc", (errno.ENOMEM,)),
-              ("open", (errno.EIO, errno.EMFILE, errno.EINTR)),
-              ("read", (errno.EIO, errno.EINTR, SHORT)),
-              ("write", (errno.EIO, errno.ENOSPC, errno.EINTR, SHORT)),
-              ("fsync", (errno.EIO, errno.ENOSPC, errno.EINTR)),
-              ("rename", (errno.EIO, errno.ENOSPC)),
-              ("close", (errno.EIO, errno.ENOSPC, errno.EINTR)))
-          for code in codes for ever in (False, True)
-          if not (ever and code == errno.EINTR)]
-
-
-def timeless(text):
-    """What a command printed, without what depends on the clock."""
-    return re.sub(r'"(rounds_per_second|seconds)": ?[-+.e0-9]+', "", text)
 
 
 def without_seconds(text):
     return re.sub(r",[0-9.]+$", "", text, flags=re.M)
 
 
-def content(path):
-    if not os.path.exists(path):
-        return None
-    with open(path, errors="replace") as file:
-        return file.read()
-
-
 @unittest.skipIf(SANITIZED, "sanitizers replace malloc themselves")
-class Faults(LabTest):
-
-    def start(self, arguments, input="", **fault):
-        environment = {**os.environ, "LD_PRELOAD": LIBRARY,
-                       "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-                       **{"FAULT_" + key.upper(): str(value)
-                          for key, value in fault.items()}}
-        return subprocess.run([TARRY, *arguments], input=input, text=True,
-                              capture_output=True, timeout=120,
-                              env=environment)
-
-    def ways(self, arguments, input, prepare):
-        """Every fault that there is a call for, as settings."""
-        for call, code, ever in FAULTS:
-            prepare()
-            count = self.path("count")
-            self.start(arguments, input, call=call, at=0, count=count)
-            n = int(content(count))
-            os.remove(count)
-            step = 1 if ALL or n <= SOME else n / SOME
-            tried = 0.0
-            while tried < n:
-                yield {"call": call, "at": int(tried) + 1, "error": code,
-                       **({"ever": 1} if ever else {})}
-                tried += step
+class Faults(FaultTest):
 
     def attack(self, arguments, files, input="", prepare=lambda: None,
                same=timeless, after=lambda: None):

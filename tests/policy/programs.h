@@ -1,0 +1,53 @@
+/* programs.h - what random programs of every policy share: two policies that
+ * must stay alike, the descriptions, the draws. */
+#ifndef TARRY_TEST_PROGRAMS_H
+#define TARRY_TEST_PROGRAMS_H
+
+#include <stdlib.h>
+#include <string.h>
+#include "play.h"
+
+typedef struct {
+    const char *text;
+    const game *g;
+    tarry_policy *policy, *twin;
+    uint64_t seed;
+} program;
+
+static inline uint64_t below(program *p, uint64_t limit)
+{
+    return test_bits(&p->seed) % limit;
+}
+
+/* Every policy of the list, and some with settings; NULL behind the last.  The
+ * oracle alone, which must be told the means, is left out. */
+static inline const char *description(size_t k)
+{
+    static const char *const more[] = {
+        "phased-stochastic:constants=tight",
+        "phased-adversarial:constants=tight,design=regret",
+        "phased-loss-dependent:constants=tight,guide=lints,guide_share=9",
+        "phased-stochastic:constants=tight,guide=linucb,design=regret",
+        "phased-adversarial:guide=otf-lints",
+        "phased-adversarial:guide=queued",
+        "phased-mab:constants=tight,guide=ucb-delayed",
+        "phased-adversarial:constants=tight,guide=lints,cuts=always,width=0.3",
+    };
+    const char *name;
+    size_t i = 0;
+    for (; (name = tarry_policy_name(i)) != NULL; i++)
+        if (strcmp(name, "oracle") == 0)
+            k++;
+        else if (i == k)
+            return name;
+    return k - i < sizeof more / sizeof *more ? more[k - i] : NULL;
+}
+
+/* Of the first program: TARRY_SEED=n for other ones. */
+static inline uint64_t first_seed(void)
+{
+    const char *seed = getenv("TARRY_SEED");
+    return seed != NULL ? strtoull(seed, NULL, 10) : 2385;
+}
+
+#endif
