@@ -4,7 +4,6 @@
 #define TARRY_TEST_PROGRAMS_H
 
 #include <stdlib.h>
-#include <string.h>
 #include "play.h"
 
 typedef struct {
@@ -19,8 +18,7 @@ static inline uint64_t below(program *p, uint64_t limit)
     return test_bits(&p->seed) % limit;
 }
 
-/* Every policy of the list, and some with settings; NULL behind the last.  The
- * oracle alone, which must be told the means, is left out. */
+/* Every policy of the list, and some with settings; NULL behind the last. */
 static inline const char *description(size_t k)
 {
     static const char *const more[] = {
@@ -33,14 +31,12 @@ static inline const char *description(size_t k)
         "phased-mab:constants=tight,guide=ucb-delayed",
         "phased-adversarial:constants=tight,guide=lints,cuts=always,width=0.3",
     };
-    const char *name;
-    size_t i = 0;
-    for (; (name = tarry_policy_name(i)) != NULL; i++)
-        if (strcmp(name, "oracle") == 0)
-            k++;
-        else if (i == k)
-            return name;
-    return k - i < sizeof more / sizeof *more ? more[k - i] : NULL;
+    size_t names = 0;
+    while (tarry_policy_name(names) != NULL)
+        names++;
+    if (k < names)
+        return tarry_policy_name(k);
+    return k - names < sizeof more / sizeof *more ? more[k - names] : NULL;
 }
 
 /* Of the first program: TARRY_SEED=n for other ones. */

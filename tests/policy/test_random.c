@@ -352,7 +352,7 @@ static void so_do_those_with_any_guide(void **state)
     char text[100];
     for (size_t k = 0; (name = tarry_policy_name(k)) != NULL; k++) {
         snprintf(text, sizeof text, "phased-adversarial:guide=%s", name);
-        if (strcmp(name, "oracle") != 0 && strcmp(name, "recommended") != 0)
+        if (strcmp(name, "recommended") != 0)
             run_program(text, first_seed() + 2385 + k, 4000);
     }
 }
