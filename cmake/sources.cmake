@@ -136,6 +136,7 @@ set(TARRY_LAB
     src/env/entry.c
     src/env/export.c
     src/env/instance/basis.c
+    src/env/instance/circle.c
     src/env/instance/cube.c
     src/env/instance/file.c
     src/env/instance/instance.c

@@ -40,7 +40,7 @@ static int parse(arguments *a, int argc, char **argv)
          "only these claims (default all): stochastic, adversarial,\n"
          "stochastic-by-arm, adversarial-by-arm, loss-dependent, payoff,\n"
          "trade-off, adversarial-losses, lower-loss, growth, bounds,\n"
-         "estimates, best-kept, design"},
+         "algorithms, estimates, best-kept, design"},
         {"seed", CLI_COUNT, &a->seed, "N", "of everything random (default 1)"},
         {"threads", CLI_COUNT, &a->threads, "N", "default: all cores"},
         {"json", CLI_FLAG, &a->json, NULL,
@@ -216,7 +216,7 @@ static void print_padded(const char *text, int width)
 static void print_row(const json_t *row)
 {
     const char *bound = text_of(json_object_get(row, "paper"), "here");
-    print_padded(text_of(row, "title"), 40);
+    print_padded(text_of(row, "title"), 43);
     print_padded(bound != NULL ? bound : "", 23);
     print_padded(text_of(row, "verdict"), 14);
     cli_put("%s", text_of(row, "headline"));
@@ -241,7 +241,7 @@ static int print_table(const job *j, const json_t *results)
 {
     size_t i;
     const json_t *row, *rows = json_object_get(results, "rows");
-    print_padded("claim", 40);
+    print_padded("claim", 43);
     print_padded("price of delay", 23);
     print_padded("verdict", 14);
     cli_put("first of its checks");

@@ -51,7 +51,7 @@ void tarry__instance_clear(tarry__instance *instance);
 extern const tarry__instance_type tarry__instance_sphere, tarry__instance_cube,
     tarry__instance_basis, tarry__instance_file, tarry__instance_orthogonal,
     tarry__instance_lower_loss, tarry__instance_lower_payoff,
-    tarry__instance_optimism, tarry__instance_orthant;
+    tarry__instance_optimism, tarry__instance_orthant, tarry__instance_circle;
 
 enum {
     TARRY__INSTANCE_MOST_ARMS = 100000000,

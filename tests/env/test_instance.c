@@ -321,9 +321,23 @@ static void the_optimism_instance_is_the_published_one(void **state)
     tarry__instance_clear(&a);
 }
 
+static void a_circle_is_even_and_its_first_arm_best(void **state)
+{
+    (void)state;
+    tarry__instance a = make("circle:arms=12,scale=0.5");
+    const double root = sqrt(0.75);
+    const double gaps[] = {0, 1 - root, 0.5, 1, 1.5, 1 + root, 2};
+    assert_int_equal(a.dim, 2);
+    assert_int_equal(a.best, 0);
+    for (size_t k = 0; k < 12; k++)
+        CHECK_NEAR(a.mean[k] - a.mean[0], gaps[k <= 6 ? k : 12 - k] / 2, 1e-15);
+    tarry__instance_clear(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_circle_is_even_and_its_first_arm_best),
         cmocka_unit_test(every_listed_instance_is_made_from_its_defaults),
         cmocka_unit_test(same_place_means_same_bits_and_other_runs_differ),
         cmocka_unit_test(fixed_instances_are_those_of_run_0),

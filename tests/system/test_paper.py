@@ -13,7 +13,8 @@ MPI = os.path.join(os.environ["TARRY_BUILD"], "tarry-mpi")
 FAST = "stochastic-by-arm,design"
 ROWS = {"stochastic", "adversarial", "stochastic-by-arm", "adversarial-by-arm",
         "loss-dependent", "payoff", "lower-loss", "trade-off", "growth",
-        "bounds", "estimates", "best-kept", "design", "adversarial-losses"}
+        "bounds", "algorithms", "estimates", "best-kept", "design",
+        "adversarial-losses"}
 
 
 def timeless(results):

@@ -8,11 +8,17 @@
 #include "linalg/linalg.h"
 
 const tarry__entry *const tarry__instances[] = {
-    &tarry__instance_sphere.entry,     &tarry__instance_orthant.entry,
-    &tarry__instance_cube.entry,       &tarry__instance_basis.entry,
-    &tarry__instance_file.entry,       &tarry__instance_orthogonal.entry,
-    &tarry__instance_lower_loss.entry, &tarry__instance_lower_payoff.entry,
-    &tarry__instance_optimism.entry,   NULL,
+    &tarry__instance_sphere.entry,
+    &tarry__instance_orthant.entry,
+    &tarry__instance_cube.entry,
+    &tarry__instance_basis.entry,
+    &tarry__instance_file.entry,
+    &tarry__instance_orthogonal.entry,
+    &tarry__instance_lower_loss.entry,
+    &tarry__instance_lower_payoff.entry,
+    &tarry__instance_circle.entry,
+    &tarry__instance_optimism.entry,
+    NULL,
 };
 
 /* Unit vectors have products of 1 up to rounding; those count as 1, lest a

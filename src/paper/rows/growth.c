@@ -6,9 +6,10 @@
  * fixed delay, divided by sqrt(log(KT)) to leave T alone; and with delays that
  * grow like sqrt(nT), which the theorems allow at no more than a constant
  * factor.  Algorithms 3 and 4, whose first phases are longer and cut less, come
- * into their stride later.  Algorithm 4 plays arms one after the other, so
- * where a horizon cuts a phase matters much: its regret is read off when a
- * phase ends. */
+ * into their stride later.  Each phase is four times as long as the one before,
+ * and regret comes in steps; so horizons are four times one another, chosen
+ * such that the last phase ends shortly before, and regret is read off
+ * there. */
 #include "paper/paper.h"
 
 #include <math.h>
@@ -21,24 +22,23 @@ typedef struct {
     const char *delay;   /* fixed */
     const char *growing; /* with a number to be filled in */
     double n, K;
-    double first, last, step; /* horizons of the quick job */
-    uint64_t phase; /* not 0: regret is read off at the end of this phase and,
-                       at the following horizons, the following ones */
-    double runs;    /* of the quick job; those of Algorithm 3 differ most */
+    double first, last; /* horizons of the quick job */
+    uint64_t phase;     /* at the end of which regret is read off, of the first
+                           horizon; of the next one, the next phase */
+    double runs;        /* of the quick job */
 } subject;
 
 static const subject subjects[] = {
-    {"phased-stochastic", "Algorithm 1", "sphere:dim=2,arms=200",
-     "exponential:mean=100", "exponential:mean=%.0f", 2, 200, 1e6, 6.4e7, 2, 0,
-     3},
-    {"phased-adversarial", "Algorithm 2", "sphere:dim=2,arms=200",
-     "hold-in-turn:sigma=100", "hold-in-turn:sigma=%.0f", 2, 200, 1e6, 6.4e7, 2,
-     0, 3},
-    {"phased-loss-dependent", "Algorithm 3", "sphere:dim=2,arms=200",
-     "low-late:late=100", "low-late:late=%.0f", 2, 200, 4e6, 6.4e7, 2, 0, 8},
+    {"phased-stochastic", "Algorithm 1", "circle:arms=200",
+     "exponential:mean=100", "exponential:mean=%.0f", 2, 200, 1.2e6, 8e7, 5, 2},
+    {"phased-adversarial", "Algorithm 2", "circle:arms=200",
+     "hold-in-turn:sigma=100", "hold-in-turn:sigma=%.0f", 2, 200, 1.2e6, 8e7, 5,
+     2},
+    {"phased-loss-dependent", "Algorithm 3", "circle:arms=200",
+     "low-late:late=100", "low-late:late=%.0f", 2, 200, 4.8e6, 3.2e8, 6, 2},
     {"phased-mab", "Algorithm 4",
      "basis:arms=16,best=-0.9,gap=1.8,means=geometric", "low-late:late=100",
-     "low-late:late=%.0f", 16, 16, 4e6, 2.56e8, 4, 4, 2},
+     "low-late:late=%.0f", 16, 16, 4e6, 2.56e8, 4, 2},
 };
 
 static tarry__lab_case case_of(tarry__lab *lab, const subject *a, double T,
@@ -51,7 +51,7 @@ static tarry__lab_case case_of(tarry__lab *lab, const subject *a, double T,
         .policy = a->policy,
         .horizon = (uint64_t)T,
         .runs = (uint64_t)(tarry__lab_pick(lab, 1, 4) * a->runs),
-        .phases = a->phase > 0 ? a->phase + step : 0,
+        .phases = a->phase + step,
     };
 }
 
@@ -65,7 +65,7 @@ static void ask_subject(tarry__plan *plan, int i)
     const subject *a = &subjects[i];
     const double last = tarry__lab_pick(plan->lab, 1, 4) * a->last;
     uint64_t step = 0;
-    for (double T = a->first; T <= last; T *= a->step, step++) {
+    for (double T = a->first; T <= last; T *= 4, step++) {
         const tarry__lab_case c = case_of(plan->lab, a, T, step);
         const char *slow =
             tarry__lab_text(plan->lab, a->growing, sqrt(a->n * T));

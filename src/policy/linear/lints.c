@@ -3,7 +3,10 @@
  * Source: Agrawal and Goyal, "Thompson sampling for contextual bandits with
  * linear payoffs", 2013; in its Bayesian form with unit noise (v = 1), which is
  * what one plays in practice, not the v ~ sqrt(n log T) of their proof.  With
- * delays it simply uses what has arrived.
+ * delays it draws from the posterior given what has arrived.  That is Thompson
+ * sampling after Blanchet, Xu and Zhou, "Delay-adaptive learning in generalized
+ * linear contextual bandits", 2024, for linear losses with normal prior and
+ * noise; of the text only the abstract was at hand.
  *
  * Round t draws theta ~ N(theta_hat, v^2 V^-1) and plays the arm with the
  * smallest <a, theta>.  The draw is theta_hat + v S z (ridge.h), with z from

@@ -9,8 +9,8 @@
  * V holds all plays, b the losses that have arrived; a missing loss counts as
  * 0.  With G of them missing the estimate is off by V^-1 times the sum of their
  * a <a, theta>, whose norm in V is at most sqrt(G), since the missing a a' are
- * part of V and
- * |<a, theta>| <= 1.  So the width is beta + sqrt(G), beta as in linucb.c.
+ * part of V and |<a, theta>| <= 1.  So the width is beta + sqrt(G), beta as in
+ * linucb.c.
  *
  * Uncertain: constants; the paper's width has them from its own concentration
  * bound.  This one is valid for |<a, theta>| <= 1 and any delays that do not
@@ -79,7 +79,7 @@ static void archive(void *state, const tarry__policy_type *type,
 
 const tarry__policy_type tarry__linear_linucb_inflated = {
     .name = "linucb-inflated",
-    .source = "after Zhou et al. 2019",
+    .source = "after Zhou et al. 2019, Blanchet et al. 2024",
     .summary = "optimism with a width that grows with what is outstanding",
     .settings = settings,
     .state_size = sizeof(inflated),
