@@ -28,6 +28,7 @@ struct tarry_policy {
     int32_t maximize, beyond_horizon;
     uint64_t round; /* choices so far */
     uint64_t pending_max, expired, cancelled;
+    uint64_t oldest; /* no round before it is pending */
     tarry__policy_uses uses;
     tarry__open_rounds open;
     tarry__held held; /* reported since the last choice */

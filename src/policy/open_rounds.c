@@ -12,7 +12,12 @@
 #include <string.h>
 #include "base/base.h"
 
-enum { LINE = 8, LEAST_ROOM = 64 };
+enum {
+    LINE = 8,
+    LEAST_ROOM = 64,
+    SEARCH = 8 /* slots that are looked at one after another, in the time in
+                  which one round is found */
+};
 
 static uint64_t round_of(uint64_t entry)
 {
@@ -69,8 +74,9 @@ tarry_status tarry__open_reserve(tarry__open_rounds *open)
     const size_t room = open->room < LEAST_ROOM
                             ? LEAST_ROOM
                             : (open->room + open->room / 2) / LINE * LINE;
-    tarry__open_rounds bigger = {tarry__base_zalloc(room, sizeof(uint64_t)),
-                                 room, open->count};
+    tarry__open_rounds bigger = *open;
+    bigger.slot = tarry__base_zalloc(room, sizeof(uint64_t));
+    bigger.room = room;
     if (bigger.slot == NULL)
         return TARRY_NO_MEMORY;
     for (size_t i = 0; i < open->room; i++)
@@ -85,6 +91,7 @@ void tarry__open_add(tarry__open_rounds *open, uint64_t round, uint32_t value)
 {
     insert(open, round << TARRY__OPEN_VALUE_BITS | value);
     open->count++;
+    open->marked += round <= open->mark;
 }
 
 /* The slot of a round, or the empty slot where the search ended. */
@@ -115,12 +122,28 @@ bool tarry__open_is_sound(const tarry__open_rounds *open)
     return true;
 }
 
-size_t tarry__open_count(const tarry__open_rounds *open, uint64_t last)
+static size_t count_all(const tarry__open_rounds *open, uint64_t last)
 {
     size_t count = 0;
     for (size_t i = 0; i < open->room; i++)
         count += open->slot[i] != 0 && round_of(open->slot[i]) <= last;
     return count;
+}
+
+size_t tarry__open_count(tarry__open_rounds *open, uint64_t last)
+{
+    uint32_t value;
+    const uint64_t steps =
+        last > open->mark ? last - open->mark : open->mark - last;
+    if (steps > open->room / SEARCH) {
+        open->marked = count_all(open, last);
+        open->mark = last;
+    }
+    while (open->mark < last)
+        open->marked += tarry__open_find(open, ++open->mark, &value);
+    while (open->mark > last)
+        open->marked -= tarry__open_find(open, open->mark--, &value);
+    return open->marked;
 }
 
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round)
@@ -133,6 +156,7 @@ void tarry__open_remove(tarry__open_rounds *open, uint64_t round)
     }
     open->slot[hole] = 0;
     open->count--;
+    open->marked -= round <= open->mark;
 }
 
 /* ---- the oldest ------------------------------------------------------------
@@ -191,4 +215,16 @@ size_t tarry__open_oldest(const tarry__open_rounds *open, uint32_t skip,
         make_heap(out, count);
     sort_heap(out, count);
     return count;
+}
+
+uint64_t tarry__open_first(const tarry__open_rounds *open, uint32_t skip,
+                           uint64_t from)
+{
+    tarry_pending first = {0};
+    uint32_t value;
+    for (size_t i = 0; i < open->room / SEARCH; i++, from++)
+        if (tarry__open_find(open, from, &value) && (value & skip) == 0)
+            return from;
+    tarry__open_oldest(open, skip, &first, 1);
+    return first.round;
 }

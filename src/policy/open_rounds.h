@@ -18,6 +18,8 @@ enum { TARRY__OPEN_ROUND_BITS = 39, TARRY__OPEN_VALUE_BITS = 25 };
 typedef struct {
     uint64_t *slot; /* 0: empty; else round << TARRY__OPEN_VALUE_BITS | value */
     size_t room, count;
+    uint64_t mark; /* up to this round ... */
+    size_t marked; /* ... so many are in it */
 } tarry__open_rounds;
 
 void tarry__open_clear(tarry__open_rounds *open);
@@ -41,8 +43,14 @@ bool tarry__open_is_sound(const tarry__open_rounds *open);
 size_t tarry__open_oldest(const tarry__open_rounds *open, uint32_t skip,
                           tarry_pending *out, size_t most);
 
-/* How many rounds up to `last` are in it. */
-size_t tarry__open_count(const tarry__open_rounds *open, uint64_t last);
+/* The oldest of those; 0: none.  It is not before `from`, and quickly found if
+ * it is not far behind. */
+uint64_t tarry__open_first(const tarry__open_rounds *open, uint32_t skip,
+                           uint64_t from);
+
+/* How many rounds up to `last` are in it; quickly, if `last` is near that of
+ * the call before. */
+size_t tarry__open_count(tarry__open_rounds *open, uint64_t last);
 
 /* Removes a round that is in the table. */
 void tarry__open_remove(tarry__open_rounds *open, uint64_t round);

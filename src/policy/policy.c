@@ -294,9 +294,17 @@ bool tarry__policy_open_arm(const tarry_policy *p, uint64_t round, size_t *arm)
     return true;
 }
 
-uint64_t tarry__policy_n_open(const tarry_policy *p, uint64_t last)
+uint64_t tarry__policy_n_open(tarry_policy *p, uint64_t last)
 {
     return tarry__open_count(&p->open, last);
+}
+
+uint64_t tarry__policy_oldest(tarry_policy *p)
+{
+    if (tarry__policy_n_pending(p) == 0)
+        return 0;
+    p->oldest = tarry__open_first(&p->open, TARRY__POLICY_EXPIRED, p->oldest);
+    return p->oldest;
 }
 
 bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round)

@@ -146,9 +146,12 @@ extern const tarry__policy_type tarry__policy_recommended;
 bool tarry__policy_open_arm(const tarry_policy *policy, uint64_t round,
                             size_t *arm);
 
-/* How many rounds up to this one are outstanding, given up or not; looks at
- * all. */
-uint64_t tarry__policy_n_open(const tarry_policy *policy, uint64_t last);
+/* How many rounds up to this one are outstanding, given up or not; the more
+ * quickly, the nearer it is to that of the call before. */
+uint64_t tarry__policy_n_open(tarry_policy *policy, uint64_t last);
+
+/* The oldest round that is outstanding and not given up; 0: none. */
+uint64_t tarry__policy_oldest(tarry_policy *policy);
 
 /* Whether a round is outstanding and not given up; the last round, and how many
  * are outstanding: at no cost. */

@@ -124,19 +124,12 @@ static void feedback(tarry__service *s, tarry__writer *t)
 /* How many are outstanding, and the age of the oldest. */
 static uint64_t pending_of(tarry__service_experiment *e, double *oldest)
 {
-    tarry_pending first;
-    size_t listed = 0;
     uint64_t count = 0;
-    tarry__session_description d;
     *oldest = 0;
     pthread_mutex_lock(&e->lock);
-    if (e->session != NULL &&
-        tarry__session_pending(e->session, 1, &first, &listed, &count, NULL) ==
-            TARRY_OK &&
-        listed == 1 &&
-        tarry__session_describe(e->session, first.round, tarry__session_now(),
-                                &d, NULL) == TARRY_OK)
-        *oldest = d.seconds;
+    if (e->session != NULL)
+        count = tarry__session_outstanding(e->session, tarry__session_now(),
+                                           oldest);
     pthread_mutex_unlock(&e->lock);
     return count;
 }

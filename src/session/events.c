@@ -498,6 +498,28 @@ tarry_status tarry__session_pending(tarry__session *s, size_t most,
     return TARRY_OK;
 }
 
+uint64_t tarry__session_outstanding(tarry__session *s, int64_t now,
+                                    double *oldest_seconds)
+{
+    tarry__store_event e;
+    bool found;
+    *oldest_seconds = 0;
+    const uint64_t round =
+        s->policy != NULL ? tarry__policy_oldest(s->policy) : 0;
+    if (round == 0)
+        return 0;
+    if (round != s->oldest &&
+        look(s, TARRY__STORE_CHOOSE, round, &e, NULL, &found, NULL) ==
+            TARRY_OK &&
+        found) {
+        s->oldest = round;
+        s->oldest_at = e.at;
+    }
+    if (round == s->oldest && now > s->oldest_at)
+        *oldest_seconds = (double)(now - s->oldest_at) / 1000;
+    return tarry__policy_n_pending(s->policy);
+}
+
 tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
                                      int64_t now,
                                      tarry__session_description *out,

@@ -28,6 +28,8 @@ struct tarry__session {
     uint64_t pauses;  /* how often it has been paused */
     int64_t last_at;  /* when the last event came, by the session's clock */
     tarry__age expire_after;
+    uint64_t oldest;           /* round whose time was looked up last */
+    int64_t oldest_at;         /* and that time */
     uint64_t expired_to;       /* old rounds up to this one were given up */
     int64_t expiry_checked_at; /* when old rounds were last looked for */
     bool leaves_snapshot;      /* writes a snapshot when it is closed */

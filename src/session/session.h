@@ -141,6 +141,11 @@ tarry_status tarry__session_pending(tarry__session *s, size_t most,
                                     tarry_pending *out, size_t *listed,
                                     uint64_t *count, tarry_error *error);
 
+/* How many choices are outstanding, and the age of the oldest by the clock; 0
+ * where it is not known. */
+uint64_t tarry__session_outstanding(tarry__session *s, int64_t now,
+                                    double *oldest_seconds);
+
 enum { TARRY__SESSION_ID_ROOM = 300 };
 
 typedef struct {

@@ -347,6 +347,48 @@ static void the_oldest_come_in_order(void **state)
     end_pair(&p);
 }
 
+/* Counted and found by hand; those with a low bit in their value are skipped.
+ * `oldest` is what the last call has found. */
+static void check_counts(pair *p, uint64_t last, uint64_t *oldest)
+{
+    size_t count = 0;
+    uint64_t first = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        count += p->round[i] <= last;
+        if ((p->value[i] & 1) == 0 && (first == 0 || p->round[i] < first))
+            first = p->round[i];
+    }
+    assert_int_equal(tarry__open_count(&p->table, last), count);
+    const uint64_t found = tarry__open_first(&p->table, 1, *oldest);
+    assert_int_equal(found, first);
+    *oldest = first > 0 ? first : *oldest;
+}
+
+/* The mark goes on and back by small steps and large ones, while rounds come
+ * and go on both of its sides. */
+static void counts_and_the_oldest_are_kept_up_to_date(void **state)
+{
+    (void)state;
+    uint64_t seed = 2385, round = 0, oldest = 0;
+    pair p = make_pair(3000);
+    check_counts(&p, 0, &oldest);
+    for (int i = 0; i < 4000; i++) {
+        if (p.count < 2000 && below(&seed, 3) > 0)
+            add(&p, ++round);
+        else if (p.count > 0)
+            remove_at(&p, i % 2 == 0 ? below(&seed, p.count)
+                                     : (size_t)(p.count > 40) * 40);
+        const uint64_t step = below(&seed, i % 50 == 0 ? 2000 : 5);
+        const uint64_t last = round > step ? round - step : 0;
+        check_counts(&p, last, &oldest);
+    }
+    while (p.count > 0) {
+        remove_at(&p, below(&seed, p.count));
+        check_counts(&p, round / 2, &oldest);
+    }
+    end_pair(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +396,7 @@ int main(void)
         cmocka_unit_test(a_million_open_rounds_take_at_most_24_bytes_each),
         cmocka_unit_test(probing_goes_round_the_end),
         cmocka_unit_test(the_oldest_come_in_order),
+        cmocka_unit_test(counts_and_the_oldest_are_kept_up_to_date),
         cmocka_unit_test(an_empty_table_has_no_rounds),
         cmocka_unit_test(a_failed_allocation_leaves_it_usable),
     };
