@@ -44,6 +44,7 @@ void tarry__service_say(tarry__service_call *c, int status)
 {
     tarry__service_answer *a = &c->answer;
     if (c->text.failed) {
+        c->is_lost = true;
         tarry__writer_clear(&c->text);
         a->status = 503;
         a->type = "text/plain";

@@ -73,7 +73,7 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
     char id[TARRY__SESSION_ID_ROOM];
     const int64_t now = tarry__session_now();
     tarry_status status = TARRY_OK;
-    uint64_t done = 0, repeated = 0;
+    uint64_t done = 0, repeated = 0, first = 0;
     tarry__writer_put(&c->text, "{\"decisions\":[");
     for (; done < count; done++) {
         if (own != NULL)
@@ -87,12 +87,16 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
             tarry__session_id(e->session, made.round, id);
         put_choice(&c->text, e->session, id, &made);
         repeated += made.repeated;
+        first = done == 0 ? made.round : first;
     }
+    if (status == TARRY_HORIZON_REACHED && own != NULL && done > repeated &&
+        tarry__session_cut(e->session, first, count, now, &error) != TARRY_OK)
+        status = TARRY_NO_MEMORY;
     tarry__writer_put(&c->text, "]}");
     e->decisions += done - repeated;
     const bool is_whole = status == TARRY_OK || status == TARRY_HORIZON_REACHED;
     if (done > 0 && !is_whole)
-        c->service->is_broken = true;
+        c->service->broken = status;
     if (done == 0 || !is_whole)
         tarry__service_say_refusal(c, status, &error);
     else
@@ -161,51 +165,54 @@ static tarry_status look_up(tarry__service_call *c, const char *own,
     return owner_of(c->service, id, owner, error);
 }
 
-/* Whether the horizon has cut a lease short: a lease is made of rounds one
- * after another, and the last round is one of them. */
-static tarry_status is_cut(tarry__service_call *c, const char *own,
-                           tarry__service_experiment *e, bool *cut,
-                           tarry_error *error)
+/* How many choices a lease was asked for: 0 if the horizon has not cut it. */
+static tarry_status cut_from(tarry__service_experiment *e, const char *own,
+                             uint64_t *count, tarry_error *error)
 {
-    char id[TARRY__SESSION_ID_ROOM], last[24];
-    const uint64_t horizon = e->made->horizon;
-    uint64_t round = 0, owner = 0;
-    snprintf(id, sizeof id, "%s.0", own);
-    *cut = false;
-    if (e->made->beyond_horizon ||
-        tarry__session_round(e->session, id, &round) != TARRY_OK ||
-        round > horizon)
-        return TARRY_OK;
-    snprintf(last, sizeof last, ".%ju", (uintmax_t)(horizon - round));
-    const tarry_status status = look_up(c, own, last, &owner, error);
-    *cut = owner == e->number;
+    char first[TARRY__SESSION_ID_ROOM];
+    uint64_t round;
+    snprintf(first, sizeof first, "%s.0", own);
+    const tarry_status status = tarry__session_round(e->session, first, &round);
+    return status == TARRY_OK
+               ? tarry__session_was_cut(e->session, round, count, error)
+               : status;
+}
+
+/* A lease is known by its first, its last and the one behind. */
+static tarry_status compare_lease(tarry__service_call *c, const char *own,
+                                  tarry__service_experiment *e, uint64_t count,
+                                  bool *same, tarry_error *error)
+{
+    char last[24], behind[24];
+    uint64_t first = 0, end = 0, more = 0, asked = 0;
+    snprintf(last, sizeof last, ".%ju", (uintmax_t)(count - 1));
+    snprintf(behind, sizeof behind, ".%ju", (uintmax_t)count);
+    tarry_status status = look_up(c, own, ".0", &first, error);
+    if (status == TARRY_OK)
+        status = look_up(c, own, last, &end, error);
+    if (status == TARRY_OK)
+        status = look_up(c, own, behind, &more, error);
+    if (status == TARRY_OK && first == e->number)
+        status = cut_from(e, own, &asked, error);
+    *same = asked > 0 ? asked == count
+                      : (first == 0 || first == e->number) && end == first &&
+                            more == 0;
     return status;
 }
 
-/* An id names a request: the same experiment and the same count.  Of a lease
- * its first, its last and the one behind are looked at. */
+/* An id names a request: the same experiment and the same count. */
 static tarry_status compare(tarry__service_call *c, const char *own,
                             tarry__service_experiment *e, uint64_t count,
                             bool *same, tarry_error *error)
 {
-    const uint64_t number = e->number;
-    char last[24], behind[24];
-    uint64_t one = 0, first = 0, end = 0, more = 0;
-    bool is_whole = true;
-    snprintf(last, sizeof last, ".%ju", (uintmax_t)(count - (count > 0)));
-    snprintf(behind, sizeof behind, ".%ju", (uintmax_t)count);
+    uint64_t one = 0, first = 0; /* experiments */
     tarry_status status = look_up(c, own, "", &one, error);
-    if (status == TARRY_OK)
-        status = look_up(c, own, ".0", &first, error);
-    if (status == TARRY_OK && count > 0)
-        status = look_up(c, own, last, &end, error);
-    if (status == TARRY_OK && count > 0)
-        status = look_up(c, own, behind, &more, error);
-    if (status == TARRY_OK && first != end && count > 0)
-        status = is_cut(c, own, e, &is_whole, error);
-    *same = count == 0 ? first == 0 && (one == 0 || one == number)
-                       : one == 0 && more == 0 && is_whole &&
-                             (first == 0 || first == number);
+    if (status != TARRY_OK || (one != 0 && (count > 0 || one != e->number)))
+        *same = false;
+    else if (count > 0)
+        return compare_lease(c, own, e, count, same, error);
+    else if ((status = look_up(c, own, ".0", &first, error)) == TARRY_OK)
+        *same = first == 0;
     return status;
 }
 

@@ -173,8 +173,11 @@ static void take_list(tarry__service_call *c)
     tarry__writer_put(&c->text, "{\"results\":[");
     for (size_t i = 0; i < count; i++) {
         outcome o = {0};
-        if (!take(c, json_array_get(c->json, i), &o))
+        if (!take(c, json_array_get(c->json, i), &o)) {
+            if (i > 0) /* all of it or nothing */
+                c->service->broken = o.status;
             return;
+        }
         if (o.status == TARRY_CANCELLED && elsewhere == 0)
             strcpy(owner, c->owner);
         elsewhere +=

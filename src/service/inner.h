@@ -95,6 +95,7 @@ struct tarry__service_call {
     const char *own; /* id for the choices, or NULL */
     uint64_t count;  /* of choices; 0: one, not in a list */
     bool is_put_off; /* to the next group */
+    bool is_lost;    /* there was no memory for its answer */
     tarry__service_deliver *deliver;
     void *context;
 };
@@ -167,8 +168,9 @@ struct tarry__service {
     size_t n_group, group_room;
     tarry__session **sessions; /* of the group */
     tarry__texts ids;          /* that users gave in this group, and to whom */
-    atomic_bool is_broken;     /* a lease ended half-way: the group is undone */
-    atomic_bool is_failing;    /* the last commit did not work */
+    _Atomic tarry_status broken; /* why a request of the group ended half-way,
+                                    so that the group is undone; or TARRY_OK */
+    atomic_bool is_failing;      /* the last commit did not work */
     tarry__service_histogram commits, delays;
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
                           [TARRY__SERVICE_N_CODES];

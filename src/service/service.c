@@ -353,7 +353,8 @@ static tarry_status undo(tarry__service *s, size_t n, tarry_error *error)
 {
     for (size_t i = 0; i < n; i++)
         tarry__session_take_back(s->sessions[i]);
-    return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    return tarry__base_fail(error, s->broken, "%s",
+                            tarry_status_text(s->broken));
 }
 
 /* Commits what the group has staged, and lets go of it. */
@@ -366,11 +367,11 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
             s->sessions[n++] = s->group[i]->session;
     const double begin = tarry__base_seconds();
     tarry_status status = TARRY_OK;
-    if (s->is_broken)
+    if (s->broken != TARRY_OK)
         status = undo(s, n, error);
     else if (n > 0)
         status = tarry__session_commit(s->sessions, n, error);
-    if (n > 0 && !s->is_broken) {
+    if (n > 0 && s->broken == TARRY_OK) {
         tarry__service_histogram_add(&s->commits, tarry__service_commit_bounds,
                                      tarry__base_seconds() - begin);
         s->is_failing = status != TARRY_OK && status != TARRY_CANCELLED;
@@ -380,7 +381,7 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
         pthread_mutex_unlock(&s->group[i]->lock);
     }
     s->n_group = 0;
-    s->is_broken = false;
+    s->broken = TARRY_OK;
     return status;
 }
 
@@ -443,6 +444,9 @@ static void run_group(tarry__service *s, tarry__service_call *calls)
     for (tarry__service_call *c = calls; c != NULL; c = c->next)
         c->route->run(c);
     choose_all(s);
+    for (tarry__service_call *c = calls; c != NULL; c = c->next)
+        if (c->is_lost)
+            s->broken = TARRY_NO_MEMORY;
     const tarry_status status = commit(s, &error);
     s->last_seconds = tarry__base_seconds() - begin;
     if (s->ids.count > 0)

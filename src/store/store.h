@@ -24,7 +24,9 @@ typedef enum {
     TARRY__STORE_ADMIT,    /* an arm is there from now on */
     TARRY__STORE_WITHDRAW, /* and no more */
     TARRY__STORE_PAUSE,    /* no choices from now on; `arm` counts the pauses */
-    TARRY__STORE_RESUME    /* and again; `arm` is the pause that ends */
+    TARRY__STORE_RESUME,   /* and again; `arm` is the pause that ends */
+    TARRY__STORE_CUT       /* the horizon has cut a lease short: `arm` is its
+                              first round, `value` how many it was to have */
 } tarry__store_event_kind;
 
 /* "choose", "observe", ...; false: no kind has that name. */
@@ -37,7 +39,8 @@ typedef struct {
     uint64_t seq;   /* set when it is appended */
     uint64_t round; /* of the choice; 0 when an arm is admitted or withdrawn */
     uint64_t arm;   /* chosen, admitted, withdrawn; 0 else */
-    double value;   /* the probability of a choice, the loss observed; 0 else */
+    double value;   /* the probability of a choice, the loss observed, the count
+                       of a lease; 0 else */
     int64_t at;     /* milliseconds since 1970, UTC */
     const char *text; /* the user's own id of a choice, an admitted arm's name;
                          NULL: it has none */

@@ -219,6 +219,40 @@ static void every_failed_allocation_is_answered(void **state)
     tarry__service_close(service);
 }
 
+static uint64_t count_pending(void)
+{
+    const receiver r = ask("GET", "/v1/experiments/a/status", "");
+    const char *found = strstr(r.body, "\"pending\":");
+    assert_non_null(found);
+    return strtoull(found + strlen("\"pending\":"), NULL, 10);
+}
+
+/* And of a list: all outcomes are taken, or none.  It is long enough that the
+ * policy needs memory half-way. */
+static void a_list_of_outcomes_is_taken_as_a_whole(void **state)
+{
+    enum { COUNT = 10 };
+    char list[COUNT * 40] = "[";
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        snprintf(list + strlen(list), 40, "%s{\"id\":\"m.%d\",\"loss\":0.5}%s",
+                 i > 0 ? "," : "", i, i == COUNT - 1 ? "]" : "");
+    uint64_t seen, k = 0, refused = 0;
+    do {
+        open_memory();
+        ask("POST", "/v1/experiments/a/decisions",
+            "{\"id\":\"m\",\"count\":10}");
+        tarry__base_fail_alloc(++k);
+        const receiver r = ask("POST", "/v1/feedback", list);
+        seen = tarry__base_fail_alloc(0);
+        assert_true(r.status == 200 || r.status == 503);
+        refused += r.status == 503;
+        assert_int_equal(count_pending(), r.status == 503 ? COUNT : 0);
+        tarry__service_close(service);
+    } while (seen >= k);
+    assert_true(refused > 1);
+}
+
 /* Ages and times may differ. */
 static bool is_same_but_for_numbers(const char *a, const char *b)
 {
@@ -273,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_crew_does_every_piece_once),
         cmocka_unit_test(experiments_do_not_disturb_each_other),
         cmocka_unit_test(every_failed_allocation_is_answered),
+        cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
         cmocka_unit_test(an_answer_is_whole_or_none),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -426,6 +426,9 @@ class Contract(ServeTest):
         cut = self.ok(self.decide({"id": "cut", "count": 5}, "cut"), 201)
         self.assertEqual(self.ok(self.decide({"id": "cut", "count": 5},
                                              "cut")), cut)
+        for count in (1, 2, 3, 4, 6):
+            self.is_problem(self.decide({"id": "cut", "count": count}, "cut"),
+                            409, "conflict")
         self.ok(self.server.create("full", horizon=3), 201)
         self.ok(self.decide({"id": "full", "count": 2}, "full"), 201)
         self.ok(self.decide(name="full"), 201)
