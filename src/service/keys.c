@@ -141,19 +141,24 @@ void tarry__keys_free(tarry__keys *t)
     tarry__base_free(t);
 }
 
-int tarry__keys_scopes(const tarry__keys *t, const char *token)
+int tarry__keys_find(const tarry__keys *t, const unsigned char digest[32])
 {
-    unsigned char digest[TARRY__SHA256_SIZE];
     int scopes = -1;
-    tarry__sha256(token, strlen(token), digest);
     for (size_t i = 0; i < t->count; i++) {
         unsigned difference = 0;
-        for (size_t j = 0; j < sizeof digest; j++)
+        for (size_t j = 0; j < TARRY__SHA256_SIZE; j++)
             difference |= (unsigned)(digest[j] ^ t->entry[i].digest[j]);
         const int mask = (int)((difference - 1) >> 8 & 1); /* 1: the same */
         scopes = mask * t->entry[i].scopes + (1 - mask) * scopes;
     }
     return scopes;
+}
+
+int tarry__keys_scopes(const tarry__keys *t, const char *token)
+{
+    unsigned char digest[TARRY__SHA256_SIZE];
+    tarry__sha256(token, strlen(token), digest);
+    return tarry__keys_find(t, digest);
 }
 
 static void write_hex(const unsigned char *bytes, size_t size, char *out)

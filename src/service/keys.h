@@ -20,6 +20,9 @@ void tarry__keys_free(tarry__keys *tokens);
  * of a length. */
 int tarry__keys_scopes(const tarry__keys *tokens, const char *token);
 
+/* The same for the SHA-256 of a token. */
+int tarry__keys_find(const tarry__keys *tokens, const unsigned char digest[32]);
+
 /* Scopes by their names with commas between; 0: not understood. */
 int tarry__keys_parse_scopes(const char *text);
 

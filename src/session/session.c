@@ -92,6 +92,7 @@ static tarry_status load_arms(tarry__session *s, bool make, tarry_error *error)
 typedef struct {
     tarry__session *session;
     tarry_error *error;
+    uint64_t known; /* the last event that the policy knows */
 } replaying;
 
 static tarry_status differs(const replaying *r, const tarry__store_event *e,
@@ -163,6 +164,8 @@ static tarry_status replay(void *context, const tarry__store_event *e)
 {
     const replaying *r = context;
     r->session->last_at = e->at;
+    if (e->seq <= r->known)
+        return TARRY_OK;
     return e->kind == TARRY__STORE_CHOOSE ? replay_choice(r, e)
                                           : replay_other(r, e);
 }
@@ -211,7 +214,7 @@ static void unload(tarry__session *s)
 tarry_status tarry__session_load(tarry__session *s, bool from_start,
                                  tarry_error *error)
 {
-    replaying r = {s, error};
+    replaying r = {.session = s, .error = error};
     char owner[TARRY__STORE_OWNER_ROOM];
     unload(s);
     s->snapshot_seq = s->snapshot_size = 0;
@@ -229,11 +232,10 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
     if (status == TARRY_OK)
         status = load_pauses(s, error);
     s->has_own_ids = tarry__store_has_own_ids(s->store, s->experiment);
-    const uint64_t seq =
-        s->snapshot_seq > 0 ? s->snapshot_seq : s->made->n_arms;
-    if (status == TARRY_OK)
-        status =
-            tarry__store_scan(s->store, s->experiment, seq, replay, &r, error);
+    r.known = s->snapshot_seq > 0 ? s->snapshot_seq : s->made->n_arms;
+    if (status == TARRY_OK) /* from that one on, which tells its time */
+        status = tarry__store_scan(s->store, s->experiment, r.known - 1, replay,
+                                   &r, error);
     if (status != TARRY_OK)
         unload(s);
     return status;

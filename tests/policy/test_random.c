@@ -28,6 +28,7 @@ typedef struct {
 /* The twin is never saved. */
 typedef struct {
     program p;
+    tarry_policy_params params;
     model m;
 } run;
 
@@ -111,12 +112,15 @@ static uint64_t some_round(run *r)
 
 static double some_loss(run *r, uint64_t round, bool *good)
 {
-    static const double bad[] = {NAN,       INFINITY, -INFINITY,
-                                 1.0000001, -2,       1e300};
+    const double low = r->params.low, high = r->params.high;
+    const double bad[] = {NAN,         INFINITY, -INFINITY,
+                          high + 1e-6, low - 1,  1e300};
     *good = below(&r->p, 20) != 0;
     if (!*good)
         return bad[below(&r->p, sizeof bad / sizeof *bad)];
-    return round <= r->m.round ? loss_of(r->p.g, round, r->m.arm[round]) : 0.5;
+    const double x =
+        round <= r->m.round ? loss_of(r->p.g, round, r->m.arm[round]) : 0.5;
+    return low + (x + 1) / 2 * (high - low);
 }
 
 /* It is no longer waited for. */
@@ -313,14 +317,28 @@ static void step(run *r)
         check_status(r);
 }
 
+/* Every other program has its own of each of these. */
+static tarry_policy_params some_params(const game *g, uint64_t seed)
+{
+    tarry_policy_params params = params_of(g, HORIZON);
+    params.n_arms = ARMS;
+    params.seed = seed;
+    params.beyond_horizon = seed & 1;
+    params.maximize = seed >> 1 & 1;
+    params.low = seed & 4 ? -3 : -1;
+    params.high = seed & 4 ? 5 : 1;
+    params.confidence = seed & 8 ? 0.95 : 0;
+    return params;
+}
+
 static void run_program(const char *text, uint64_t seed, uint64_t steps)
 {
     game g = make_game(MOST_ARMS, DIM, DIM);
-    tarry_policy_params params = params_of(&g, HORIZON);
-    run r = {.p = {.text = text, .g = &g, .seed = seed}};
-    params.n_arms = r.m.n_arms = ARMS;
-    r.p.policy = make_policy(text, &params);
-    r.p.twin = make_policy(text, &params);
+    run r = {.p = {.text = text, .g = &g, .seed = seed},
+             .params = some_params(&g, seed)};
+    r.m.n_arms = ARMS;
+    r.p.policy = make_policy(text, &r.params);
+    r.p.twin = make_policy(text, &r.params);
     r.m.fate = calloc(ROOM, 1);
     r.m.arm = calloc(ROOM, 1);
     r.m.n_active = MOST_ARMS;

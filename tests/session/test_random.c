@@ -47,6 +47,7 @@ typedef struct {
     tarry_policy *twin;
     model now, safe; /* with what is staged, and without */
     tarry__store_event event[ROOM];
+    int64_t last_at; /* of the events looked at */
 } experiment;
 
 static char folder[] = "/dev/shm/tarry-session-XXXXXX";
@@ -197,12 +198,15 @@ static tarry_status compare(void *context, const tarry__store_event *found)
     const tarry__store_event *w = &e->event[at];
     assert_true(found->kind == w->kind && found->round == w->round &&
                 found->arm == w->arm && found->value == w->value);
+    assert_true(found->at >= e->last_at); /* whatever the clock does */
+    e->last_at = found->at;
     return TARRY_OK;
 }
 
 /* All that was committed is in the log, and nothing else. */
 static void check_log(experiment *e, uint64_t number)
 {
+    e->last_at = 0;
     assert_int_equal(tarry__store_events(world.store, number, NULL),
                      ARMS + e->safe.n_events);
     assert_int_equal(
@@ -460,6 +464,8 @@ static void step(void)
     experiment *e = &world.e[below(SESSIONS)];
     const uint64_t kind = below(100);
     world.clock += (int64_t)below(100);
+    if (below(200) == 0)
+        world.clock -= 3000; /* set anew */
     if (kind < 35)
         do_choose(e);
     else if (kind < 65)
@@ -531,7 +537,7 @@ static void run_program(const char *policy, uint64_t seed, uint64_t steps)
 {
     world.policy = policy;
     world.seed = seed;
-    world.clock = 1000;
+    world.clock = 1000000;
     open_store();
     for (size_t i = 0; i < SESSIONS; i++)
         begin(i);

@@ -9,13 +9,15 @@
 #include <sqlite3.h>
 #include "lab/journal.h"
 #include "session/session.h"
+#include "store/copy.h"
 #include "store/store.h"
 #include "tarry/policy.h"
 
 enum { N_ARMS = 3, DIM = 2, MOST_COMMITS = 200 };
 static const double arms[N_ARMS * DIM] = {1, 0, 0, 1, 0.6, 0.8};
 
-static char folder[] = "/tmp/tarry-power-XXXXXX", image[200], work[200];
+static char folder[] = "/tmp/tarry-power-XXXXXX", image[200], work[200],
+            source[200];
 
 static const char *in(const char *place, const char *name)
 {
@@ -272,6 +274,46 @@ static void stores_keep_what_was_committed(void **state)
                    (disk_safe){.no_folder_sync = true}, look_at_store);
 }
 
+/* ---- copies of stores -----------------------------------------------------*/
+
+static void copy_store(const char *from, const char *to)
+{
+    char from_path[300], to_path[300];
+    uint64_t experiments, events;
+    tarry_error error = {""};
+    snprintf(from_path, sizeof from_path, "%s/s.db", from);
+    snprintf(to_path, sizeof to_path, "%s/s.db", to);
+    if (tarry__store_copy(from_path, to_path, &experiments, &events, &error) !=
+        TARRY_OK)
+        fail_msg("%s", error.text);
+}
+
+/* All of it, once that was told; before, all or nothing. */
+static const char *look_at_copy(size_t acknowledged)
+{
+    if (acknowledged == 0 && access(in(image, "s.db"), F_OK) != 0)
+        return NULL;
+    return look_at_store(n_committed);
+}
+
+static void copies_are_whole_or_not_there(void **state)
+{
+    (void)state;
+    record_store();
+    copy_store(work, source);
+    empty(work);
+    disk_begin(work);
+    copy_store(source, work);
+    for (int i = 0; i < 8; i++) /* moments after it was told */
+        disk_mark(1);
+    disk_end();
+    expect_safe("copy", look_at_copy);
+    expect_noticed("copy, no file synced", (disk_safe){.no_sync = true},
+                   look_at_copy);
+    expect_noticed("copy, no folder synced",
+                   (disk_safe){.no_folder_sync = true}, look_at_copy);
+}
+
 /* ---- states ---------------------------------------------------------------*/
 
 enum { SAVES = 12 };
@@ -422,7 +464,11 @@ static int begin(void **state)
         return -1;
     snprintf(image, sizeof image, "%s/image", folder);
     snprintf(work, sizeof work, "%s/work", folder);
-    return mkdir(image, 0700) != 0 || mkdir(work, 0700) != 0 ? -1 : 0;
+    snprintf(source, sizeof source, "%s/source", folder);
+    return mkdir(image, 0700) != 0 || mkdir(work, 0700) != 0 ||
+                   mkdir(source, 0700) != 0
+               ? -1
+               : 0;
 }
 
 static int end(void **state)
@@ -430,7 +476,11 @@ static int end(void **state)
     (void)state;
     empty(image);
     empty(work);
-    return rmdir(image) != 0 || rmdir(work) != 0 || rmdir(folder) != 0 ? -1 : 0;
+    empty(source);
+    return rmdir(image) != 0 || rmdir(work) != 0 || rmdir(source) != 0 ||
+                   rmdir(folder) != 0
+               ? -1
+               : 0;
 }
 
 int main(void)
@@ -439,6 +489,7 @@ int main(void)
         cmocka_unit_test(states_are_the_last_or_the_next),
         cmocka_unit_test(journals_take_in_nothing_wrong),
         cmocka_unit_test(stores_keep_what_was_committed),
+        cmocka_unit_test(copies_are_whole_or_not_there),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -54,8 +54,8 @@ class Faults(FaultTest):
                     self.assertEqual(done.stderr, "")
                 else:
                     self.assertRegex(done.stderr, ERROR)
-                if fault["call"] == "write" and fault["error"] in (
-                        SHORT, errno.EINTR):
+                if fault["call"] in ("write", "fsync", "close") and fault[
+                        "error"] in (SHORT, errno.EINTR):
                     self.assertEqual(done.returncode, 0, done.stderr)
                 for name in files:
                     now = content(name)

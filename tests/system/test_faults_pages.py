@@ -54,8 +54,8 @@ class Pages(FaultTest):
                 self.assertIn(done.returncode, (0, 1, 2), done.stderr)
                 if done.returncode != 0:
                     self.assertRegex(done.stderr, ERROR)
-                if fault["call"] == "write" and fault["error"] in (
-                        SHORT, errno.EINTR):
+                if fault["call"] in ("write", "fsync", "close") and fault[
+                        "error"] in (SHORT, errno.EINTR):
                     self.assertEqual(done.returncode, 0, done.stderr)
                 now = self.look(page)
                 for name in set(now) | set(was):

@@ -1,0 +1,112 @@
+"""Calls, right and wrong, made again and again: what they took is given back."""
+import contextlib
+import ctypes
+import gc
+import os
+import random
+import sys
+
+import numpy as np
+import pytest
+import tarry
+
+sys.path.insert(0, os.path.dirname(__file__))
+from test_misuse import calls, small  # noqa: E402
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("PYTHONMALLOC") == "malloc",
+    reason="sanitizers look for leaks themselves")
+
+
+class _Memory(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+        "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def taken():
+    """Blocks of Python's, and bytes of the C library's."""
+    gc.collect()
+    library = ctypes.CDLL(None)
+    library.mallinfo2.restype = _Memory
+    memory = library.mallinfo2()
+    return sys.getallocatedblocks(), memory.uordblks + memory.hblkhd
+
+
+def life():
+    p = tarry.Policy("phased-mab", np.eye(3), horizon=500, names=list("abc"))
+    for i in range(20):
+        c = p.choose(id="t%d" % i)
+        c.probability, c.arm, repr(c)
+        p.choose(id="t%d" % i)
+        p.observe("t%d" % i, 0.5)
+        p.observe("t%d" % i, 0.5)
+    ids, _ = p.choose_many(30)
+    p.observe_many(ids[:20], np.full(20, 0.25))
+    p.choose_many_with_probability(5)
+    p.cancel(int(ids[25]))
+    p.expire(int(ids[26]))
+    p.status(), p.pending(), p.certificate(), repr(p)
+    tarry.Policy.from_bytes(p.to_bytes()).choose()
+
+
+class Own(tarry.PolicyBase):
+    def start(self, problem):
+        self.rng = problem.random(1)
+
+    def choose(self, round):
+        return round % 2
+
+    def certify(self):
+        return 0, 0.5
+
+
+class Late(tarry.DelayBase):
+    def draw(self, round, arm, loss, rng):
+        return rng.geometric(0.5)
+
+
+GOOD = {
+    "policy": life,
+    "run": small,
+    "own": lambda: tarry.run(Own(), horizon=50, runs=2),
+    "late": lambda: small(worlds=[tarry.World("basis", delay=Late())]),
+    "json": lambda: tarry.Experiment("uniform", horizon=9).to_json(),
+    "design": lambda: tarry.design(np.random.default_rng(1).normal(
+        size=(20, 3))),
+    "random": lambda: tarry.Random(1, count=9).normal(),
+    "look": lambda: tarry.World().look(),
+    "describe": lambda: tarry.describe("lints"),
+}
+
+
+def growth(call, times):
+    """By how much memory has grown, per call."""
+    before = taken()
+    for _ in range(times):
+        call()
+    return [(b - a) / times for a, b in zip(before, taken())]
+
+
+def expect_no_leak(call, times, name):
+    """What is kept for later use is kept once: growth comes to an end."""
+    for _ in range(20):
+        blocks, size = growth(call, times)
+        if blocks < 0.8 and size < 50:
+            return
+    pytest.fail("%s: %.1f objects and %.0f bytes stay of each" % (
+        name, blocks, size))
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_nothing_is_kept(name):
+    expect_no_leak(GOOD[name], 50, name)
+
+
+def test_nothing_is_kept_of_what_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, call in enumerate(calls(random.Random(2385))):
+        def refused():
+            with contextlib.suppress(Exception):
+                call()
+        expect_no_leak(refused, 40, "wrong call %d" % number)
