@@ -206,13 +206,16 @@ set(TARRY_PROGRAM
     src/service/decisions.c
     src/service/experiments.c
     src/service/feedback.c
+    src/service/keeper.c
     src/service/log.c
     src/service/look.c
     src/service/metrics.c
     src/service/owners.c
     src/service/questions.c
+    src/service/queue.c
     src/service/routes.c
     src/service/service.c
+    src/service/table.c
     src/service/keys.c
     src/http/connection.c
     src/http/parse.c

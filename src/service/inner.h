@@ -120,6 +120,9 @@ bool tarry__service_read_body(tarry__service_call *call);
 bool tarry__service_has_only(tarry__service_call *call, json_t *object,
                              const char *const *keys);
 
+/* The answer goes out, and with it what it owns. */
+void tarry__service_finish(tarry__service_call *call);
+
 /* ---- the service ----------------------------------------------------------*/
 
 typedef struct {
@@ -129,6 +132,22 @@ typedef struct {
     size_t count;
     bool is_closed;
 } tarry__service_queue;
+
+void tarry__service_queue_init(tarry__service_queue *q);
+void tarry__service_queue_end(tarry__service_queue *q);
+
+/* Adds a call; `wakes`: somebody who waits.  put: the same, and wakes. */
+void tarry__service_queue_append(tarry__service_queue *q,
+                                 tarry__service_call *call, bool wakes);
+void tarry__service_queue_put(tarry__service_queue *q,
+                              tarry__service_call *call);
+
+/* Nothing more will come. */
+void tarry__service_queue_close(tarry__service_queue *q);
+
+/* With the queue's lock: takes at most so many calls, in order. */
+tarry__service_call *tarry__service_queue_take(tarry__service_queue *q,
+                                               size_t most);
 
 enum {
     TARRY__SERVICE_N_HELPERS = 2,
@@ -217,6 +236,9 @@ tarry_status tarry__service_look_for_new(tarry__service *service,
 /* A thread that does, if there are others; 0, or the system's error. */
 int tarry__service_start_watching(tarry__service *service);
 void tarry__service_stop_watching(tarry__service *service);
+
+/* The keeper: a thread, with the service. */
+void *tarry__service_keep(void *context);
 
 /* The keeper's: locks an experiment until its group is committed; false: out of
  * memory.  The second finds it by the id of a decision; NULL: *status tells. */
