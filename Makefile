@@ -84,7 +84,7 @@ campaign:
 	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
 	@cmake --build --preset release
 	@TARRY_CAMPAIGN=1 ctest --preset release \
-		-R 'system.(faults|kills|serve_kills|strangers)|(policy|session).random|store.power|sim.coverage'
+		-R 'system.(faults|kills|serve_kills|strangers)|(policy|session).random|store.(power|damage)|sim.coverage'
 
 check:
 	@tools/setup build check

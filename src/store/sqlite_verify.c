@@ -197,10 +197,13 @@ static tarry_status add_index(tarry__sqlite *s, const char *sql, uint64_t *sum,
     if (status != TARRY_OK)
         return status;
     int code;
-    while ((code = sqlite3_step(rows)) == SQLITE_ROW)
+    while ((code = sqlite3_step(rows)) == SQLITE_ROW && has_types(rows, "iiti"))
         *sum += item_share(count_of(rows, 0), count_of(rows, 1),
                            text_of(rows, 2), count_of(rows, 3));
-    if (code != SQLITE_DONE)
+    if (code == SQLITE_ROW)
+        status = tarry__base_fail(error, TARRY_BAD_STATE,
+                                  "%s: damaged: a type in an index", s->path);
+    else if (code != SQLITE_DONE)
         status = tarry__sqlite_fail(s, error);
     sqlite3_finalize(rows);
     return status;
