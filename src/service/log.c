@@ -51,7 +51,11 @@ static tarry_status take(void *context, const tarry__store_event *e)
         p->name[i] = copy_of(e->text, strlen(e->text) + 1);
     if (e->features != NULL)
         p->features[i] = copy_of(e->features, p->dim * sizeof(double));
-    return TARRY_OK;
+    const bool has_name = e->kind != TARRY__STORE_CHOOSE && e->text != NULL;
+    return (has_name && p->name[i] == NULL) ||
+                   (e->features != NULL && p->features[i] == NULL)
+               ? TARRY_NO_MEMORY
+               : TARRY_OK;
 }
 
 static void clear(part *p)
@@ -64,14 +68,17 @@ static void clear(part *p)
 }
 
 /* The id of the choice that an outcome or an end belongs to. */
-static void find_id(tarry__service *s, const tarry__service_experiment *e,
-                    part *p, size_t i)
+static tarry_status find_id(tarry__service *s,
+                            const tarry__service_experiment *e, part *p,
+                            size_t i, tarry_error *error)
 {
     tarry__store_event choice;
     bool found;
-    if (p->event[i].kind != TARRY__STORE_CHOOSE && p->event[i].round != 0)
-        tarry__store_look(s->store, e->number, TARRY__STORE_CHOOSE,
-                          p->event[i].round, &choice, p->id[i], &found, NULL);
+    return p->event[i].kind != TARRY__STORE_CHOOSE && p->event[i].round != 0
+               ? tarry__store_look(s->store, e->number, TARRY__STORE_CHOOSE,
+                                   p->event[i].round, &choice, p->id[i], &found,
+                                   error)
+               : TARRY_OK;
 }
 
 static void put_arm(tarry__writer *t, const tarry__service_experiment *e,
@@ -136,33 +143,37 @@ static void put_event(tarry__writer *t, const tarry__service_experiment *e,
     tarry__writer_put(t, "}\n");
 }
 
-/* Reads a part and says it; *stream moves past it, or ends. */
-static void say_part(tarry__service_call *c, tarry__service_stream *stream)
+/* Reads the next part; all of it, or an error. */
+static tarry_status read_part(tarry__service *s, tarry__service_stream *stream,
+                              part *p, tarry_error *error)
+{
+    const tarry__service_experiment *e = stream->experiment;
+    p->count = 0;
+    p->dim = e->made->dim;
+    p->last = stream->last;
+    tarry_status status =
+        tarry__store_scan(s->store, e->number, stream->seq, take, p, error);
+    if (status == TARRY_NO_MEMORY)
+        return tarry__base_fail(error, status, "out of memory");
+    if (status == TARRY_CANCELLED) /* enough */
+        status = TARRY_OK;
+    for (size_t i = 0; status == TARRY_OK && i < p->count; i++)
+        status = find_id(s, e, p, i, error);
+    return status;
+}
+
+/* Says a part; *stream moves past it, or ends. */
+static void say_part(tarry__service_call *c, tarry__service_stream *stream,
+                     const part *p)
 {
     tarry__service_experiment *e = stream->experiment;
-    tarry_error error = {""};
-    part *p = tarry__base_alloc(1, sizeof *p);
-    tarry_status status = TARRY_NO_MEMORY;
-    if (p != NULL) {
-        p->count = 0;
-        p->dim = e->made->dim;
-        p->last = stream->last;
-        status = tarry__store_scan(c->service->store, e->number, stream->seq,
-                                   take, p, &error);
-    }
-    for (size_t i = 0; p != NULL && i < p->count; i++)
-        find_id(c->service, e, p, i);
     pthread_mutex_lock(&e->lock); /* for the names of arms */
-    for (size_t i = 0; p != NULL && i < p->count; i++) {
+    for (size_t i = 0; i < p->count; i++) {
         put_event(&c->text, e, p, i);
         stream->seq = p->event[i].seq;
     }
     pthread_mutex_unlock(&e->lock);
-    const bool is_last = p == NULL || p->count == 0 ||
-                         stream->seq == stream->last ||
-                         (status != TARRY_OK && status != TARRY_CANCELLED);
-    if (p != NULL)
-        clear(p);
+    const bool is_last = p->count == 0 || stream->seq == stream->last;
     c->answer.type = "application/x-ndjson";
     tarry__service_say(c, 200);
     if (is_last)
@@ -171,9 +182,27 @@ static void say_part(tarry__service_call *c, tarry__service_stream *stream)
         c->answer.stream = stream;
 }
 
+/* What cannot be read is refused; behind the first part that cuts the answer
+ * short. */
+static void tell(tarry__service_call *c, tarry__service_stream *stream)
+{
+    tarry_error error = {"out of memory"};
+    part *p = tarry__base_zalloc(1, sizeof *p);
+    const tarry_status status =
+        p != NULL ? read_part(c->service, stream, p, &error) : TARRY_NO_MEMORY;
+    if (status == TARRY_OK) {
+        say_part(c, stream, p);
+    } else {
+        tarry__service_say_refusal(c, status, &error);
+        tarry__service_stream_free(stream);
+    }
+    if (p != NULL)
+        clear(p);
+}
+
 void tarry__service_log_part(tarry__service_call *c)
 {
-    say_part(c, c->stream);
+    tell(c, c->stream);
 }
 
 void tarry__service_log(tarry__service_call *c)
@@ -196,5 +225,5 @@ void tarry__service_log(tarry__service_call *c)
     }
     stream->experiment = e;
     stream->last = tarry__store_events(c->service->store, e->number, NULL);
-    say_part(c, stream);
+    tell(c, stream);
 }

@@ -3,11 +3,15 @@
  * PostgreSQL is tried where TARRY_POSTGRES is set: the beginning of the URLs of
  * empty places for stores, to which 1, 2, ... is added. */
 #include "check.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
+#include "store/copy.h"
+#include "store/fates.h"
 #include "store/store.h"
 
 enum { N_ARMS = 3, DIM = 2 };
@@ -421,6 +425,126 @@ static void memory_that_runs_out_leaves_the_log_as_it_was(void **state)
     tarry__store_close(s);
 }
 
+/* ---- what became of choices -----------------------------------------------*/
+
+static void fates_are_whole_or_an_error(void **state)
+{
+    static const tarry__fates_state wanted[] = {
+        TARRY__FATES_PENDING, TARRY__FATES_OBSERVED, TARRY__FATES_OBSERVED,
+        TARRY__FATES_CANCELLED, TARRY__FATES_PENDING};
+    (void)state;
+    tarry__store *s = open_store("memory:");
+    const uint64_t one = add(s, "one");
+    assert_int_equal(append(s, one, 0, N_EVENTS), TARRY_OK);
+    uint64_t k = 1;
+    for (tarry_status status = TARRY_NO_MEMORY; status != TARRY_OK; k++) {
+        tarry__fates f;
+        tarry_error error = {""};
+        tarry__base_fail_alloc(k);
+        status = tarry__fates_load(&f, s, one, &error);
+        tarry__base_fail_alloc(0);
+        if (status != TARRY_OK) {
+            assert_int_equal(status, TARRY_NO_MEMORY);
+            assert_string_equal(error.text, "out of memory");
+        } else {
+            assert_int_equal(f.count, 5);
+            for (size_t i = 0; i < 5; i++)
+                assert_int_equal(f.fate[i].state, wanted[i]);
+            assert_int_equal(f.n_arms, N_ARMS + 1);
+            assert_string_equal(f.names[1], "one");
+            assert_string_equal(f.names[3], "new");
+            assert_null(f.names[0]);
+        }
+        tarry__fates_clear(&f);
+    }
+    assert_true(k > 3);
+    tarry__store_close(s);
+}
+
+/* ---- files that are not what they were ------------------------------------*/
+
+static void write_at(long place, int byte)
+{
+    const int fd = open(path, O_WRONLY);
+    const char c = (char)byte;
+    assert_int_equal(pwrite(fd, &c, 1, place), 1);
+    close(fd);
+}
+
+static void check_refused(const char *url, tarry_status wanted,
+                          const char *naming)
+{
+    tarry__store *s;
+    tarry_error error = {""};
+    assert_int_equal(tarry__store_open(url, false, &s, &error), wanted);
+    assert_null(s);
+    if (strstr(error.text, naming) == NULL)
+        fail_msg("'%s' does not say '%s'", error.text, naming);
+}
+
+static void a_file_that_was_changed_says_how(void **state)
+{
+    char name[100];
+    (void)state;
+    make_folder();
+    tarry__store_close(open_store(path));
+    write_at(63, 2);
+    check_refused(path, TARRY_BAD_STATE, "version 2");
+    write_at(63, 1);
+    write_at(18, 1);
+    check_refused(path, TARRY_BAD_STATE, "journal mode");
+    write_at(18, 2);
+    write_at(19, 1);
+    check_refused(path, TARRY_BAD_STATE, "journal mode");
+    write_at(19, 2);
+    snprintf(name, sizeof name, "%s-wal", path);
+    assert_int_equal(mkdir(name, 0700), 0);
+    check_refused(path, TARRY_IO_ERROR, "-wal");
+    assert_int_equal(rmdir(name), 0);
+    tarry__store_close(open_store(path));
+    remove_folder();
+}
+
+static void a_path_may_be_relative(void **state)
+{
+    char here[1000], copied[100];
+    uint64_t experiments, events;
+    tarry_error error = {""};
+    (void)state;
+    make_folder();
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(folder), 0);
+    tarry__store *s = open_store("s.db");
+    add(s, "one");
+    tarry__store_close(s);
+    check_refused("nowhere/s.db", TARRY_IO_ERROR, "nowhere");
+    assert_int_equal(tarry__store_open("no/folder/", true, &s, &error),
+                     TARRY_IO_ERROR);
+    assert_int_equal(tarry__store_open("./", true, &s, &error),
+                     TARRY_BAD_STATE);
+    assert_int_equal(
+        tarry__store_copy("s.db", "sqlite:t.db", &experiments, &events, &error),
+        TARRY_OK);
+    assert_true(experiments == 1 && events == N_ARMS);
+    s = open_store("sqlite:t.db");
+    assert_int_equal(tarry__store_count(s), 1);
+    tarry__store_close(s);
+    assert_int_equal(
+        tarry__store_copy("s.db", "t.db", &experiments, &events, &error),
+        TARRY_BAD_ARGUMENT);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(tarry__store_copy(i ? "memory:" : "s.db",
+                                           i ? "u.db" : "memory:", &experiments,
+                                           &events, &error),
+                         TARRY_BAD_ARGUMENT);
+    assert_int_equal(chdir(here), 0);
+    snprintf(copied, sizeof copied, "%s/t.db", folder);
+    unlink(copied);
+    strcat(copied, "-lock");
+    unlink(copied);
+    remove_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +554,9 @@ int main(void)
         cmocka_unit_test(a_batch_that_cannot_be_stored_leaves_nothing),
         cmocka_unit_test(a_password_is_not_shown),
         cmocka_unit_test(memory_that_runs_out_leaves_the_log_as_it_was),
+        cmocka_unit_test(fates_are_whole_or_an_error),
+        cmocka_unit_test(a_file_that_was_changed_says_how),
+        cmocka_unit_test(a_path_may_be_relative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

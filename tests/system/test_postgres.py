@@ -67,7 +67,9 @@ class Contract(PostgresTest):
             server.place("%s%d" % (begin, k))
         for k in range(1, 7):
             server.place("%so%d" % (begin, k))
-        for test in ("store", "owners"):
+        for k in range(1, 3):
+            server.place("%sf%d" % (begin, k))
+        for test in ("store", "owners", "faults"):
             done = subprocess.run(
                 [os.path.join(TESTS, "test.store." + test)],
                 env={**os.environ, "TARRY_POSTGRES": server.url(begin)},
@@ -115,6 +117,29 @@ class Contract(PostgresTest):
         with self.start() as pipe:
             pipe.ask(["choose"] * 20)
         for change, back, naming in [
+                ("UPDATE experiments SET objective = 'maximise'",
+                 "UPDATE experiments SET objective = 'minimize'", "settings"),
+                ("UPDATE experiments SET beyond_horizon = 2",
+                 "UPDATE experiments SET beyond_horizon = 0", "settings"),
+                ("UPDATE experiments SET number = 2",
+                 "UPDATE experiments SET number = 1", "settings"),
+                ("UPDATE experiments SET dim = 2000000",
+                 "UPDATE experiments SET dim = 3", "settings"),
+                ("UPDATE experiments SET dim = 2",
+                 "UPDATE experiments SET dim = 3", "event 1"),
+                ("UPDATE owners SET experiment = 2",
+                 "UPDATE owners SET experiment = 1", "no row in owners"),
+                ("UPDATE owners SET sum = sum + 1",
+                 "UPDATE owners SET sum = sum - 1", "event 23"),
+                ("UPDATE owners SET events = 24",
+                 "UPDATE owners SET events = 23", "event 24"),
+                ("UPDATE events SET kind = 'shoes' WHERE seq = 9",
+                 "UPDATE events SET kind = 'choose' WHERE seq = 9", "event"),
+                ("UPDATE store SET version = 9", "UPDATE store SET version = 1",
+                 "version 9"),
+                ("CREATE TABLE kept AS SELECT * FROM store; DELETE FROM store",
+                 "INSERT INTO store SELECT * FROM kept; DROP TABLE kept",
+                 "not a store"),
                 ("UPDATE events SET value = 0.5 WHERE seq = 9",
                  "UPDATE events SET value = 1 WHERE seq = 9", "event 9"),
                 ("UPDATE owners SET events = 22", "UPDATE owners SET "
@@ -122,7 +147,7 @@ class Contract(PostgresTest):
                 ("UPDATE experiments SET seed = 6",
                  "UPDATE experiments SET seed = 5", "event 1")]:
             rows = server.sql("SELECT * FROM events ORDER BY seq", self.url)
-            if "value" in change:  # whatever it was
+            if "value =" in change:  # whatever it was
                 back = "UPDATE events SET value = %s WHERE seq = 9" % rows[8][5]
             server.sql(change, self.url)
             self.refused("store", "check", self.url, naming=naming)
@@ -130,6 +155,27 @@ class Contract(PostgresTest):
         self.assertEqual(run("store", "check", self.url)[0], 0)
         server.sql("DELETE FROM events WHERE seq = 12", self.url)
         self.refused("store", "check", self.url, naming="event 12")
+
+    def test_a_changed_snapshot_is_named(self):
+        with self.start() as pipe:
+            pipe.ask(["choose"] * 20)
+        other = server.place()
+        for rows in ("(1, 5, 0, 'state', 1)", "(1, 5, 1, 'state', 1)"):
+            server.sql("DELETE FROM snapshots; INSERT INTO snapshots VALUES"
+                       + rows, self.url)
+            self.refused("store", "copy", self.url, other, naming="snapshot")
+            server.sql("DROP SCHEMA %s CASCADE; CREATE SCHEMA %s"
+                       % (2 * (other.rsplit("%3D", 1)[1],)))
+        self.refused("pipe", *self.options(self.url), naming="snapshot")
+        server.sql("DELETE FROM snapshots", self.url)
+        with self.start() as pipe:  # all of the log is replayed instead
+            self.assertTrue(pipe.one("choose").startswith("21 "))
+
+    def test_another_encoding_is_refused(self):
+        server.sql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+        self.refused("store", "check",
+                     server.url().replace("/postgres", "/latin"),
+                     naming="LATIN1")
 
     def test_what_cannot_be_opened_is_named_without_its_password(self):
         for url, naming in [
