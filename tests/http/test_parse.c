@@ -72,12 +72,34 @@ static void no_other_line_ends(void **state)
     }
 }
 
+/* Up to 15 digits; longer ones would not fit everywhere. */
+static void lengths_are_numbers_or_refused(void **state)
+{
+    (void)state;
+    for (size_t digits = 1; digits <= 40; digits++) {
+        char bytes[200];
+        tarry__http_head h;
+        const int size =
+            snprintf(bytes, sizeof bytes,
+                     "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %.*s\r\n"
+                     "\r\n",
+                     (int)digits, "1844674407370955161618446744073709551616");
+        const int code = tarry__http_parse(bytes, (size_t)size, &h).status;
+        uint64_t wanted = 0;
+        for (size_t i = 0; digits <= 15 && i < digits; i++)
+            wanted = 10 * wanted + (uint64_t)("184467440737095516"[i] - '0');
+        assert_int_equal(code, digits <= 15 ? 0 : 400);
+        assert_true(digits > 15 || h.length == wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_head_is_taken_apart),
         cmocka_unit_test(its_end_is_found),
         cmocka_unit_test(no_other_line_ends),
+        cmocka_unit_test(lengths_are_numbers_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "store/texts.h"
 
-enum { MOST = 500, STEPS = 50000 };
+enum { MOST = 200, STEPS = 20000 };
 
 static void texts_are_found_until_they_are_removed(void **state)
 {
