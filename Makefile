@@ -1,6 +1,6 @@
 # make        set up, build the library and build/tarry
 # make demo   set up, build, show the main job
-# make test   set up, build, run every test (also under sanitizers)
+# make test   set up, build, run every test (also under sanitizers), coverage
 # make python    the Python package, for PYTHONPATH=python
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
 # make bench-serve  the service beside PostgreSQL
@@ -47,6 +47,7 @@ test:
 		$(STRICT) >/dev/null
 	@cmake --build --preset sanitize
 	@ctest --preset sanitize
+	@tools/coverage
 
 bench:
 	@tools/setup build
@@ -73,7 +74,7 @@ tsan:
 
 coverage:
 	@tools/setup build demo test
-	@tools/coverage
+	@tools/coverage --all
 
 fuzz:
 	@tools/setup build test tsan
@@ -99,5 +100,5 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-sanitize build-thread build-coverage build-fuzz \
-		build-wheel
+	@rm -rf build build-sanitize build-thread build-coverage \
+		build-coverage-all build-fuzz build-wheel
