@@ -138,6 +138,9 @@ static void put_event(tarry__writer *t, const tarry__service_experiment *e,
                                                  : ",\"loss\":");
         tarry__writer_real(t, v->value);
     }
+    if (v->kind == TARRY__STORE_CUT)
+        tarry__writer_print(t, ",\"round\":%ju,\"count\":%.0f",
+                            (uintmax_t)v->arm, v->value);
     tarry__writer_put(t, ",\"at\":");
     tarry__writer_time(t, v->at);
     tarry__writer_put(t, "}\n");

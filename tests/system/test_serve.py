@@ -429,6 +429,9 @@ class Contract(ServeTest):
         for count in (1, 2, 3, 4, 6):
             self.is_problem(self.decide({"id": "cut", "count": count}, "cut"),
                             409, "conflict")
+        noted = self.log("cut")[-1]
+        self.assertEqual((noted["event"], noted["round"], noted["count"]),
+                         ("cut", 1, 5))
         self.ok(self.server.create("full", horizon=3), 201)
         self.ok(self.decide({"id": "full", "count": 2}, "full"), 201)
         self.ok(self.decide(name="full"), 201)
