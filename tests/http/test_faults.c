@@ -33,8 +33,7 @@ static void addresses_are_understood(void **state)
         "[::1:80",
         "[zz]:80",
         "[]:80",
-        "a.very.long.name.that.no.machine.of.this.world.would."
-        "ever.have.had:80"};
+        "a.name.that.is.longer.than.any.of.our.machines.would.ever.have.had:8"};
     tarry_error error = {""};
     char text[80];
     int fd;

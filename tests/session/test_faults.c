@@ -111,8 +111,9 @@ static uint64_t replayed_events(void)
     tarry__store *store;
     tarry__session *s;
     tarry_error error = {""};
-    if (tarry__store_open(path, false, &store, &error) != TARRY_OK ||
-        tarry__session_open(store, 1, true, &s, &error) != TARRY_OK)
+    if (tarry__store_open(path, false, &store, &error) != TARRY_OK)
+        fail_msg("%s", error.text);
+    if (tarry__session_open(store, 1, true, &s, &error) != TARRY_OK)
         fail_msg("%s", error.text);
     const uint64_t events = tarry__store_events(store, 1, NULL);
     tarry__session_close(s);
