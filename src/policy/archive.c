@@ -82,6 +82,19 @@ void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
     tarry__archive_bytes(a, *block, *count * size);
 }
 
+void tarry__archive_room(tarry__archive *a, void *array, size_t count,
+                         size_t room, size_t size)
+{
+    void **block = array;
+    if (!a->loading || a->status != TARRY_OK || count >= room)
+        return;
+    void *bigger = tarry__base_grow(*block, count, room, size);
+    if (bigger == NULL)
+        a->status = TARRY_NO_MEMORY;
+    else
+        *block = bigger;
+}
+
 void tarry__archive_turn(tarry__archive *a)
 {
     a->loading = true;

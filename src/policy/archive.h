@@ -35,6 +35,11 @@ void tarry__archive_bytes(tarry__archive *a, void *field, size_t size);
 void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
                           size_t size, size_t most);
 
+/* After an array was loaded: makes room for `room` elements, as many as it had
+ * when it was saved. */
+void tarry__archive_room(tarry__archive *a, void *array, size_t count,
+                         size_t room, size_t size);
+
 /* Whether it is being loaded from an older format than this version. */
 static inline bool tarry__archive_is_before(const tarry__archive *a,
                                             uint64_t version)

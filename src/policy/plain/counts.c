@@ -141,6 +141,7 @@ void tarry__counts_archive(tarry__counts *c, const tarry__policy_type *type,
     tarry__archive_array(a, &c->count, &K, sizeof *c->count, K);
     c->n_known = K;
     tarry__archive_array(a, &c->active, &c->n_active, sizeof *c->active, K);
+    tarry__archive_room(a, &c->active, c->n_active, K, sizeof *c->active);
     tarry__archive_require(a, a->status == TARRY_OK && K == problem->n_arms &&
                                   is_sound(c));
 }

@@ -322,6 +322,8 @@ static void archive(void *state, const tarry__policy_type *type,
     tarry__archive_array(a, &p->open_rounds, &K, sizeof *p->open_rounds, K);
     tarry__archive_array(a, &p->standing, &p->n_standing, sizeof *p->standing,
                          problem->n_arms);
+    tarry__archive_room(a, &p->standing, p->n_standing, problem->n_arms,
+                        sizeof *p->standing);
     tarry__archive_require(a, a->status == TARRY_OK && K == problem->n_arms &&
                                   is_sound(p));
 }
