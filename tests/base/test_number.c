@@ -278,6 +278,25 @@ static void a_decimal_comma_locale_changes_nothing(void **unused)
     assert_true(value == 1.5e-30);
 }
 
+/* Under a sanitizer: every beginning of a text, with nothing behind it. */
+static void nothing_behind_the_end_is_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"-12.5e+30", "1e-7x", "+.5E", "nan(x)",
+                                        "-Infinity"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t n = 1; n <= strlen(texts[i]); n++) {
+            double value;
+            char *block = malloc(n);
+            assert_non_null(block);
+            memcpy(block, texts[i], n);
+            const char *end = tarry__number_read(block, block + n, &value);
+            assert_true(end == NULL || (end > block && end <= block + n));
+            tarry__number_is_word(block, block + n);
+            free(block);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +311,7 @@ int main(void)
         cmocka_unit_test(reading_stops_where_the_number_does),
         cmocka_unit_test(words_for_what_is_not_finite_are_known),
         cmocka_unit_test(a_decimal_comma_locale_changes_nothing),
+        cmocka_unit_test(nothing_behind_the_end_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
