@@ -49,8 +49,7 @@ void *tarry__base_alloc(size_t count, size_t size)
     if (must_fail() || __builtin_mul_overflow(count, size, &bytes) ||
         bytes > PTRDIFF_MAX - ALIGNMENT)
         return NULL;
-    bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT;
-    return take(bytes);
+    return take(bytes > 0 ? bytes : 1);
 }
 
 void *tarry__base_zalloc(size_t count, size_t size)
