@@ -70,7 +70,7 @@ tarry_status tarry__experiment_check(const tarry__experiment *e,
         const tarry__sim_trial trial = trial_of(e, p * e->runs);
         tarry_error why = {""};
         const tarry_status opened = tarry__sim_check(&trial, &why);
-        if (opened == TARRY_NO_MEMORY)
+        if (opened == TARRY_NO_MEMORY || opened == TARRY_IO_ERROR)
             status = tarry__base_fail(error, opened, "%s", why.text);
         else if (opened != TARRY_OK)
             tarry__base_fail(&results->refused[p], opened, "%s",

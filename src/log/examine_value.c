@@ -1,4 +1,5 @@
 /* examine_value.c - what other policies would have earned. */
+#define _GNU_SOURCE
 #include "log/examine_parts.h"
 
 #include <math.h>
@@ -47,6 +48,16 @@ static double window_of(const tarry__examine_state *x)
     return isfinite(t) ? t : 0;
 }
 
+/* A name is told whole, or, if it is not UTF-8, the arm's number. */
+static char *name_of_always(const tarry__log *log, size_t arm)
+{
+    char *name;
+    const int size = tarry__json_is_text(log->names[arm])
+                         ? asprintf(&name, "always %s", log->names[arm])
+                         : asprintf(&name, "always %zu", arm);
+    return size < 0 ? NULL : name;
+}
+
 /* Always one arm, for those that the model finds best. */
 static bool tell_arms(const tarry__value_basis *b, double *pi, json_t **list)
 {
@@ -58,11 +69,11 @@ static bool tell_arms(const tarry__value_basis *b, double *pi, json_t **list)
         q[k] = b->model[0][k] + b->model[1][k];
     ok = ok && tarry__log_order(q, K, order);
     for (size_t i = 0; ok && i < K && i < ARMS_VALUED; i++) {
-        char name[200];
-        snprintf(name, sizeof name, "always %s", b->log->names[order[i]]);
+        char *name = name_of_always(b->log, order[i]);
         memset(pi, 0, K * sizeof *pi);
         pi[order[i]] = 1;
         *list = tell_policy(b, pi, name, *list);
+        free(name);
     }
     tarry__base_free(order);
     tarry__base_free(q);
