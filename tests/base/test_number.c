@@ -153,6 +153,26 @@ static void halfway_cases_of_hundreds_of_digits_are_exact(void **unused)
     }
 }
 
+/* One digit far behind a halfway case decides, wherever it stands. */
+static void a_digit_anywhere_in_a_long_tail_is_seen(void **unused)
+{
+    (void)unused;
+    static const char halfway[] = /* 1 + 2^-53 */
+        "1.00000000000000011102230246251565404236316680908203125";
+    enum { LONGEST = 1500, HALF = sizeof halfway - 1 };
+    uint64_t state = 77;
+    for (int i = 0; i < 2000; i++) {
+        char text[LONGEST + 1];
+        const size_t length = 700 + random_below(&state, LONGEST - 700);
+        memset(text, '0', length);
+        text[length] = '\0';
+        memcpy(text, halfway, HALF);
+        if (i % 8 > 0)
+            text[HALF + random_below(&state, length - HALF)] = '1';
+        check(text);
+    }
+}
+
 static void the_ends_of_the_range_are_exact(void **unused)
 {
     (void)unused;
@@ -306,6 +326,7 @@ int main(void)
         cmocka_unit_test(halfway_cases_below_one_unit_round_to_even),
         cmocka_unit_test(halfway_cases_with_large_exponents_round_to_even),
         cmocka_unit_test(halfway_cases_of_hundreds_of_digits_are_exact),
+        cmocka_unit_test(a_digit_anywhere_in_a_long_tail_is_seen),
         cmocka_unit_test(the_ends_of_the_range_are_exact),
         cmocka_unit_test(zeros_and_exponents_cancel),
         cmocka_unit_test(reading_stops_where_the_number_does),

@@ -192,6 +192,28 @@ static void files_without_sense_are_refused(void **state)
     }
 }
 
+/* 4096 columns are read, one more is refused. */
+static void the_limit_of_columns_is_exact(void **state)
+{
+    (void)state;
+    enum { MOST = 4096, NEEDED = 4 };
+    for (int more = -1; more <= 1; more++) {
+        char text[16 * MOST], *at = text;
+        at += sprintf(at, "arm,decided,reported,loss");
+        for (int i = NEEDED; i < MOST + more; i++)
+            at += sprintf(at, ",c%d", i);
+        at += sprintf(at, "\na,1,2,0");
+        for (int i = NEEDED; i < MOST + more; i++)
+            at += sprintf(at, ",");
+        sprintf(at, "\n");
+        tarry__log log;
+        tarry_error error = {""};
+        assert_int_equal(read_with(text, &plain, &log, &error),
+                         more > 0 ? TARRY_BAD_INPUT : TARRY_OK);
+        tarry__log_clear(&log);
+    }
+}
+
 static void ranges_and_rewards_become_losses(void **state)
 {
     (void)state;
@@ -232,6 +254,7 @@ int main(void)
         cmocka_unit_test(tables_of_open_bandit_pipeline_are_read),
         cmocka_unit_test(rows_that_make_no_sense_are_named),
         cmocka_unit_test(files_without_sense_are_refused),
+        cmocka_unit_test(the_limit_of_columns_is_exact),
         cmocka_unit_test(ranges_and_rewards_become_losses),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
