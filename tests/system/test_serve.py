@@ -3,6 +3,7 @@ and a full disk."""
 import concurrent.futures
 import json
 import os
+import random
 import resource
 import signal
 import socket
@@ -679,6 +680,24 @@ class Wire(ServeTest):
             talk.socket.shutdown(socket.SHUT_WR)
             self.assertEqual(talk.read().status, 201)
             self.assertTrue(talk.ends())
+
+    def test_requests_of_all_lengths_in_pieces_on_one_connection(self):
+        """What one request left behind must not be felt by the next."""
+        chance = random.Random(5)
+        with self.server.talk() as talk:
+            for i in range(60):
+                note = b"X-Note: " + b"x" * chance.choice((0, 3, 700)) + b"\r\n"
+                request, status = chance.choice((
+                    (b"GET /healthz HTTP/1.1\r\nHost: x\r\n%s\r\n", 200),
+                    (b"GET /no/such HTTP/1.1\r\nHost: x\r\n%s\r\n", 404),
+                    (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+                     b"Host: x\r\n%sContent-Length: 2\r\n\r\n{}", 201)))
+                request %= note
+                cut = chance.randrange(len(request))
+                talk.send(request[:cut])
+                time.sleep(0.003)
+                talk.send(request[cut:])
+                self.assertEqual(talk.read().status, status, (i, cut))
 
     def test_requests_behind_one_another(self):
         one = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
