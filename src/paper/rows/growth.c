@@ -25,20 +25,19 @@ typedef struct {
     double first, last; /* horizons of the quick job */
     uint64_t phase;     /* at the end of which regret is read off, of the first
                            horizon; of the next one, the next phase */
-    double runs;        /* of the quick job */
 } subject;
 
 static const subject subjects[] = {
     {"phased-stochastic", "Algorithm 1", "circle:arms=200",
-     "exponential:mean=100", "exponential:mean=%.0f", 2, 200, 1.2e6, 8e7, 5, 2},
+     "exponential:mean=100", "exponential:mean=%.0f", 2, 200, 1.2e6, 8e7, 5},
     {"phased-adversarial", "Algorithm 2", "circle:arms=200",
-     "hold-in-turn:sigma=100", "hold-in-turn:sigma=%.0f", 2, 200, 1.2e6, 8e7, 5,
-     2},
+     "hold-in-turn:sigma=100", "hold-in-turn:sigma=%.0f", 2, 200, 1.2e6, 8e7,
+     5},
     {"phased-loss-dependent", "Algorithm 3", "circle:arms=200",
-     "low-late:late=100", "low-late:late=%.0f", 2, 200, 4.8e6, 3.2e8, 6, 2},
+     "low-late:late=100", "low-late:late=%.0f", 2, 200, 4.8e6, 3.2e8, 6},
     {"phased-mab", "Algorithm 4",
      "basis:arms=16,best=-0.9,gap=1.8,means=geometric", "low-late:late=100",
-     "low-late:late=%.0f", 16, 16, 4e6, 2.56e8, 4, 2},
+     "low-late:late=%.0f", 16, 16, 4e6, 2.56e8, 4},
 };
 
 static tarry__lab_case case_of(tarry__lab *lab, const subject *a, double T,
@@ -50,7 +49,7 @@ static tarry__lab_case case_of(tarry__lab *lab, const subject *a, double T,
         .delay = a->delay,
         .policy = a->policy,
         .horizon = (uint64_t)T,
-        .runs = (uint64_t)(tarry__lab_pick(lab, 1, 4) * a->runs),
+        .runs = (uint64_t)tarry__lab_pick(lab, 2, 8),
         .phases = a->phase + step,
     };
 }
