@@ -210,6 +210,7 @@ set(TARRY_PROGRAM
     src/service/log.c
     src/service/look.c
     src/service/metrics.c
+    src/service/own_ids.c
     src/service/owners.c
     src/service/questions.c
     src/service/queue.c

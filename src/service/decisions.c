@@ -78,8 +78,11 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
     for (; done < count; done++) {
         if (own != NULL)
             snprintf(id, sizeof id, "%s.%ju", own, (uintmax_t)done);
-        status = tarry__session_choose(e->session, own != NULL ? id : NULL, now,
-                                       &made, &error);
+        status =
+            c->is_new
+                ? tarry__session_choose_new(e->session, id, now, &made, &error)
+                : tarry__session_choose(e->session, own != NULL ? id : NULL,
+                                        now, &made, &error);
         if (status != TARRY_OK)
             break;
         tarry__writer_put(&c->text, done > 0 ? "," : "");
@@ -141,119 +144,16 @@ static bool read_request(tarry__service_call *c, const char **own,
     return true;
 }
 
-/* The experiment that has given an id of somebody's own, or 0. */
-static tarry_status owner_of(tarry__service *s, const char *id,
-                             uint64_t *experiment, tarry_error *error)
-{
-    uint64_t round;
-    bool found;
-    *experiment = 0;
-    const tarry_status status =
-        tarry__store_look_id(s->store, id, experiment, &round, &found, error);
-    if (!found)
-        *experiment = 0;
-    return status;
-}
-
-/* Whether an id, with `end` behind it, was given; `owner` gets to whom. */
-static tarry_status look_up(tarry__service_call *c, const char *own,
-                            const char *end, uint64_t *owner,
-                            tarry_error *error)
-{
-    char id[TARRY__SESSION_ID_ROOM];
-    snprintf(id, sizeof id, "%s%s", own, end);
-    return owner_of(c->service, id, owner, error);
-}
-
-/* How many choices a lease was asked for: 0 if the horizon has not cut it. */
-static tarry_status cut_from(tarry__service_experiment *e, const char *own,
-                             uint64_t *count, tarry_error *error)
-{
-    char first[TARRY__SESSION_ID_ROOM];
-    uint64_t round;
-    snprintf(first, sizeof first, "%s.0", own);
-    const tarry_status status = tarry__session_round(e->session, first, &round);
-    return status == TARRY_OK
-               ? tarry__session_was_cut(e->session, round, count, error)
-               : status;
-}
-
-/* A lease is known by its first, its last and the one behind. */
-static tarry_status compare_lease(tarry__service_call *c, const char *own,
-                                  tarry__service_experiment *e, uint64_t count,
-                                  bool *same, tarry_error *error)
-{
-    char last[24], behind[24];
-    uint64_t first = 0, end = 0, more = 0, asked = 0;
-    snprintf(last, sizeof last, ".%ju", (uintmax_t)(count - 1));
-    snprintf(behind, sizeof behind, ".%ju", (uintmax_t)count);
-    tarry_status status = look_up(c, own, ".0", &first, error);
-    if (status == TARRY_OK)
-        status = look_up(c, own, last, &end, error);
-    if (status == TARRY_OK)
-        status = look_up(c, own, behind, &more, error);
-    if (status == TARRY_OK && first == e->number)
-        status = cut_from(e, own, &asked, error);
-    *same = asked > 0 ? asked == count
-                      : (first == 0 || first == e->number) && end == first &&
-                            more == 0;
-    return status;
-}
-
-/* An id names a request: the same experiment and the same count. */
-static tarry_status compare(tarry__service_call *c, const char *own,
-                            tarry__service_experiment *e, uint64_t count,
-                            bool *same, tarry_error *error)
-{
-    uint64_t one = 0, first = 0; /* experiments */
-    tarry_status status = look_up(c, own, "", &one, error);
-    if (status != TARRY_OK || (one != 0 && (count > 0 || one != e->number)))
-        *same = false;
-    else if (count > 0)
-        return compare_lease(c, own, e, count, same, error);
-    else if ((status = look_up(c, own, ".0", &first, error)) == TARRY_OK)
-        *same = first == 0;
-    return status;
-}
-
-/* What an id names in this group is not in the store yet: the request waits for
- * the next one. */
-static bool is_in_group(tarry__service_call *c, const char *own)
-{
-    uint64_t other;
-    tarry__texts *ids = &c->service->ids;
-    c->is_put_off = tarry__texts_find(ids, own, &other);
-    if (c->is_put_off)
-        return true;
-    if (tarry__texts_add(ids, own, 0, NULL) == TARRY_OK)
-        return false;
-    tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
-    return true;
-}
-
-static bool is_taken(tarry__service_call *c, const char *own,
-                     tarry__service_experiment *e, uint64_t count)
-{
-    tarry_error error = {""};
-    bool same = false;
-    const tarry_status status = compare(c, own, e, count, &same, &error);
-    if (status != TARRY_OK)
-        tarry__service_say_refusal(c, status, &error);
-    else if (!same)
-        tarry__service_say_problem(c, 409, "conflict",
-                                   "this id was given for another request");
-    return status != TARRY_OK || !same;
-}
-
 void tarry__service_decide(tarry__service_call *c)
 {
     const char *own;
     uint64_t count;
+    c->is_new = false;
     if (!read_request(c, &own, &count))
         return;
     tarry__service_experiment *e = enter_named(c);
     if (e == NULL ||
-        (own != NULL && (is_in_group(c, own) || is_taken(c, own, e, count))))
+        (own != NULL && tarry__service_id_is_taken(c, own, e, count)))
         return;
     c->own = own;
     c->count = count;
@@ -295,7 +195,7 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
         prefix[length] = '\0';
         *status = tarry__service_find_prefix(s, prefix, &e, error);
     } else if (strlen(id) <= TARRY__SESSION_MOST_ID) {
-        *status = owner_of(s, id, &owner, error);
+        *status = tarry__service_owner_of(s, id, &owner, error);
         if (*status == TARRY_OK && owner != 0)
             *status = tarry__service_meet(s, error);
         if (*status == TARRY_OK && owner != 0)

@@ -94,6 +94,7 @@ struct tarry__service_call {
     tarry__service_call *next_later;
     const char *own; /* id for the choices, or NULL */
     uint64_t count;  /* of choices; 0: one, not in a list */
+    bool is_new;     /* a lease whose ids nobody has */
     bool is_put_off; /* to the next group */
     bool is_lost;    /* there was no memory for its answer */
     tarry__service_deliver *deliver;
@@ -262,6 +263,19 @@ void tarry__service_look_around(tarry__service *service);
 /* The stream of an experiment's log. */
 void tarry__service_log_part(tarry__service_call *call);
 void tarry__service_stream_free(tarry__service_stream *stream);
+
+/* ---- ids of somebody's own ------------------------------------------------*/
+
+/* The number of the experiment that has given an id, or 0. */
+tarry_status tarry__service_owner_of(tarry__service *service, const char *id,
+                                     uint64_t *experiment, tarry_error *error);
+
+/* The keeper's: whether an id cannot name this request, for one choice (count
+ * 0) or many.  Then a problem has been said, or the call waits for the next
+ * group.  Else call->is_new is set. */
+bool tarry__service_id_is_taken(tarry__service_call *call, const char *own,
+                                const tarry__service_experiment *e,
+                                uint64_t count);
 
 /* ---- routes ---------------------------------------------------------------*/
 

@@ -196,6 +196,20 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
     return TARRY_OK;
 }
 
+/* An id that nobody has, or NULL. */
+static tarry_status choose_next(tarry__session *s, const char *id, int64_t now,
+                                tarry__session_choice_made *out,
+                                tarry_error *error)
+{
+    if (s->is_paused)
+        return tarry__base_fail(error, TARRY_CANCELLED,
+                                "the experiment is paused");
+    tarry_status status = tarry__session_expire_old(s, now, error);
+    if (status == TARRY_OK)
+        status = tarry__session_ready(s, error); /* room again */
+    return status == TARRY_OK ? choose(s, id, now, out, error) : status;
+}
+
 tarry_status tarry__session_choose(tarry__session *s, const char *id,
                                    int64_t now, tarry__session_choice_made *out,
                                    tarry_error *error)
@@ -212,15 +226,19 @@ tarry_status tarry__session_choose(tarry__session *s, const char *id,
                                   "another experiment has this id");
     if (status != TARRY_OK)
         return status;
-    if (round != 0)
-        return repeat(s, round, out, error);
-    if (s->is_paused)
-        return tarry__base_fail(error, TARRY_CANCELLED,
-                                "the experiment is paused");
-    status = tarry__session_expire_old(s, now, error);
+    return round != 0 ? repeat(s, round, out, error)
+                      : choose_next(s, id, now, out, error);
+}
+
+tarry_status tarry__session_choose_new(tarry__session *s, const char *id,
+                                       int64_t now,
+                                       tarry__session_choice_made *out,
+                                       tarry_error *error)
+{
+    tarry_status status = tarry__session_ready(s, error);
     if (status == TARRY_OK)
-        status = tarry__session_ready(s, error); /* room again */
-    return status == TARRY_OK ? choose(s, id, now, out, error) : status;
+        status = check_own(id, error);
+    return status == TARRY_OK ? choose_next(s, id, now, out, error) : status;
 }
 
 /* ---- the fates of a choice ------------------------------------------------*/

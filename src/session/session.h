@@ -86,6 +86,12 @@ tarry_status tarry__session_choose(tarry__session *s, const char *id,
                                    int64_t now, tarry__session_choice_made *out,
                                    tarry_error *error);
 
+/* The same, with an id that is known to be nobody's in the whole store. */
+tarry_status tarry__session_choose_new(tarry__session *s, const char *id,
+                                       int64_t now,
+                                       tarry__session_choice_made *out,
+                                       tarry_error *error);
+
 typedef enum {
     TARRY__SESSION_OK,
     TARRY__SESSION_LATE,

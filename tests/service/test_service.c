@@ -39,21 +39,33 @@ static void receive(void *context, const tarry__service_answer *answer)
     pthread_mutex_unlock(&r->lock);
 }
 
-static receiver ask(const char *method, const char *path, const char *body)
+static void send(receiver *r, const char *method, const char *path,
+                 const char *body)
 {
-    receiver r = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                  .come = PTHREAD_COND_INITIALIZER};
+    *r = (receiver){.lock = PTHREAD_MUTEX_INITIALIZER,
+                    .come = PTHREAD_COND_INITIALIZER};
     const tarry__service_request request = {.method = method,
                                             .path = path,
                                             .query = "",
                                             .body = body,
                                             .size = strlen(body),
                                             .has_length = true};
-    tarry__service_take(service, &request, receive, &r);
-    pthread_mutex_lock(&r.lock);
-    while (!r.has_come)
-        pthread_cond_wait(&r.come, &r.lock);
-    pthread_mutex_unlock(&r.lock);
+    tarry__service_take(service, &request, receive, r);
+}
+
+static void wait_for(receiver *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (!r->has_come)
+        pthread_cond_wait(&r->come, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static receiver ask(const char *method, const char *path, const char *body)
+{
+    receiver r;
+    send(&r, method, path, body);
+    wait_for(&r);
     return r;
 }
 
@@ -219,6 +231,49 @@ static void every_failed_allocation_is_answered(void **state)
     tarry__service_close(service);
 }
 
+/* Requests that are committed together, and the answer to each: an id that one
+ * of them gives is not another's, be it a lease's, and nobody else suffers. */
+static void ids_of_one_group_are_told_apart(void **state)
+{
+    static const struct {
+        const char *experiment, *body;
+        int status;
+    } asked[] = {
+        {"a", "{\"id\":\"p\"}", 201},
+        {"b", "{\"id\":\"p\"}", 409},
+        {"a", "{\"id\":\"p\"}", 200},
+        {"a", "{\"id\":\"q\",\"count\":3}", 201},
+        {"b", "{\"id\":\"q.1\"}", 409},
+        {"b", "{\"id\":\"q.01\"}", 201},
+        {"b", "{\"id\":\"q.x\"}", 201},
+        {"b", "{\"id\":\"q.2\",\"count\":2}", 409},
+        {"b", "{\"id\":\"r.1\"}", 201},
+        {"b", "{\"id\":\"r.2\"}", 201},
+        {"a", "{\"id\":\"r\",\"count\":4}", 409},
+        {"a", "{\"id\":\"r\"}", 201},
+        {"c", "{}", 201},
+    };
+    enum { COUNT = sizeof asked / sizeof *asked };
+    receiver r[COUNT];
+    (void)state;
+    open_memory();
+    tarry__service_gather(service);
+    for (size_t i = 0; i < COUNT; i++) {
+        char path[60];
+        snprintf(path, sizeof path, "/v1/experiments/%s/decisions",
+                 asked[i].experiment);
+        send(&r[i], "POST", path, asked[i].body);
+    }
+    tarry__service_flush(service);
+    for (size_t i = 0; i < COUNT; i++) {
+        wait_for(&r[i]);
+        if (r[i].status != asked[i].status)
+            fail_msg("%s %s: %d %s", asked[i].experiment, asked[i].body,
+                     r[i].status, r[i].body);
+    }
+    tarry__service_close(service);
+}
+
 static uint64_t count_pending(void)
 {
     const receiver r = ask("GET", "/v1/experiments/a/status", "");
@@ -307,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_crew_does_every_piece_once),
         cmocka_unit_test(experiments_do_not_disturb_each_other),
         cmocka_unit_test(every_failed_allocation_is_answered),
+        cmocka_unit_test(ids_of_one_group_are_told_apart),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
         cmocka_unit_test(an_answer_is_whole_or_none),
     };

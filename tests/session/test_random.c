@@ -19,12 +19,12 @@
 #include "tarry/policy.h"
 
 enum {
-    SESSIONS = 2,
+    SESSIONS = 3,
     ARMS = 4,
     MOST_ARMS = 8,
     DIM = 3,
     ROOM = 12000, /* rounds, and events */
-    OLD = 30      /* rounds until a choice of the second session expires */
+    OLD = 12      /* rounds until a choice of the second session expires */
 };
 
 typedef enum { UNKNOWN, WAITING, REPORTED, CANCELLED, EXPIRED } fate;
@@ -42,7 +42,7 @@ typedef struct {
 } model;
 
 typedef struct {
-    char name[32];
+    const char *name, *prefix;
     tarry__session *session;
     tarry_policy *twin;
     model now, safe; /* with what is staged, and without */
@@ -231,8 +231,8 @@ static void settle(experiment *e, uint64_t round, fate new)
 static void id_of(const experiment *e, uint64_t round, char id[64])
 {
     const bool is_own = round < ROOM && e->now.is_own[round];
-    snprintf(id, 64, "%s%s%ju", e->name, is_own ? "own-" : ":",
-             (uintmax_t)round);
+    snprintf(id, 64, "%s%s%ju", is_own ? e->name : e->prefix,
+             is_own ? "own-" : "", (uintmax_t)round);
 }
 
 /* Any round, most often one that waits. */
@@ -402,14 +402,118 @@ static void do_pause(experiment *e)
     assert_true(tarry__session_is_paused(e->session) == pause);
 }
 
+/* It can be said at any time, and counts what is staged too. */
+static void do_status(experiment *e)
+{
+    json_t *status = tarry__session_status(e->session, false);
+    assert_non_null(status);
+    assert_int_equal(json_integer_value(json_object_get(status, "round")),
+                     e->now.round);
+    assert_int_equal(json_integer_value(json_object_get(status, "pending")),
+                     e->now.pending);
+    json_decref(status);
+}
+
+/* ---- ids of others --------------------------------------------------------*/
+
+/* An id that is not one of this experiment's, whatever is said of it. */
+static void expect_unknown(experiment *e, const char *id)
+{
+    const bool was_staged = tarry__session_is_staged(e->session);
+    tarry__session_result result;
+    uint64_t round;
+    int64_t at;
+    const tarry_status said[] = {
+        tarry__session_observe(e->session, id, 0.5, world.clock, &result, NULL),
+        tarry__session_cancel(e->session, id, world.clock, NULL),
+        tarry__session_expire(e->session, id, world.clock, NULL),
+        tarry__session_round(e->session, id, &round),
+        tarry__session_decided_at(e->session, id, &at)};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (said[i] != TARRY_UNKNOWN_ROUND)
+            fail_msg("%s, experiment '%s', id '%s', call %zu: %s", world.policy,
+                     e->name, id, i, tarry_status_text(said[i]));
+    assert_true(tarry__session_is_staged(e->session) == was_staged);
+    do_status(e);
+}
+
+/* An id of another experiment, whatever became of its choice. */
+static void do_mistake(experiment *e)
+{
+    const experiment *other = &world.e[below(SESSIONS)];
+    const uint64_t round = below(other->now.round + 2);
+    tarry__session_choice_made made;
+    char id[64];
+    if (other == e)
+        return;
+    id_of(other, round, id);
+    expect_unknown(e, id);
+    if (round <= other->safe.round || !other->now.is_own[round])
+        assert_int_equal(
+            tarry__session_choose(e->session, id, world.clock, &made, NULL),
+            TARRY_BAD_ARGUMENT);
+}
+
+/* What never was an id, and the generated one where the user gave another. */
+static void do_nonsense(experiment *e)
+{
+    static const char *const ends[] = {"",
+                                       "0",
+                                       "-1",
+                                       "01",
+                                       "+1",
+                                       "1 ",
+                                       " 1",
+                                       "1:",
+                                       "1.0",
+                                       "0x1",
+                                       "18446744073709551617",
+                                       "1e0"};
+    const uint64_t round = some_round(e);
+    char id[64];
+    snprintf(id, sizeof id, "%s%s", e->prefix,
+             ends[below(sizeof ends / sizeof *ends)]);
+    expect_unknown(e, id);
+    expect_unknown(e, "nobody:1");
+    snprintf(id, sizeof id, "%s%ju", e->prefix, (uintmax_t)round);
+    if (is_known(e, round) && e->now.is_own[round])
+        expect_unknown(e, id);
+    snprintf(id, sizeof id, "%sown-%ju", e->name, (uintmax_t)round);
+    if (!e->now.is_own[round])
+        expect_unknown(e, id);
+}
+
 /* ---- commits and kills ----------------------------------------------------*/
+
+static tarry_status commit_all(void)
+{
+    tarry__session *all[SESSIONS];
+    for (size_t i = 0; i < SESSIONS; i++)
+        all[i] = world.e[i].session;
+    return tarry__session_commit(all, SESSIONS, NULL);
+}
+
+/* Two experiments cannot have given one id: what is staged is lost. */
+static void do_clash(experiment *e)
+{
+    experiment *other = &world.e[below(SESSIONS)];
+    tarry__session_choice_made made;
+    char id[64];
+    if (other == e || other->now.is_paused || e->now.round == e->safe.round ||
+        !e->now.is_own[e->now.round])
+        return;
+    id_of(e, e->now.round, id);
+    assert_int_equal(
+        tarry__session_choose(other->session, id, world.clock, &made, NULL),
+        TARRY_OK);
+    assert_int_equal(commit_all(), TARRY_IO_ERROR);
+    for (size_t i = 0; i < SESSIONS; i++)
+        world.e[i].now = world.e[i].safe;
+}
 
 static void do_commit(void)
 {
-    tarry__session *both[SESSIONS];
-    for (size_t i = 0; i < SESSIONS; i++)
-        both[i] = world.e[i].session;
-    assert_int_equal(tarry__session_commit(both, SESSIONS, NULL), TARRY_OK);
+    assert_int_equal(commit_all(), TARRY_OK);
     for (size_t i = 0; i < SESSIONS; i++) {
         experiment *e = &world.e[i];
         for (size_t k = e->safe.n_events; k < e->now.n_events; k++)
@@ -447,18 +551,6 @@ static void do_kill(bool clean)
     }
 }
 
-/* It can be said at any time, and counts what is staged too. */
-static void do_status(experiment *e)
-{
-    json_t *status = tarry__session_status(e->session, false);
-    assert_non_null(status);
-    assert_int_equal(json_integer_value(json_object_get(status, "round")),
-                     e->now.round);
-    assert_int_equal(json_integer_value(json_object_get(status, "pending")),
-                     e->now.pending);
-    json_decref(status);
-}
-
 static void step(void)
 {
     experiment *e = &world.e[below(SESSIONS)];
@@ -480,8 +572,14 @@ static void step(void)
         do_arms(e);
     else if (kind < 80)
         do_pause(e);
-    else if (kind < 82)
+    else if (kind < 81)
         do_status(e);
+    else if (kind < 84)
+        do_mistake(e);
+    else if (kind < 86)
+        do_nonsense(e);
+    else if (kind < 87)
+        do_clash(e);
     else if (kind < 93)
         do_commit();
     else if (kind < 95)
@@ -509,16 +607,18 @@ static tarry_policy *make_twin(void)
 static void begin(size_t i)
 {
     static const char *const names[] = {"a0", "a1", "a2", "a3"};
+    /* one's ids begin as another's, and a third's are bare numbers */
+    static const char *const known_as[SESSIONS][2] = {
+        {"e", "e:"}, {"e:1", "e:1:"}, {"x", ""}};
     experiment *e = &world.e[i];
-    char prefix[40];
     memset(e, 0, sizeof *e);
-    snprintf(e->name, sizeof e->name, "e%zu", i);
-    snprintf(prefix, sizeof prefix, "%s:", e->name);
+    e->name = known_as[i][0];
+    e->prefix = known_as[i][1];
     const tarry__store_experiment made = {.name = e->name,
-                                          .prefix = prefix,
+                                          .prefix = e->prefix,
                                           .policy = world.policy,
                                           .expire_after =
-                                              i == 1 ? "30rounds" : "",
+                                              i == 1 ? "12rounds" : "",
                                           .n_arms = ARMS,
                                           .dim = DIM,
                                           .low = -1,

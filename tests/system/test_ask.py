@@ -314,6 +314,18 @@ class Served(unittest.TestCase):
             self.ask("create", "numbers", "--arms", f.name)
         self.assertIn(self.ask("choose", "numbers").split()[1], ("0", "1"))
 
+    def test_an_id_of_another_experiment_is_exit_code_2(self):
+        for name in ("ours", "theirs"):
+            self.service.create(name)
+        self.assertEqual(ask(self.service.url, "choose", "ours", "--id",
+                             "mine")[0], 0)
+        code, out, why = ask(self.service.url, "choose", "theirs", "--id",
+                             "mine")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("409 ", why)
+        self.assertEqual(self.service.get(
+            "/v1/experiments/theirs/status")["round"], 0)
+
     def test_unknown_things_are_exit_code_2(self):
         for words in (["choose", "nobody"], ["observe", "nobody:1", "0.5"],
                       ["cancel", "nobody:1"], ["status", "nobody"]):

@@ -173,6 +173,51 @@ class Contract(ServeTest):
         for other in ({"count": 2}, {"count": 4}, {}):
             self.is_problem(self.decide({"id": "lease", **other}), 409)
 
+    def test_a_lease_is_given_as_a_whole(self):
+        self.ok(self.server.create("other"), 201)
+        self.ok(self.decide({"id": "theirs.1"}, "other"), 201)
+        self.ok(self.decide({"id": "ours.1"}), 201)
+        for stem in ("theirs", "ours"):
+            for count in (1, 2, 3):  # 1 is behind the last, last, inside
+                self.is_problem(self.decide({"id": stem, "count": count}), 409,
+                                "conflict")
+        self.ok(self.decide({"id": "whole", "count": 2}, "other"), 201)
+        self.is_problem(self.decide({"id": "whole", "count": 2}), 409)
+        longest = "x" * 62
+        self.ok(self.decide({"id": longest, "count": 10}), 201)
+        for bad in (longest, "y" * 63, ""):
+            self.is_problem(self.decide({"id": bad, "count": 11}), 422,
+                            "invalid")
+        self.assertEqual(self.ok(self.call(
+            "GET", "/v1/experiments/colours/status"))["round"], 11)
+
+    def test_ids_of_another_experiment_lead_there(self):
+        """And leave the one that has as many rounds as it was."""
+        self.ok(self.server.create("other"), 201)
+        mine = [self.ok(self.decide(body), 201)["id"]
+                for body in ({}, {"id": "mine"}, {})]
+        for body in ({}, {"id": "theirs"}, {}):
+            self.ok(self.decide(body, "other"), 201)
+        for id in mine:
+            if ":" in id:  # of a form that nobody may give
+                self.is_problem(self.decide({"id": id}, "other"), 422)
+            else:
+                self.is_problem(self.decide({"id": id}, "other"), 409)
+        self.ok(self.feedback({"id": "mine", "loss": 1}))
+        self.ok(self.call("POST", "/v1/decisions/%s/cancel" % mine[0]))
+        self.ok(self.call("POST", "/v1/decisions/%s/expire" % mine[2]))
+        for name, pending in (("colours", 0), ("other", 3)):
+            found = self.ok(self.call("GET",
+                                      "/v1/experiments/%s/status" % name))
+            self.assertEqual((found["round"], found["pending"]), (3, pending))
+        # what one has done with its ids the other's rounds do not know
+        self.assertEqual(self.ok(self.feedback(
+            {"id": "theirs", "loss": 1}))["status"], "applied")
+        for id in ("other:2", "colours:2", "other:4", "colours:0", ":1",
+                   "colours:mine", "other:colours:1"):
+            self.is_problem(self.feedback({"id": id, "loss": 1}), 404,
+                            "unknown_id")
+
     def test_outcomes_in_a_list(self):
         many = self.ok(self.decide({"count": 4}), 201)["decisions"]
         ids = [d["id"] for d in many]

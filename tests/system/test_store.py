@@ -198,6 +198,24 @@ class GoingOn(StoreTest):
         self.assertEqual(len(set(ids)), 30)
         self.assertIn("two:20", ids)
 
+    def test_ids_of_another_experiment_are_unknown(self):
+        one = self.kept("--name", "one")
+        self.assertEqual(one.ask(["choose", "choose --id mine"])[1][:5],
+                         "mine ")
+        one.end()
+        two = self.kept("--name", "two")
+        two.ask(["choose", "choose --id yours", "choose"])
+        before = two.status()
+        for id in ("one:1", "mine", "1", "two:2", "two:4", "nobody"):
+            for line in ("observe %s 0.5", "cancel %s", "expire %s"):
+                self.assertRegex(two.one(line % id), "^error ", line % id)
+        for id in ("mine", "one:1", "two:3"):
+            self.assertRegex(two.one("choose --id " + id), "^error ", id)
+        self.assertEqual(two.status(), before)
+        self.assertRegex(two.one("observe two:1 0.5"), "^ok")
+        two.end()
+        self.assertEqual(self.again("--name", "one").status()["pending"], 2)
+
     def test_a_second_process_is_refused_by_the_number_of_the_first(self):
         pipe = self.kept()
         pipe.one("choose")
