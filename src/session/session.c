@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/base.h"
+#include "policy/policy_type.h"
 #include "session/inner.h"
 #include "session/moves.h"
 
@@ -177,10 +178,33 @@ static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
     tarry_status status =
         tarry__store_load(s->store, s->experiment, &s->snapshot_seq, &bytes,
                           &s->snapshot_size, error);
+    const uint64_t events = tarry__store_events(s->store, s->experiment, NULL);
+    if (status == TARRY_OK && s->snapshot_seq > events)
+        status = tarry__base_fail(
+            error, TARRY_BAD_STATE,
+            "experiment '%s': a snapshot of event %ju, but the log has %ju",
+            s->made->name, (uintmax_t)s->snapshot_seq, (uintmax_t)events);
     if (status == TARRY_OK && bytes != NULL)
         status = tarry__session_unpack(s, bytes, s->snapshot_size, error);
     tarry__base_free(bytes);
     return status;
+}
+
+/* A snapshot under a number that is not its own leads elsewhere.  Before the
+ * first choice in the store there may have been others. */
+static tarry_status check_round(tarry__session *s, tarry_error *error)
+{
+    uint64_t last = 0;
+    const tarry_status status =
+        tarry__store_round_at(s->store, s->experiment, INT64_MAX, &last, error);
+    const uint64_t round = tarry__policy_round(s->policy);
+    return status != TARRY_OK || last == 0 || last == round
+               ? status
+               : tarry__base_fail(error, TARRY_BAD_STATE,
+                                  "experiment '%s': the snapshot of event %ju "
+                                  "leads to round %ju, the log to round %ju",
+                                  s->made->name, (uintmax_t)s->snapshot_seq,
+                                  (uintmax_t)round, (uintmax_t)last);
 }
 
 /* Pauses are numbered; the last may have ended. */
@@ -236,6 +260,8 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
     if (status == TARRY_OK) /* from that one on, which tells its time */
         status = tarry__store_scan(s->store, s->experiment, r.known - 1, replay,
                                    &r, error);
+    if (status == TARRY_OK && s->snapshot_seq > 0)
+        status = check_round(s, error);
     if (status != TARRY_OK)
         unload(s);
     return status;

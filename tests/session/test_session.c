@@ -462,9 +462,67 @@ static void choices_that_the_policy_would_not_make_are_refused(void **state)
     }
 }
 
+static void choose_some(tarry__session *s, int count)
+{
+    tarry__session_choice_made made;
+    for (int i = 0; i < count; i++)
+        assert_int_equal(tarry__session_choose(s, NULL, 1, &made, NULL),
+                         TARRY_OK);
+    assert_int_equal(tarry__session_commit(&s, 1, NULL), TARRY_OK);
+}
+
+/* A snapshot with a sound digest, under the number of another event: as of
+ * event 6, in a log of 8, is under its own, before it, behind it, at the end
+ * and beyond. */
+static void a_snapshot_under_another_number_is_refused(void **state)
+{
+    static const struct {
+        uint64_t seq;
+        const char *why; /* NULL: it is right */
+    } tries[] = {{6, NULL},
+                 {5, "the policy now gives round 4"},
+                 {7, "the policy now gives round 4"},
+                 {8, "snapshot of event 8 leads to round 3, the log to "
+                     "round 5"},
+                 {9, "a snapshot of event 9, but the log has 8"},
+                 {UINT64_MAX, "but the log has 8"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        tarry__store *store = open_store();
+        tarry__session *s = make(store, "one", "uniform", "");
+        tarry_error error = {""};
+        void *bytes;
+        size_t size;
+        uint64_t seq;
+        choose_some(s, 3);
+        tarry__session_close(s);
+        assert_int_equal(tarry__store_load(store, 1, &seq, &bytes, &size, NULL),
+                         TARRY_OK);
+        assert_int_equal(seq, N_ARMS + 3);
+        assert_int_equal(tarry__session_open(store, 1, true, &s, NULL),
+                         TARRY_OK);
+        choose_some(s, 2);
+        tarry__session_close(s); /* leaves no snapshot */
+        assert_int_equal(
+            tarry__store_save(store, 1, tries[i].seq, bytes, size, NULL),
+            TARRY_OK);
+        tarry__base_free(bytes);
+        assert_int_equal(tarry__session_open(store, 1, false, &s, &error),
+                         tries[i].why == NULL ? TARRY_OK : TARRY_BAD_STATE);
+        if (tries[i].why != NULL && strstr(error.text, tries[i].why) == NULL)
+            fail_msg("'%s' has no '%s'", error.text, tries[i].why);
+        tarry__session_close(s);
+        assert_int_equal(tarry__session_open(store, 1, true, &s, NULL),
+                         TARRY_OK); /* the log is sound */
+        tarry__session_close(s);
+        tarry__store_close(store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_snapshot_under_another_number_is_refused),
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
         cmocka_unit_test(ages_have_units),

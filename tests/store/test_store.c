@@ -505,6 +505,23 @@ static void a_file_that_was_changed_says_how(void **state)
     remove_folder();
 }
 
+/* With digests that are right: nothing else would tell. */
+static void a_snapshot_beyond_the_log_is_refused(void **state)
+{
+    (void)state;
+    make_folder();
+    for (uint64_t beyond = 0; beyond <= 1; beyond++) {
+        tarry__store *s = open_store(path);
+        const uint64_t number = beyond == 0 ? add(s, "one") : 1;
+        assert_int_equal(
+            tarry__store_save(s, number, N_ARMS + beyond, "state", 5, NULL),
+            TARRY_OK);
+        tarry__store_close(s);
+    }
+    check_refused(path, TARRY_BAD_STATE, "a snapshot, but no event");
+    remove_folder();
+}
+
 static void a_path_may_be_relative(void **state)
 {
     char here[1000], copied[100];
@@ -556,6 +573,7 @@ int main(void)
         cmocka_unit_test(memory_that_runs_out_leaves_the_log_as_it_was),
         cmocka_unit_test(fates_are_whole_or_an_error),
         cmocka_unit_test(a_file_that_was_changed_says_how),
+        cmocka_unit_test(a_snapshot_beyond_the_log_is_refused),
         cmocka_unit_test(a_path_may_be_relative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
