@@ -44,7 +44,7 @@ static tarry_status make_room(tarry__lines *l, tarry_error *error)
     memmove(l->buffer, l->buffer + l->begin, l->end - l->begin);
     l->end -= l->begin;
     l->begin = 0;
-    if (l->end < l->room / 2)
+    if (l->end < (l->room < LONGEST_LINE ? l->room / 2 : l->room))
         return TARRY_OK;
     if (l->room >= LONGEST_LINE)
         return tarry__base_fail(error, TARRY_BAD_INPUT,

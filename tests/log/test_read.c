@@ -1,5 +1,5 @@
 /* test_read.c - the formats of logs, and rows that make no sense. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +214,59 @@ static void the_limit_of_columns_is_exact(void **state)
     }
 }
 
+/* A process of its own writes into a pipe, so that lines come in pieces. */
+static int write_slowly(const char *text)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    if (fork() == 0) {
+        close(ends[0]);
+        size_t left = strlen(text);
+        for (ssize_t n; left > 0 && (n = write(ends[1], text, left)) > 0;) {
+            text += n;
+            left -= (size_t)n;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+/* A line of 2^24 - 1 bytes is read, a longer one is refused, whether it comes
+ * from a file or in pieces. */
+static void the_limit_of_lines_is_exact(void **state)
+{
+    (void)state;
+    enum { MOST = (1 << 24) - 1 };
+    static const char head[] = "arm,decided,reported,loss,note\n",
+                      row[] = "a,1,2,0,";
+    char *text = malloc(MOST + 100);
+    assert_non_null(text);
+    for (int more = 0; more <= 1; more++) {
+        const size_t notes = MOST + (size_t)more - strlen(row);
+        strcpy(stpcpy(text, head), row);
+        memset(text + strlen(text), 'x', notes);
+        strcpy(text + strlen(head) + MOST + more, "\n");
+        for (int slowly = 0; slowly <= 1; slowly++) {
+            tarry__log log;
+            tarry_error error = {""};
+            const int fd = slowly ? write_slowly(text) : -1;
+            char pieces[40];
+            snprintf(pieces, sizeof pieces, "/dev/fd/%d", fd);
+            assert_int_equal(slowly
+                                 ? tarry__log_read(&log, pieces, &plain, &error)
+                                 : read_with(text, &plain, &log, &error),
+                             more > 0 ? TARRY_BAD_INPUT : TARRY_OK);
+            if (more > 0)
+                assert_non_null(strstr(error.text, ":2: a line of more than"));
+            tarry__log_clear(&log);
+            if (slowly)
+                close(fd);
+        }
+    }
+    free(text);
+}
+
 static void ranges_and_rewards_become_losses(void **state)
 {
     (void)state;
@@ -255,6 +308,7 @@ int main(void)
         cmocka_unit_test(rows_that_make_no_sense_are_named),
         cmocka_unit_test(files_without_sense_are_refused),
         cmocka_unit_test(the_limit_of_columns_is_exact),
+        cmocka_unit_test(the_limit_of_lines_is_exact),
         cmocka_unit_test(ranges_and_rewards_become_losses),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
