@@ -308,9 +308,17 @@ static void admit(tarry__service_call *c, tarry__service_experiment *e,
 {
     tarry_error error = {""};
     const size_t dim = e->made->dim;
-    if (tarry__session_policy(e->session) != NULL &&
-        has_arm(e->session, name)) {
+    tarry_policy_status p;
+    tarry_policy *policy = tarry__session_policy(e->session);
+    if (policy != NULL && has_arm(e->session, name)) {
         tarry__service_say_problem(c, 409, "exists", "an arm has this name");
+        return;
+    }
+    if (tarry_policy_get_status(policy, &p) == TARRY_OK &&
+        p.n_arms >= c->service->limits.most_arms) {
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "it has as many arms as this service takes, "
+                                   "those withdrawn included");
         return;
     }
     const tarry_status status = tarry__session_admit(

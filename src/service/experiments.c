@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "service/inner.h"
 
-enum { MOST_NAME = 63, MOST_BASIS = 2000 };
+enum { MOST_NAME = 63 };
 
 /* ---- the body of a new experiment -----------------------------------------*/
 
@@ -175,14 +175,13 @@ static bool make_basis(plan *p, const json_t *arms)
     return true;
 }
 
-static bool check_sizes(plan *p, const json_t *arms, bool has_features)
+static bool check_sizes(plan *p, const json_t *arms)
 {
     const tarry__service_limits *most = &p->call->service->limits;
     if (!json_is_array(arms) || json_array_size(arms) == 0)
         return refuse(p, "\"arms\"",
                       "must be a list of {\"name\", \"features\"}");
-    if (p->e.n_arms > most->most_arms || p->e.dim > most->most_dim ||
-        (!has_features && p->e.n_arms > MOST_BASIS))
+    if (p->e.n_arms > most->most_arms || p->e.dim > most->most_dim)
         return refuse(p, "\"arms\"",
                       "are more, or have more features, than this service "
                       "takes");
@@ -196,7 +195,7 @@ static bool read_arms(plan *p, const json_t *body)
     const json_t *features = json_object_get(first, "features");
     p->e.n_arms = json_array_size(arms);
     p->e.dim = features != NULL ? json_array_size(features) : p->e.n_arms;
-    if (!check_sizes(p, arms, features != NULL))
+    if (!check_sizes(p, arms))
         return false;
     p->features = tarry__base_zalloc(p->e.n_arms * p->e.dim, sizeof(double));
     if (json_object_get(first, "name") != NULL)
