@@ -70,6 +70,11 @@ class Faults(FaultTest):
                 after()
         return tried
 
+    def log(self, delay=3, loss=0.5):
+        return self.write("log.csv", "id,arm,decided,reported,loss\n" + "".join(
+            "%d,%s,%d,%d,%g\n" % (i, "ab"[i % 2], i, i + delay,
+                                  (-1) ** i * loss) for i in range(40)))
+
     def test_tables_are_written_or_not(self):
         csv, curves = self.path("runs.csv"), self.path("curves.csv")
         with open(csv, "w") as file:
@@ -84,6 +89,16 @@ class Faults(FaultTest):
         names = [os.path.join(folder, n)
                  for n in ("arms.csv", "theta.csv", "world.json")]
         self.attack(["run", *WORLD, "--export-instance", folder], names)
+
+    def test_rebuilt_worlds_are_exported_or_not(self):
+        folder = self.path("world")
+        names = [os.path.join(folder, n)
+                 for n in ("arms.csv", "theta.csv", "pairs.csv")]
+        command = ["examine", self.log(5, 0.25), "--runs", "2", "--horizon",
+                   "100", "--threads", "1", "--export-world", folder]
+        self.assertEqual(self.start(command).returncode, 0)
+        self.log()  # and another one, whose arms are the same
+        self.attack(command, names)
 
     def test_journals_go_on_after_any_fault(self):
         journal = self.path("journal")
@@ -237,11 +252,8 @@ class Faults(FaultTest):
 
     def test_lists_and_designs_are_said_whole_or_not(self):
         arms = self.write("arms.csv", "a,1,0\nb,0,1\nc,0.6,0.8\n")
-        log = self.write("log.csv", "id,arm,decided,reported,loss\n" + "".join(
-            "%d,%s,%d,%d,%g\n" % (i, "ab"[i % 2], i, i + 3, (-1) ** i / 2)
-            for i in range(40)))
         for command in (["list", "--json"], ["design", arms, "--json"],
-                        ["examine", log, "--json", "--threads", "1"],
+                        ["examine", self.log(), "--json", "--threads", "1"],
                         ["bound", "--json", "--horizon", "1e4"]):
             self.attack(command, [])
 

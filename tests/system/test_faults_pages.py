@@ -74,6 +74,17 @@ class Pages(FaultTest):
         self.attack([*command, "1", "--out", page],
                     [*command, "2", "--out", page])
 
+    def test_the_page_of_results_again(self):
+        page, results = self.path("page"), []
+        for seed in ("1", "2"):
+            made = self.path("made" + seed)
+            self.assertEqual(self.start(
+                ["paper", "--rows", "design", "--threads", "1", "--seed",
+                 seed, "--out", made]).returncode, 0)
+            results.append(os.path.join(made, "results.json"))
+        self.attack(["plot", results[0], "--page", page],
+                    ["plot", results[1], "--page", page])
+
     def test_the_page_of_a_log(self):
         page, logs = self.path("page"), []
         for shift in (3, 7):
