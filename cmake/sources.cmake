@@ -288,6 +288,8 @@ set(TARRY_PROGRAM
     src/report/page.c
     src/report/report.c
     src/cli/ask.c
+    src/cli/ask_outcomes.c
+    src/cli/ask_service.c
     src/cli/bound.c
     src/cli/design.c
     src/cli/examine.c

@@ -4,38 +4,25 @@
  * choice with the same id (made up here if none is given), so that nothing
  * counts twice; what has no id is tried again only if it never left. */
 #define _DEFAULT_SOURCE
+#include "cli/ask.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include "base/base.h"
 #include "base/json.h"
 #include "base/spec.h"
-#include "cli/cli.h"
-#include "http/client.h"
 
 static const char summary[] = "asks a decision service (tarry serve)";
 
-enum { MOST_WORDS = 4096, PATH_ROOM = 2048, BATCH = 1000, ID_ROOM = 33 };
-
-typedef struct {
-    const char *words[MOST_WORDS]; /* URL, what, and more */
-    size_t n_words;
-    bool json, maximize;
-    const char *id, *token;
-    const char *arms, *policy, *expire_after; /* of create */
-    cli_range range;
-    uint64_t horizon, seed, threads, retries;
-    double confidence, timeout;
-    tarry__client_url url;
-} arguments;
+enum { PATH_ROOM = 2048, ID_ROOM = 33 };
 
 /* One verb: `least` to `most` words follow it. */
 typedef struct {
     const char *name;
     size_t least, most;
-    int (*run)(const arguments *a, const char *const *words, size_t n);
+    int (*run)(const ask_arguments *a, const char *const *words, size_t n);
 } verb;
 
 static const char about[] =
@@ -61,7 +48,7 @@ static const char about[] =
     "cannot do this now; 2 bad usage, or it says that something is\n"
     "wrong with what was asked.";
 
-static int parse(arguments *a, int argc, char **argv)
+static int parse(ask_arguments *a, int argc, char **argv)
 {
     const cli_option options[] = {
         {"json", CLI_FLAG, &a->json, NULL, "print the service's own answers"},
@@ -103,103 +90,12 @@ static int parse(arguments *a, int argc, char **argv)
         .n_options = sizeof options / sizeof *options,
         .positional = a->words,
         .min_positional = 2,
-        .max_positional = MOST_WORDS,
+        .max_positional = ASK_MOST_WORDS,
     };
     return cli_parse(&syntax, argc, argv);
 }
 
-/* ---- asking ---------------------------------------------------------------*/
-
-/* The status of HTTP says whose fault it is. */
-static int refused(const tarry__client_answer *answer)
-{
-    json_t *json =
-        json_loads(answer->body != NULL ? answer->body : "", 0, NULL);
-    const char *detail = json_string_value(json_object_get(json, "detail"));
-    const char *code = json_string_value(json_object_get(json, "code"));
-    const int status = answer->status;
-    const bool is_input = status == 400 || status == 404 || status == 405 ||
-                          status == 409 || status == 413 || status == 422 ||
-                          status == 501;
-    cli_error(0, "%d %s%s%s", status, code != NULL ? code : "",
-              detail != NULL ? ": " : "", detail != NULL ? detail : "");
-    json_decref(json);
-    return is_input ? EXIT_USAGE : EXIT_FAILED;
-}
-
-static void pause_before(uint64_t attempt, double retry_after)
-{
-    double s = 0.1 * (double)(attempt < 8 ? 1u << attempt : 256);
-    s = s > retry_after ? s : retry_after;
-    s = s < 30 ? s : 30;
-    const struct timespec t = {(time_t)s,
-                               (long)(1e9 * (s - (double)(time_t)s))};
-    nanosleep(&t, NULL);
-}
-
-/* 307, after one was followed: who owns the experiment is not settled. */
-static bool is_busy(int status)
-{
-    return status == 307 || status == 429 || status == 502 || status == 503 ||
-           status == 504;
-}
-
-/* Asks until there is an answer; `again`: also after one was lost.  EXIT_DONE:
- * a success, and the caller ends answer->body. */
-static int ask(const arguments *a, tarry__client_request r, bool again,
-               tarry__client_answer *answer)
-{
-    tarry_error error;
-    r.token = a->token;
-    r.timeout_s = a->timeout;
-    for (uint64_t attempt = 0;; attempt++) {
-        const tarry_status status =
-            tarry__client_ask(&a->url, &r, answer, &error);
-        const bool may_repeat =
-            attempt < a->retries && r.sink == NULL &&
-            (status == TARRY_OK ? is_busy(answer->status)
-                                : again || answer->was_not_reached);
-        if (!may_repeat) {
-            if (status != TARRY_OK)
-                return cli_error(EXIT_FAILED, "%s",
-                                 status == TARRY_NO_MEMORY ? "out of memory"
-                                                           : error.text);
-            const int code = answer->status < 300 ? EXIT_DONE : refused(answer);
-            if (code != EXIT_DONE)
-                tarry__base_free(answer->body);
-            return code;
-        }
-        pause_before(attempt, answer->retry_after);
-        tarry__base_free(answer->body);
-    }
-}
-
-/* Asks and reads the JSON of the answer; with --json it is printed, and *out
- * is NULL. */
-static int ask_json(const arguments *a, const char *method, const char *path,
-                    json_t *body, bool again, json_t **out)
-{
-    tarry__client_answer answer;
-    char *text = tarry__json_text(body, JSON_REAL_PRECISION(17));
-    const bool is_lost = body != NULL && text == NULL;
-    json_decref(body);
-    *out = NULL;
-    if (is_lost)
-        return cli_error(EXIT_FAILED, "out of memory");
-    const int code = ask(
-        a,
-        (tarry__client_request){.method = method, .path = path, .body = text},
-        again, &answer);
-    free(text);
-    if (code != EXIT_DONE)
-        return code;
-    if (a->json)
-        puts(answer.body);
-    else
-        *out = json_loads(answer.body, JSON_DECODE_ANY, NULL);
-    tarry__base_free(answer.body);
-    return a->json ? cli_flush() : EXIT_DONE;
-}
+/* ---- paths and plain answers ----------------------------------------------*/
 
 /* A path of these segments, NULL-terminated, each quoted but the first. */
 static bool make_path(char path[PATH_ROOM], const char *const *segments)
@@ -227,7 +123,7 @@ static int too_long(const char *text)
 }
 
 /* Anything whose only answer is `ok`. */
-static int just_ok(const arguments *a, const char *method, const char *path,
+static int just_ok(const ask_arguments *a, const char *method, const char *path,
                    json_t *body, bool again)
 {
     json_t *answer;
@@ -239,7 +135,7 @@ static int just_ok(const arguments *a, const char *method, const char *path,
 }
 
 /* An answer that is JSON anyway. */
-static int just_show(const arguments *a, const char *path)
+static int just_show(const ask_arguments *a, const char *path)
 {
     json_t *answer;
     const int code = ask_json(a, "GET", path, NULL, true, &answer);
@@ -280,7 +176,7 @@ static json_t *arms_json(const tarry_arms *arms)
 }
 
 /* What was not given is left to the service. */
-static json_t *with_settings(const arguments *a, json_t *body)
+static json_t *with_settings(const ask_arguments *a, json_t *body)
 {
     if (a->policy != NULL)
         body = tarry__json_set(body, "policy", json_string(a->policy));
@@ -302,7 +198,7 @@ static json_t *with_settings(const arguments *a, json_t *body)
     return body;
 }
 
-static int create(const arguments *a, const char *const *words, size_t n)
+static int create(const ask_arguments *a, const char *const *words, size_t n)
 {
     tarry_arms *arms;
     tarry_error error;
@@ -323,13 +219,13 @@ static int create(const arguments *a, const char *const *words, size_t n)
     return just_ok(a, "POST", EXPERIMENTS, body, false);
 }
 
-static int list(const arguments *a, const char *const *words, size_t n)
+static int list(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)words, (void)n;
     return just_show(a, EXPERIMENTS);
 }
 
-static int show(const arguments *a, const char *const *words, size_t n)
+static int show(const ask_arguments *a, const char *const *words, size_t n)
 {
     char path[PATH_ROOM];
     (void)n;
@@ -337,26 +233,26 @@ static int show(const arguments *a, const char *const *words, size_t n)
                                              : too_long(words[0]);
 }
 
-static int part(const arguments *a, const char *name, const char *what)
+static int part(const ask_arguments *a, const char *name, const char *what)
 {
     char path[PATH_ROOM];
     return PATH(path, EXPERIMENTS, name, what) ? just_show(a, path)
                                                : too_long(name);
 }
 
-static int status(const arguments *a, const char *const *words, size_t n)
+static int status(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)n;
     return part(a, words[0], "status");
 }
 
-static int overview(const arguments *a, const char *const *words, size_t n)
+static int overview(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)n;
     return part(a, words[0], "overview");
 }
 
-static int turn(const arguments *a, const char *name, const char *what)
+static int turn(const ask_arguments *a, const char *name, const char *what)
 {
     char path[PATH_ROOM];
     return PATH(path, EXPERIMENTS, name, what)
@@ -364,23 +260,23 @@ static int turn(const arguments *a, const char *name, const char *what)
                : too_long(name);
 }
 
-static int pause_it(const arguments *a, const char *const *words, size_t n)
+static int pause_it(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)n;
     return turn(a, words[0], "pause");
 }
 
-static int resume(const arguments *a, const char *const *words, size_t n)
+static int resume(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)n;
     return turn(a, words[0], "resume");
 }
 
 /* Text as it comes, on standard output. */
-static int copy_out(const arguments *a, const char *path)
+static int copy_out(const ask_arguments *a, const char *path)
 {
     tarry__client_answer answer;
-    const int code = ask(
+    const int code = ask_service(
         a,
         (tarry__client_request){.method = "GET", .path = path, .sink = stdout},
         true, &answer);
@@ -389,7 +285,7 @@ static int copy_out(const arguments *a, const char *path)
     return code != EXIT_DONE ? code : cli_flush();
 }
 
-static int print_log(const arguments *a, const char *const *words, size_t n)
+static int print_log(const ask_arguments *a, const char *const *words, size_t n)
 {
     char path[PATH_ROOM];
     (void)n;
@@ -397,19 +293,19 @@ static int print_log(const arguments *a, const char *const *words, size_t n)
                                                     : too_long(words[0]);
 }
 
-static int metrics(const arguments *a, const char *const *words, size_t n)
+static int metrics(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)words, (void)n;
     return copy_out(a, "/metrics");
 }
 
-static int ready(const arguments *a, const char *const *words, size_t n)
+static int ready(const ask_arguments *a, const char *const *words, size_t n)
 {
     tarry__client_answer answer;
     (void)words, (void)n;
-    const int code =
-        ask(a, (tarry__client_request){.method = "GET", .path = "/readyz"},
-            true, &answer);
+    const int code = ask_service(
+        a, (tarry__client_request){.method = "GET", .path = "/readyz"}, true,
+        &answer);
     if (code != EXIT_DONE)
         return code;
     puts(a->json ? answer.body : "ok");
@@ -417,7 +313,7 @@ static int ready(const arguments *a, const char *const *words, size_t n)
     return cli_flush();
 }
 
-static int pending(const arguments *a, const char *const *words, size_t n)
+static int pending(const ask_arguments *a, const char *const *words, size_t n)
 {
     char path[PATH_ROOM];
     uint64_t limit;
@@ -448,7 +344,7 @@ static int pending(const arguments *a, const char *const *words, size_t n)
 
 /* ---- arms -----------------------------------------------------------------*/
 
-static int admit(const arguments *a, const char *const *words, size_t n)
+static int admit(const ask_arguments *a, const char *const *words, size_t n)
 {
     char path[PATH_ROOM];
     json_t *features = json_array();
@@ -470,7 +366,7 @@ static int admit(const arguments *a, const char *const *words, size_t n)
     return too_long(words[0]);
 }
 
-static int withdraw(const arguments *a, const char *const *words, size_t n)
+static int withdraw(const ask_arguments *a, const char *const *words, size_t n)
 {
     char path[PATH_ROOM];
     (void)n;
@@ -505,7 +401,7 @@ static bool make_id(char id[ID_ROOM])
 
 /* What one choice, or `count` of them, is asked for with; NULL after an error
  * has been printed.  One gets an id, so that it can be asked for again. */
-static json_t *question(const arguments *a, uint64_t count)
+static json_t *question(const ask_arguments *a, uint64_t count)
 {
     char made_up[ID_ROOM];
     json_t *body = json_object();
@@ -524,7 +420,7 @@ static json_t *question(const arguments *a, uint64_t count)
     return body;
 }
 
-static int choose(const arguments *a, const char *const *words, size_t n)
+static int choose(const ask_arguments *a, const char *const *words, size_t n)
 {
     char path[PATH_ROOM];
     uint64_t count = 0;
@@ -552,7 +448,7 @@ static int choose(const arguments *a, const char *const *words, size_t n)
     return cli_flush();
 }
 
-static int end_decision(const arguments *a, const char *id, const char *how)
+static int end_decision(const ask_arguments *a, const char *id, const char *how)
 {
     char path[PATH_ROOM];
     return PATH(path, "/v1/decisions", id, how)
@@ -560,190 +456,16 @@ static int end_decision(const arguments *a, const char *id, const char *how)
                : too_long(id);
 }
 
-static int cancel(const arguments *a, const char *const *words, size_t n)
+static int cancel(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)n;
     return end_decision(a, words[0], "cancel");
 }
 
-static int expire(const arguments *a, const char *const *words, size_t n)
+static int expire(const ask_arguments *a, const char *const *words, size_t n)
 {
     (void)n;
     return end_decision(a, words[0], "expire");
-}
-
-/* ---- outcomes -------------------------------------------------------------*/
-
-/* Adds an outcome to a list; false after an error has been printed, `where` it
- * was before all. */
-static bool add_outcome(json_t *list, const char *where, const char *id,
-                        const char *value, const char *key)
-{
-    double x;
-    if (!tarry__base_parse_real(value, &x)) {
-        cli_error(EXIT_USAGE, "%s%s of '%s': not a number: '%s'", where, key,
-                  id, value);
-        return false;
-    }
-    if (json_array_append_new(list,
-                              json_pack("{s:s, s:f}", "id", id, key, x)) == 0)
-        return true;
-    cli_error(EXIT_USAGE,
-              tarry__json_has_failed() ? "%sout of memory"
-                                       : "%san id is not UTF-8: '%s'",
-              where, id);
-    return false;
-}
-
-static bool is_refused(const char *result)
-{
-    return strcmp(result, "applied") != 0 && strcmp(result, "late") != 0 &&
-           strcmp(result, "duplicate") != 0;
-}
-
-/* `ok` for what was applied, as the pipe says it; the exit code. */
-static int print_result(const json_t *one)
-{
-    const char *result = json_string_value(json_object_get(one, "status"));
-    if (result == NULL)
-        return cli_error(EXIT_FAILED, "an answer without a status");
-    if (!is_refused(result)) {
-        puts(strcmp(result, "applied") == 0 ? "ok" : result);
-        return EXIT_DONE;
-    }
-    printf("error %s\n", result);
-    return EXIT_USAGE;
-}
-
-/* One outcome by itself; its refusal has a reason. */
-static int send_one(const arguments *a, json_t *outcome)
-{
-    json_t *answer;
-    int code = ask_json(a, "POST", "/v1/feedback", outcome, true, &answer);
-    if (code == EXIT_DONE && !a->json)
-        code = print_result(answer);
-    json_decref(answer);
-    return code;
-}
-
-/* What is for experiments of other owners goes there by itself. */
-static int print_results(const arguments *a, const json_t *list,
-                         const json_t *answer)
-{
-    int code = EXIT_DONE;
-    size_t i;
-    json_t *one;
-    json_array_foreach(json_object_get(answer, "results"), i, one)
-    {
-        const char *result = json_string_value(json_object_get(one, "status"));
-        const bool is_elsewhere =
-            result != NULL && strcmp(result, "elsewhere") == 0;
-        const int now = is_elsewhere
-                            ? send_one(a, json_incref(json_array_get(list, i)))
-                            : print_result(one);
-        code = code != EXIT_DONE ? code : now;
-    }
-    return code;
-}
-
-/* Sends a list, which it ends.  One alone goes alone. */
-static int send_outcomes(const arguments *a, json_t *list)
-{
-    json_t *answer = NULL;
-    int code;
-    if (json_array_size(list) == 1) {
-        code = send_one(a, json_incref(json_array_get(list, 0)));
-    } else {
-        code = ask_json(a, "POST", "/v1/feedback", json_incref(list), true,
-                        &answer);
-        if (code == EXIT_DONE && !a->json)
-            code = print_results(a, list, answer);
-    }
-    json_decref(answer);
-    json_decref(list);
-    const int flushed = cli_flush();
-    return code != EXIT_DONE ? code : flushed;
-}
-
-/* The outcome of a line `ID VALUE`; false after an error has been printed.  A
- * line whose end did not come may be half of another one. */
-static bool add_line(json_t *list, char *line, size_t length, uint64_t number,
-                     const char *key)
-{
-    static const char space[] = " \t\r\n";
-    char where[32], *rest;
-    snprintf(where, sizeof where, "-:%" PRIu64 ": ", number);
-    if (line[length - 1] != '\n') {
-        cli_error(EXIT_USAGE, "%sthe input ended inside a line", where);
-        return false;
-    }
-    const bool has_zeros = strlen(line) != length;
-    const char *id = strtok_r(line, space, &rest);
-    const char *value = strtok_r(NULL, space, &rest);
-    if (id == NULL && !has_zeros)
-        return true;
-    if (has_zeros || value == NULL || strtok_r(NULL, space, &rest) != NULL) {
-        cli_error(EXIT_USAGE, "%snot ID NUMBER", where);
-        return false;
-    }
-    return add_outcome(list, where, id, value, key);
-}
-
-/* Lines of standard input, a thousand at a time.  The exit code is that of the
- * first that failed; what stands before a bad line is done. */
-static int send_lines(const arguments *a, const char *key)
-{
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length = 0;
-    uint64_t number = 0;
-    int code = EXIT_DONE;
-    while (length >= 0 && code != EXIT_FAILED) {
-        json_t *list = json_array();
-        int now = EXIT_DONE;
-        while (now == EXIT_DONE && json_array_size(list) < BATCH &&
-               (length = getline(&line, &room, stdin)) >= 0)
-            if (!add_line(list, line, (size_t)length, ++number, key))
-                now = EXIT_USAGE;
-        const int sent = json_array_size(list) > 0
-                             ? send_outcomes(a, json_incref(list))
-                             : EXIT_DONE;
-        json_decref(list);
-        code = code != EXIT_DONE ? code : now != EXIT_DONE ? now : sent;
-        if (now != EXIT_DONE)
-            break;
-    }
-    free(line);
-    return length >= 0 || feof(stdin)
-               ? code
-               : cli_error(EXIT_FAILED, "cannot read standard input");
-}
-
-static int report(const arguments *a, const char *const *words, size_t n,
-                  const char *key)
-{
-    json_t *list;
-    if (n == 1 && strcmp(words[0], "-") == 0)
-        return send_lines(a, key);
-    if (n % 2 != 0 || n / 2 > BATCH)
-        return cli_error(EXIT_USAGE, "ask: not pairs ID NUMBER, or too many");
-    list = json_array();
-    for (size_t i = 0; i < n; i += 2)
-        if (!add_outcome(list, "", words[i], words[i + 1], key)) {
-            json_decref(list);
-            return EXIT_USAGE;
-        }
-    return send_outcomes(a, list);
-}
-
-static int observe(const arguments *a, const char *const *words, size_t n)
-{
-    return report(a, words, n, "loss");
-}
-
-static int reward(const arguments *a, const char *const *words, size_t n)
-{
-    return report(a, words, n, "reward");
 }
 
 /* ---- all verbs ------------------------------------------------------------*/
@@ -751,11 +473,11 @@ static int reward(const arguments *a, const char *const *words, size_t n)
 static const verb verbs[] = {
     {"create", 1, 1, create},
     {"choose", 1, 2, choose},
-    {"observe", 1, MOST_WORDS, observe},
-    {"reward", 1, MOST_WORDS, reward},
+    {"observe", 1, ASK_MOST_WORDS, ask_observe},
+    {"reward", 1, ASK_MOST_WORDS, ask_reward},
     {"cancel", 1, 1, cancel},
     {"expire", 1, 1, expire},
-    {"admit", 3, MOST_WORDS, admit},
+    {"admit", 3, ASK_MOST_WORDS, admit},
     {"withdraw", 2, 2, withdraw},
     {"pause", 1, 1, pause_it},
     {"resume", 1, 1, resume},
@@ -770,7 +492,7 @@ static const verb verbs[] = {
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
-static int dispatch(const arguments *a)
+static int dispatch(const ask_arguments *a)
 {
     const size_t n = a->n_words - 2;
     for (size_t i = 0; i < N_VERBS; i++) {
@@ -798,16 +520,16 @@ static bool is_token(const char *text)
 
 static int run(int argc, char **argv)
 {
-    static arguments a; /* large */
+    static ask_arguments a; /* large */
     tarry_error error;
-    a = (arguments){.timeout = 10,
-                    .retries = 4,
-                    .seed = UINT64_MAX,
-                    .token = getenv("TARRY_TOKEN")};
+    a = (ask_arguments){.timeout = 10,
+                        .retries = 4,
+                        .seed = UINT64_MAX,
+                        .token = getenv("TARRY_TOKEN")};
     const int code = parse(&a, argc, argv);
     if (code >= 0)
         return code;
-    while (a.n_words < MOST_WORDS && a.words[a.n_words] != NULL)
+    while (a.n_words < ASK_MOST_WORDS && a.words[a.n_words] != NULL)
         a.n_words++;
     if (!(a.timeout > 0))
         return cli_error(EXIT_USAGE, "--timeout: not above 0: %g", a.timeout);
