@@ -20,9 +20,19 @@ json_t *tarry__examine_number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+const char *tarry__examine_name(const tarry__log *log, size_t arm,
+                                char room[TARRY__EXAMINE_NAME_ROOM])
+{
+    if (tarry__json_is_text(log->names[arm]))
+        return log->names[arm];
+    snprintf(room, TARRY__EXAMINE_NAME_ROOM, "%zu", arm);
+    return room;
+}
+
 json_t *tarry__examine_arm(const tarry__log *log, size_t arm)
 {
-    const char *name = log->names[arm];
+    char room[TARRY__EXAMINE_NAME_ROOM];
+    const char *name = tarry__examine_name(log, arm, room);
     const size_t size = strlen(name);
     if (size < 16 && strspn(name, "0123456789") == size && size > 0 &&
         (name[0] != '0' || size == 1)) {
@@ -31,8 +41,7 @@ json_t *tarry__examine_arm(const tarry__log *log, size_t arm)
             number = 10 * number + (*c - '0');
         return json_integer(number);
     }
-    return tarry__json_is_text(name) ? json_string(name)
-                                     : json_integer((json_int_t)arm);
+    return json_string(name);
 }
 
 json_t *tarry__examine_time(const tarry__log *log, double time)

@@ -46,7 +46,13 @@ const tarry__laws_fit *tarry__examine_law(const tarry__examine_state *x);
 /* null for what is not finite. */
 json_t *tarry__examine_number(double value);
 
-/* An arm's name, as a number if it is one. */
+/* An arm's name, whole; of one that is not UTF-8 the arm's number, which is
+ * written to `room`. */
+enum { TARRY__EXAMINE_NAME_ROOM = 24 };
+const char *tarry__examine_name(const tarry__log *log, size_t arm,
+                                char room[TARRY__EXAMINE_NAME_ROOM]);
+
+/* The same, as a number if it is one. */
 json_t *tarry__examine_arm(const tarry__log *log, size_t arm);
 
 /* A time of the log as the log writes it. */

@@ -48,13 +48,11 @@ static double window_of(const tarry__examine_state *x)
     return isfinite(t) ? t : 0;
 }
 
-/* A name is told whole, or, if it is not UTF-8, the arm's number. */
 static char *name_of_always(const tarry__log *log, size_t arm)
 {
-    char *name;
-    const int size = tarry__json_is_text(log->names[arm])
-                         ? asprintf(&name, "always %s", log->names[arm])
-                         : asprintf(&name, "always %zu", arm);
+    char room[TARRY__EXAMINE_NAME_ROOM], *name;
+    const int size =
+        asprintf(&name, "always %s", tarry__examine_name(log, arm, room));
     return size < 0 ? NULL : name;
 }
 
