@@ -6,12 +6,9 @@
 #ifndef TARRY_TESTS_CALLS_H
 #define TARRY_TESTS_CALLS_H
 
-#undef _FORTIFY_SOURCE /* its inline functions would be in the way */
-#define _GNU_SOURCE
+#include "instead.h"
 #include "check.h"
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <sqlite3.h>
@@ -47,10 +44,6 @@ static struct {
     bool ever;
     double ahead_s; /* of the clock */
 } calls;
-
-/* Libraries shall find our calls as well. */
-#define SHARED __attribute__((visibility("default")))
-#define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
 
 static bool call_fails(calls_kind kind)
 {
@@ -148,19 +141,11 @@ SHARED int __asprintf_chk(char **out, int flag, const char *format, ...)
 
 /* ---- files ----------------------------------------------------------------*/
 
-#define CALLS_OPEN(name)                                                       \
-    SHARED int name(const char *path, int flags, ...)                          \
-    {                                                                          \
-        va_list more;                                                          \
-        va_start(more, flags);                                                 \
-        const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0; \
-        va_end(more);                                                          \
-        return call_fails(CALLS_FILES) ? -1                                    \
-                                       : REAL(int (*)(const char *, int, ...), \
-                                              #name)(path, flags, mode);       \
-    }
-CALLS_OPEN(open)
-CALLS_OPEN(open64)
+static int try_open(const char *which, const char *path, int flags, mode_t mode)
+{
+    return call_fails(CALLS_FILES) ? -1 : open_really(which, path, flags, mode);
+}
+OPEN_BY(try_open)
 
 #define CALLS_AT(name, bytes_type)                                             \
     SHARED ssize_t name(int fd, bytes_type bytes, size_t size, off_t at)       \

@@ -13,12 +13,8 @@
 #ifndef TARRY_TESTS_DISK_H
 #define TARRY_TESTS_DISK_H
 
-#undef _FORTIFY_SOURCE /* its inline functions would be in the way */
-#define _GNU_SOURCE
+#include "instead.h"
 #include "check.h"
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,10 +59,6 @@ static struct {
     int n_files;
     int file_of[MOST_FDS]; /* file number + 1; 0: none of ours */
 } disk;
-
-/* Libraries shall find our calls as well. */
-#define SHARED __attribute__((visibility("default")))
-#define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
 
 /* ---- names ----------------------------------------------------------------*/
 
@@ -184,26 +176,16 @@ static void note_open(int fd, const char *path, int flags, bool was_there)
         add_truncate(disk.name[at].file, 0);
 }
 
-static int open_by(const char *which, const char *path, int flags, mode_t mode)
+static int record_open(const char *which, const char *path, int flags,
+                       mode_t mode)
 {
     const bool was_there = access(path, F_OK) == 0;
-    const int fd =
-        REAL(int (*)(const char *, int, ...), which)(path, flags, mode);
+    const int fd = open_really(which, path, flags, mode);
     note_open(fd, path, flags, was_there);
     return fd;
 }
 
-#define DISK_OPEN(name)                                                        \
-    SHARED int name(const char *path, int flags, ...)                          \
-    {                                                                          \
-        va_list more;                                                          \
-        va_start(more, flags);                                                 \
-        const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0; \
-        va_end(more);                                                          \
-        return open_by(#name, path, flags, mode);                              \
-    }
-DISK_OPEN(open)
-DISK_OPEN(open64)
+OPEN_BY(record_open)
 
 SHARED ssize_t write(int fd, const void *bytes, size_t size)
 {

@@ -10,12 +10,9 @@
  * Calls count from the start of main, in this process only, and those of
  * other libraries (JSON, BLAS, OpenMP, the C library's streams as far as they
  * come by here) count as well. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
+#include "instead.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +40,6 @@ static int fails(int call)
         kill(owner, SIGKILL);
     return at > 0 && (n == at || (ever && n > at));
 }
-
-#define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
 
 /* ---- the calls ------------------------------------------------------------*/
 
@@ -99,23 +94,9 @@ static int failed(int call)
 
 static int open_any(const char *which, const char *path, int flags, mode_t mode)
 {
-    if (failed(OPEN))
-        return -1;
-    return REAL(int (*)(const char *, int, ...), which)(path, flags, mode);
+    return failed(OPEN) ? -1 : open_really(which, path, flags, mode);
 }
-
-#define OPEN_FUNCTION(name)                                                    \
-    int name(const char *path, int flags, ...)                                 \
-    {                                                                          \
-        va_list more;                                                          \
-        va_start(more, flags);                                                 \
-        const mode_t mode =                                                    \
-            (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;        \
-        va_end(more);                                                          \
-        return open_any(#name, path, flags, mode);                             \
-    }
-OPEN_FUNCTION(open)
-OPEN_FUNCTION(open64)
+OPEN_BY(open_any)
 
 FILE *fopen(const char *path, const char *mode)
 {
