@@ -6,6 +6,7 @@
  * test_store.c; its URLs go on with "f1", "f2". */
 #include "calls.h"
 #include "store/copy.h"
+#include "store/experiment.h"
 #include "store/store.h"
 
 enum { N_ARMS = 3, DIM = 2, PER_ROUND = 3, N_STORES = 2 };
@@ -71,17 +72,9 @@ static void empty(const char *url)
 static tarry_status add(tarry__store *s, const char *name, tarry_error *error)
 {
     tarry__store_event arms[N_ARMS];
-    const tarry__store_experiment e = {.name = name,
-                                       .prefix = "",
-                                       .policy = "uniform",
-                                       .expire_after = "",
-                                       .n_arms = N_ARMS,
-                                       .dim = DIM,
-                                       .low = -2.385,
-                                       .high = 1,
-                                       .horizon = 1000,
-                                       .created_at = 1};
+    tarry__store_experiment e = small_experiment(name, "uniform", N_ARMS, DIM);
     uint64_t number;
+    e.low = -2.385;
     for (size_t k = 0; k < N_ARMS; k++)
         arms[k] = (tarry__store_event){.kind = TARRY__STORE_ADMIT,
                                        .arm = k,
@@ -490,6 +483,13 @@ static void try_making(world *w, const operation *o, const fault *faults,
         try_all(w, o, faults[f], attempt_making);
 }
 
+static void try_making_and_asking(world *w, const fault *faults, size_t n)
+{
+    try_making(w, &creation, faults, n);
+    try_making(w, &copies, faults, n);
+    try_list(w, questions, sizeof questions / sizeof *questions, faults, n);
+}
+
 static const fault any_block[] = {{CALLS_BLOCKS, 0, false}};
 static const fault of_files[] = {
     {CALLS_BLOCKS, 0, false},     {CALLS_MEMORY, ENOMEM, false},
@@ -521,9 +521,7 @@ static void a_file_can_fail_at_any_call(void **state)
     snprintf(path, sizeof path, "%s/s.db", folder);
     snprintf(w.other, sizeof w.other, "%s/t.db", folder);
     begin(&w);
-    try_making(&w, &creation, of_files, N_OF_FILES);
-    try_making(&w, &copies, of_files, N_OF_FILES);
-    TRY(&w, questions, of_files);
+    try_making_and_asking(&w, of_files, N_OF_FILES);
     TRY(&w, changes, of_files);
     TRY(&w, openings, of_files);
     tarry__store_close(w.store);
@@ -539,9 +537,7 @@ static void a_database_can_fail_at_any_call(void **state)
     snprintf(url, sizeof url, "%sf1", start);
     snprintf(w.other, sizeof w.other, "%sf2", start);
     begin(&w);
-    try_making(&w, &creation, lost_once, N_LOST_ONCE);
-    try_making(&w, &copies, lost_once, N_LOST_ONCE);
-    TRY(&w, questions, lost_once);
+    try_making_and_asking(&w, lost_once, N_LOST_ONCE);
     TRY(&w, changes, of_links);
     TRY(&w, sharings, of_links);
     tarry__store_close(w.store);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "store/experiment.h"
 #include "store/store.h"
 
 enum { DIM = 2 };
@@ -38,16 +39,7 @@ static tarry_status add(tarry__store *s, const char *name, uint64_t *number)
 {
     tarry__store_event arm = {
         .kind = TARRY__STORE_ADMIT, .at = 1, .features = features};
-    const tarry__store_experiment e = {.name = name,
-                                       .prefix = "",
-                                       .policy = "uniform",
-                                       .expire_after = "",
-                                       .n_arms = 1,
-                                       .dim = DIM,
-                                       .low = -1,
-                                       .high = 1,
-                                       .horizon = 1000,
-                                       .created_at = 1};
+    const tarry__store_experiment e = small_experiment(name, "uniform", 1, DIM);
     return tarry__store_add(s, &e, &arm, number, NULL);
 }
 

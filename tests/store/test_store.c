@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "store/copy.h"
 #include "store/fates.h"
+#include "store/experiment.h"
 #include "store/store.h"
 
 enum { N_ARMS = 3, DIM = 2 };
@@ -61,17 +62,9 @@ static tarry__store *open_store(const char *url)
 static uint64_t add(tarry__store *s, const char *name)
 {
     tarry__store_event arms[N_ARMS];
-    const tarry__store_experiment e = {.name = name,
-                                       .prefix = "",
-                                       .policy = "uniform",
-                                       .expire_after = "",
-                                       .n_arms = N_ARMS,
-                                       .dim = DIM,
-                                       .low = -2.385,
-                                       .high = 1,
-                                       .horizon = 1000,
-                                       .created_at = 1};
+    tarry__store_experiment e = small_experiment(name, "uniform", N_ARMS, DIM);
     uint64_t number;
+    e.low = -2.385;
     for (size_t k = 0; k < N_ARMS; k++)
         arms[k] = (tarry__store_event){.kind = TARRY__STORE_ADMIT,
                                        .arm = k,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "store/experiment.h"
 #include "store/store.h"
 #include "store/wal.h"
 
@@ -37,15 +38,8 @@ static void add(tarry__store *store, int i)
     static const double features[] = {1};
     char name[20];
     snprintf(name, sizeof name, "e%d", i);
-    const tarry__store_experiment e = {.name = name,
-                                       .prefix = name,
-                                       .policy = "uniform",
-                                       .expire_after = "",
-                                       .n_arms = 1,
-                                       .dim = 1,
-                                       .low = -1,
-                                       .high = 1,
-                                       .horizon = 10};
+    tarry__store_experiment e = small_experiment(name, "uniform", 1, 1);
+    e.prefix = name;
     tarry__store_event arm = {.kind = TARRY__STORE_ADMIT, .features = features};
     uint64_t number;
     assert_int_equal(tarry__store_add(store, &e, &arm, &number, NULL),
