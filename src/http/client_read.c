@@ -148,8 +148,9 @@ static tarry_status read_header(reader *r, const char *line, int64_t *length)
     } else if ((value = value_of(line, "Retry-After")) != NULL) {
         if (is_count(value, &n))
             r->answer->retry_after = (double)n;
-    } else if ((value = value_of(line, "Location")) != NULL) {
-        snprintf(r->answer->location, sizeof r->answer->location, "%s", value);
+    } else if ((value = value_of(line, "Location")) != NULL &&
+               strlen(value) < sizeof r->answer->location) {
+        strcpy(r->answer->location, value); /* half of it leads elsewhere */
     }
     return TARRY_OK;
 }
@@ -160,8 +161,8 @@ static tarry_status read_head(reader *r, int64_t *length)
     tarry_status status = read_status(r);
     *length = TO_THE_END;
     for (int i = 0; status == TARRY_OK; i++) {
-        status =
-            i < MOST_LINES ? read_line(r, line) : broken(r, "too many headers");
+        status = i <= MOST_LINES ? read_line(r, line)
+                                 : broken(r, "too many headers");
         if (status == TARRY_OK && line[0] == '\0')
             break;
         if (status == TARRY_OK)

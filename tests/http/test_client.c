@@ -101,6 +101,39 @@ static void broken_answers_are_errors(void **state)
     }
 }
 
+/* So many headers, and so long a Location. */
+static tarry_status read_head(size_t headers, size_t location,
+                              tarry__client_answer *answer, tarry_error *error)
+{
+    static char text[20000];
+    char *at = text + sprintf(text, "HTTP/1.1 204 None\r\n");
+    for (size_t i = 1; i < headers; i++)
+        at += sprintf(at, "A: b\r\n");
+    at += sprintf(at, "Location: ");
+    memset(at, '/', location);
+    strcpy(at + location, "\r\n\r\n");
+    return read_text(text, strlen(text), answer, error);
+}
+
+static void limits_of_a_head_are_exact(void **state)
+{
+    (void)state;
+    tarry__client_answer answer;
+    tarry_error error = {""};
+    assert_int_equal(read_head(200, 1023, &answer, &error), TARRY_OK);
+    assert_int_equal(strlen(answer.location), 1023);
+    assert_int_equal(read_head(201, 1, &answer, &error), TARRY_IO_ERROR);
+    assert_non_null(strstr(error.text, "too many headers"));
+    assert_int_equal(read_head(1, 1024, &answer, &error), TARRY_OK);
+    assert_string_equal(answer.location, ""); /* it leads nowhere */
+    assert_int_equal(
+        read_head(1, 8191 - strlen("Location: \r"), &answer, &error), TARRY_OK);
+    assert_int_equal(
+        read_head(1, 8192 - strlen("Location: \r"), &answer, &error),
+        TARRY_IO_ERROR);
+    assert_non_null(strstr(error.text, "a line that is none"));
+}
+
 static void a_long_answer_is_whole(void **state)
 {
     (void)state;
@@ -185,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_body_ends_by_chunks_or_with_the_connection),
         cmocka_unit_test(headers_are_found),
         cmocka_unit_test(broken_answers_are_errors),
+        cmocka_unit_test(limits_of_a_head_are_exact),
         cmocka_unit_test(a_long_answer_is_whole),
         cmocka_unit_test(who_does_not_answer_is_given_up),
         cmocka_unit_test(addresses_are_taken_apart),

@@ -508,6 +508,71 @@ static void null_is_refused_not_followed(void **state)
     tarry_world_free(world);
 }
 
+static void check_params(const tarry_experiment_params *p, const char *says)
+{
+    tarry_experiment *e;
+    tarry_error error = {""};
+    const tarry_status status = tarry_experiment_create(p, &e, &error);
+    assert_int_equal(status, says == NULL ? TARRY_OK : TARRY_BAD_ARGUMENT);
+    if (says != NULL && strstr(error.text, says) == NULL)
+        fail_msg("'%s' has no '%s'", error.text, says);
+    tarry_experiment_free(e);
+}
+
+/* As much as is allowed is taken, one more is refused. */
+static void limits_are_exact(void **state)
+{
+    (void)state;
+    for (int more = 0; more <= 1; more++) {
+        tarry_experiment_params p = small();
+        p.horizon = (1ull << 39) - 1 + (uint64_t)more;
+        check_params(&p, more ? "the horizon" : NULL);
+        p = small();
+        p.horizon = (uint64_t)(2 - more);
+        check_params(&p, more ? "the horizon" : NULL);
+        p = small();
+        p.runs = 1000000 + (uint64_t)more;
+        check_params(&p, more ? "runs" : NULL);
+        p = small();
+        p.points = 256 + (uint64_t)more;
+        check_params(&p, more ? "points" : NULL);
+        p = small();
+        p.threads = 1024 + more;
+        check_params(&p, more ? "threads" : NULL);
+    }
+}
+
+static void lists_have_64_places(void **state)
+{
+    (void)state;
+    enum { MOST = 64 };
+    const tarry_experiment_params how = small();
+    tarry_world_params where = tarry_world_defaults();
+    tarry_world *world[MOST + 1];
+    tarry_experiment *e, *own;
+    tarry_own_policy policy = walks;
+    tarry_error error = {""};
+    assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_create(&how, &own, NULL), TARRY_OK);
+    for (int i = 0; i <= MOST; i++) {
+        const tarry_status wanted = i < MOST ? TARRY_OK : TARRY_BAD_ARGUMENT;
+        char name[40];
+        snprintf(name, sizeof name, "linucb:lambda=%d", i + 1);
+        where.name = policy.name = name;
+        world[i] = make(&where);
+        assert_int_equal(tarry_experiment_add_world(e, world[i], &error),
+                         wanted);
+        assert_int_equal(tarry_experiment_add_policy(e, name, &error), wanted);
+        assert_int_equal(tarry_experiment_add_own_policy(own, &policy, &error),
+                         wanted);
+    }
+    assert_non_null(strstr(error.text, "more than 64 policies"));
+    tarry_experiment_free(e);
+    tarry_experiment_free(own);
+    for (int i = 0; i <= MOST; i++)
+        tarry_world_free(world[i]);
+}
+
 /* ---- journals -------------------------------------------------------------*/
 
 static int cancel_soon(void *context, double share)
@@ -626,6 +691,8 @@ int main(void)
         cmocka_unit_test(functions_that_fail_end_the_experiment),
         cmocka_unit_test(bad_worlds_are_refused),
         cmocka_unit_test(null_is_refused_not_followed),
+        cmocka_unit_test(limits_are_exact),
+        cmocka_unit_test(lists_have_64_places),
         cmocka_unit_test(an_experiment_goes_on_from_its_journal),
         cmocka_unit_test(cancelling_leaves_what_can_go_on),
         cmocka_unit_test(memory_may_run_out),

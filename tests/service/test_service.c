@@ -69,9 +69,10 @@ static receiver ask(const char *method, const char *path, const char *body)
     return r;
 }
 
-static void open_memory(void)
+static void open_memory(uint64_t most_queued)
 {
-    const tarry__service_limits limits = tarry__service_default_limits();
+    tarry__service_limits limits = tarry__service_default_limits();
+    limits.most_queued = most_queued;
     assert_int_equal(tarry__service_open("memory:", &limits, &service, NULL),
                      TARRY_OK);
     for (char name = 'a'; name <= 'd'; name++) {
@@ -84,6 +85,21 @@ static void open_memory(void)
     }
 }
 
+typedef struct {
+    atomic_bool is_there; /* an answer, which is not let through the gate */
+    pthread_mutex_t gate;
+} holder;
+
+static void hold(void *context, const tarry__service_answer *answer)
+{
+    holder *h = context;
+    tarry__service_answer mine = *answer;
+    tarry__service_answer_clear(service, &mine);
+    h->is_there = true;
+    pthread_mutex_lock(&h->gate);
+    pthread_mutex_unlock(&h->gate);
+}
+
 /* ---- tests ----------------------------------------------------------------*/
 
 /* A path made of a route's pattern leads to it, and nowhere else. */
@@ -91,7 +107,7 @@ static void every_route_can_be_reached(void **state)
 {
     (void)state;
     tarry__service_route_shown r;
-    open_memory();
+    open_memory(1000);
     size_t count = 0;
     for (; tarry__service_route_at(count, &r); count++) {
         char path[200] = "";
@@ -186,13 +202,13 @@ static void experiments_do_not_disturb_each_other(void **state)
     asker askers[4];
     pthread_t threads[4];
     char alone[4000];
-    open_memory();
+    open_memory(1000);
     strcpy(askers[0].path, "/v1/experiments/a/decisions");
     askers[0].wrong = 0;
     decide_often(&askers[0]);
     strcpy(alone, ask("GET", "/v1/experiments/a/status", "").body);
     tarry__service_close(service);
-    open_memory();
+    open_memory(1000);
     for (int k = 0; k < 4; k++) {
         snprintf(askers[k].path, sizeof askers[k].path,
                  "/v1/experiments/%c/decisions", 'a' + k);
@@ -213,7 +229,7 @@ static void experiments_do_not_disturb_each_other(void **state)
 static void every_failed_allocation_is_answered(void **state)
 {
     (void)state;
-    open_memory();
+    open_memory(1000);
     uint64_t round = 0;
     for (uint64_t k = 1; k < 40; k++) {
         tarry__base_fail_alloc(k);
@@ -256,7 +272,7 @@ static void ids_of_one_group_are_told_apart(void **state)
     enum { COUNT = sizeof asked / sizeof *asked };
     receiver r[COUNT];
     (void)state;
-    open_memory();
+    open_memory(1000);
     tarry__service_gather(service);
     for (size_t i = 0; i < COUNT; i++) {
         char path[60];
@@ -271,6 +287,39 @@ static void ids_of_one_group_are_told_apart(void **state)
             fail_msg("%s %s: %d %s", asked[i].experiment, asked[i].body,
                      r[i].status, r[i].body);
     }
+    tarry__service_close(service);
+}
+
+/* While the keeper is held up, two requests may wait. */
+static void more_than_may_wait_are_turned_away(void **state)
+{
+    static const char path[] = "/v1/experiments/a/decisions";
+    static holder h = {.gate = PTHREAD_MUTEX_INITIALIZER};
+    const tarry__service_request first = {.method = "POST",
+                                          .path = path,
+                                          .query = "",
+                                          .body = "{}",
+                                          .size = 2,
+                                          .has_length = true};
+    receiver r[3];
+    (void)state;
+    open_memory(2);
+    pthread_mutex_lock(&h.gate);
+    tarry__service_take(service, &first, hold, &h);
+    while (!h.is_there)
+        usleep(1000);
+    for (size_t i = 0; i < 3; i++)
+        send(&r[i], "POST", path, "{}");
+    wait_for(&r[2]);
+    assert_int_equal(r[2].status, 503);
+    assert_non_null(strstr(r[2].body, "too many requests are waiting"));
+    assert_int_equal(ask("GET", "/healthz", "").status, 200);
+    pthread_mutex_unlock(&h.gate);
+    for (size_t i = 0; i < 2; i++) {
+        wait_for(&r[i]);
+        assert_int_equal(r[i].status, 201);
+    }
+    assert_int_equal(ask("POST", path, "{}").status, 201);
     tarry__service_close(service);
 }
 
@@ -294,7 +343,7 @@ static void a_list_of_outcomes_is_taken_as_a_whole(void **state)
                  i > 0 ? "," : "", i, i == COUNT - 1 ? "]" : "");
     uint64_t seen, k = 0, refused = 0;
     do {
-        open_memory();
+        open_memory(1000);
         ask("POST", "/v1/experiments/a/decisions",
             "{\"id\":\"m\",\"count\":10}");
         tarry__base_fail_alloc(++k);
@@ -326,7 +375,7 @@ static void an_answer_is_whole_or_none(void **state)
                                         "/v1/experiments/a/status",
                                         "/v1/experiments/a/pending"};
     (void)state;
-    open_memory();
+    open_memory(1000);
     ask("POST", "/v1/experiments/a/decisions", "{\"count\":30}");
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         const receiver good = ask("GET", paths[i], "");
@@ -363,6 +412,7 @@ int main(void)
         cmocka_unit_test(experiments_do_not_disturb_each_other),
         cmocka_unit_test(every_failed_allocation_is_answered),
         cmocka_unit_test(ids_of_one_group_are_told_apart),
+        cmocka_unit_test(more_than_may_wait_are_turned_away),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
         cmocka_unit_test(an_answer_is_whole_or_none),
     };

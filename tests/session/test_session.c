@@ -60,6 +60,20 @@ static void ages_have_units(void **state)
         assert_false(tarry__age_parse(bad[i], &age));
 }
 
+/* Rounds in ids: 15 digits, and no other way to write them. */
+static void numbers_are_written_in_one_way(void **state)
+{
+    static const char *const bad[] = {
+        "", "1000000000000000", "01", "+1", "1 ", " 1", "1.0", "-1", "1e3"};
+    uint64_t number;
+    (void)state;
+    assert_true(tarry__names_is_number("0", &number) && number == 0);
+    assert_true(tarry__names_is_number("999999999999999", &number) &&
+                number == 999999999999999);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(tarry__names_is_number(bad[i], &number));
+}
+
 static void names_are_found_and_given_back(void **state)
 {
     (void)state;
@@ -530,6 +544,7 @@ int main(void)
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
         cmocka_unit_test(ages_have_units),
         cmocka_unit_test(names_are_found_and_given_back),
+        cmocka_unit_test(numbers_are_written_in_one_way),
         cmocka_unit_test(a_group_knows_its_own_lines),
         cmocka_unit_test(old_choices_expire_by_clock_and_by_rounds),
         cmocka_unit_test(many_sessions_share_a_commit),

@@ -85,6 +85,15 @@ class Commands(LabTest):
             return ["pipe", "--arms", self.path("wide.npy"), "--policy",
                     "uniform", "--horizon", "9"]
         self.both(20000, of_dim, "dimension must be 1 to 20000")
+        # 128 dimensions, beside that of the best arm
+        self.both(129, lambda n: ["bound", "--instance", "basis:arms=%d" % n,
+                                  "--horizon", "100"],
+                  "arms in more than 128 dimensions")
+        self.both(200, lambda n: ["examine", self.write(
+            "log.csv", "id,arm,decided,reported,loss\n" + "".join(
+                "%d,a%d,%d,%d,%g\n" % (i, i, i, i + 3, (-1) ** i / 2)
+                for i in range(n))), "--runs", "1", "--horizon", "2"],
+                  "too many arms without features")
         for size, says in (("1e100", None), ("1.000001e100", "scale all"),
                            ("1e-100", None), ("0.999999e-100", "scale all")):
             done = tarry("pipe", "--arms", self.write(
