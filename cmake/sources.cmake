@@ -47,6 +47,7 @@ set(TARRY_CORE
     src/policy/foresight/root.c
     src/policy/foresight/view.c
     src/policy/foresight/waiting.c
+    src/policy/foresight/worth.c
     src/policy/linear/arms_tiles.c
     src/policy/linear/directed.c
     src/policy/linear/explore_commit.c

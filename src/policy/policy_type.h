@@ -14,6 +14,7 @@ typedef enum {
     TARRY__POLICY_BY_CHANCE,    /* chance, or an adversary who treats all arms
                                    alike; the losses do not matter */
     TARRY__POLICY_BY_ADVERSARY, /* an adversary who may single out arms */
+    TARRY__POLICY_AS_PAYOFF,    /* the wait is the loss */
 } tarry__policy_delays;
 
 /* The problem as the algorithm sees it; lives as long as the policy. */

@@ -58,6 +58,8 @@ tarry_status tarry__sim_policy_check(const char *text, tarry_error *error)
 
 tarry__policy_delays tarry__sim_delays(const tarry__world *world)
 {
+    if (world->adversary == NULL && world->delay.type == &tarry__delay_payoff)
+        return TARRY__POLICY_AS_PAYOFF;
     switch (tarry__world_model(world)) {
     case TARRY__ENV_STOCHASTIC:
     case TARRY__ENV_STOCHASTIC_BY_ARM:

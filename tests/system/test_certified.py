@@ -117,6 +117,10 @@ class Runs(unittest.TestCase):
                           "--policy", "recommended").stdout
             self.assertIn("recommended is %s here." % one["stands_for"], table)
         self.assertIn("phased-loss-dependent:", one["stands_for"])
+        payoff, = run(*SMALL, "--instance", "orthant:dim=4,arms=10", "--loss",
+                      "bernoulli", "--delay", "payoff:D=50",
+                      "--policy", "recommended")["policies"]
+        self.assertIn("guide=foresight/delays=payoff", payoff["stands_for"])
 
     def test_a_guide_that_cannot_play_has_no_bounds(self):
         for guide, says in (("nosuch", "no policy 'nosuch'"),

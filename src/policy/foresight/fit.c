@@ -132,7 +132,9 @@ static void find_range(tarry__fit *f)
     if (f->arrived == 0)
         return;
     const double prior = PRIOR_RANGE + RANGE_OUT * out * out / (n + out);
-    f->low = (n * f->lowest - prior) / (n + prior);
+    /* where the wait is the loss the lowest come first */
+    const double below = f->delays == TARRY__FIT_PAYOFF ? 1 : prior;
+    f->low = (n * f->lowest - below) / (n + below);
     f->high = (n * f->highest + prior) / (n + prior);
 }
 
@@ -194,8 +196,11 @@ static tarry__foresight_hint hint_of(const tarry__fit *f,
                                      const tarry__foresight_tally *t)
 {
     const uint64_t outstanding = t->plays - t->arrivals;
-    if (outstanding == 0 || f->trusting || t->seat >= w->room)
+    if (outstanding == 0 || f->delays == TARRY__FIT_INDEPENDENT ||
+        t->seat >= w->room)
         return (tarry__foresight_hint){0, 0, (double)outstanding};
+    if (f->delays == TARRY__FIT_PAYOFF)
+        return tarry__worth_hint(&f->worth, w, t->seat, f->p[t->seat]);
     return tarry__law_hint(w, t->seat, f->p[t->seat]);
 }
 
@@ -254,15 +259,18 @@ static void find_lambda(tarry__fit *f)
 
 bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
 {
-    const bool careful = !f->trusting && tarry__waiting_any(w);
+    const bool careful =
+        f->delays == TARRY__FIT_ANY_DELAYS && tarry__waiting_any(w);
     find_range(f);
+    if (f->delays == TARRY__FIT_PAYOFF)
+        tarry__worth_learn(&f->worth, w, f->n_seated);
     start(f);
     for (size_t k = 0; k < f->n_seated; k++)
         add_arm(f, w, f->seated[k]);
     const bool settled = move(f, careful);
     find_spread(f);
     find_lambda(f);
-    if (w->used > 1 && !f->trusting)
+    if (w->used > 1 && f->delays == TARRY__FIT_ANY_DELAYS)
         tarry__law_learn(w, f->n_seated, f->p);
     return settled;
 }
@@ -290,8 +298,9 @@ void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
     tarry__archive_field(a, f->high);
     tarry__archive_field(a, f->spread);
     tarry__archive_field(a, f->lambda);
-    tarry__archive_field(a, f->trusting);
-    tarry__archive_require(a, f->n_seated <= K && f->low < f->high);
+    tarry__archive_field(a, f->delays);
+    tarry__archive_require(a, f->n_seated <= K && f->low < f->high &&
+                                  f->delays <= TARRY__FIT_PAYOFF);
     for (size_t k = 0; a->status == TARRY_OK && k < K; k++)
         tarry__archive_require(
             a,

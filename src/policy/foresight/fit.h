@@ -14,6 +14,7 @@
 
 #include "policy/foresight/view.h"
 #include "policy/foresight/waiting.h"
+#include "policy/foresight/worth.h"
 
 typedef struct {
     uint64_t plays, arrivals;
@@ -22,6 +23,13 @@ typedef struct {
 } tarry__foresight_tally;
 
 #define TARRY__FORESIGHT_NO_SEAT UINT32_MAX
+
+/* What is known of delays. */
+typedef enum {
+    TARRY__FIT_ANY_DELAYS,
+    TARRY__FIT_INDEPENDENT, /* they do not look at losses */
+    TARRY__FIT_PAYOFF       /* the wait is the loss */
+} tarry__fit_delays;
 
 typedef struct {
     const tarry__view *view;
@@ -33,11 +41,12 @@ typedef struct {
     double low, high;       /* the range that the fit assumes */
     double spread;          /* variance as a share of the largest possible */
     double lambda;          /* regulariser: 1 / variance of theta's entries */
-    uint32_t trusting; /* delays do not look at losses: nothing is imputed */
-    double *theta;     /* rank */
-    double *V;         /* rank by rank: information that is there, in units */
-    double *V_coming;  /*   of the noise; the same with what is to come */
-    double *p, *step;  /* per seat: probability of a high loss; rank */
+    uint32_t delays;        /* what is known of them, a tarry__fit_delays */
+    tarry__foresight_worth worth; /* of what waits, if the wait is the loss */
+    double *theta;                /* rank */
+    double *V;        /* rank by rank: information that is there, in units */
+    double *V_coming; /*   of the noise; the same with what is to come */
+    double *p, *step; /* per seat: probability of a high loss; rank */
 } tarry__fit;
 
 tarry_status tarry__fit_open(tarry__fit *fit, const tarry__view *view);

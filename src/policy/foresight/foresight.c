@@ -33,8 +33,9 @@ static const tarry_setting settings[] = {
     TARRY__SPEC_REAL("c", "0.7", 0, 1e6,
                      "share of the rounds ahead that may repay a question"),
     TARRY__SPEC_CHOICE(
-        "delays", "any", "any|independent",
-        "independent of losses: nothing is read into what is missing"),
+        "delays", "any", "any|independent|payoff",
+        "independent of losses: nothing is read into what is missing; "
+        "payoff: the later the higher"),
     TARRY__SPEC_END,
 };
 
@@ -64,7 +65,7 @@ static tarry_status init(void *state, const tarry__policy_type *type,
     if (status == TARRY_OK)
         status = tarry__spec_real(spec, "c", &s->doubt.c, error);
     if (status == TARRY_OK)
-        status = tarry__spec_choice(spec, "delays", &s->fit.trusting, error);
+        status = tarry__spec_choice(spec, "delays", &s->fit.delays, error);
     return status == TARRY_OK ? open_parts(s, problem) : TARRY_BAD_ARGUMENT;
 }
 
@@ -161,7 +162,7 @@ static tarry_status rearranged(void *state)
         return TARRY_OK;
     }
     s->view = (tarry__view){0};
-    s->fit = (tarry__fit){.trusting = old.fit.trusting};
+    s->fit = (tarry__fit){.delays = old.fit.delays};
     s->waiting = (tarry__waiting){0};
     s->doubt = (tarry__doubt){.beta = old.doubt.beta, .c = old.doubt.c};
     const tarry_status status = open_parts(s, old.problem);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include <stdlib.h>
 #include "policy/foresight/waiting.h"
+#include "policy/foresight/worth.h"
 #include "policy/play.h"
 #include "sim/sim.h"
 
@@ -138,14 +139,50 @@ static void what_has_not_come_yet_is_suspected(void **state)
     tarry__waiting_clear(&w);
 }
 
+/* Losses 0 come at once, 0.5 after 10 rounds and 1 after 40, of which one is
+ * not yet in.  By hand: of 10 plays 4 ended at age 0, and 3 of the 5 others
+ * that have been there long enough at age 10. */
+static void waits_are_worth_what_others_came_to(void **state)
+{
+    (void)state;
+    enum { NOW = 47 };
+    static const char kind[NOW + 1] = {[1] = 'a', 'b', 'c', 'a',        'b',
+                                       'c',       'a', 'b', [44] = 'a', 'c'};
+    static const uint64_t delay[] = {0, 10, 40};
+    const tarry__policy_problem problem = make_problem(1);
+    tarry__waiting w = {0};
+    tarry__foresight_worth worth;
+    assert_int_equal(tarry__waiting_open(&w, &problem), TARRY_OK);
+    for (uint64_t t = 1; t <= NOW; t++) {
+        tarry__waiting_play(&w, t, kind[t] != 0 ? 0 : w.room); /* or nobody */
+        for (uint64_t s = 1; s <= t; s++)
+            if (kind[s] != 0 && s + delay[kind[s] - 'a'] == t)
+                tarry__waiting_end(&w, s, 0, (kind[s] - 'a') / 2.0);
+    }
+    tarry__worth_learn(&worth, &w, 1);
+    CHECK_NEAR(worth.mean[bin_of_age(41)], 1, 0);
+    CHECK_NEAR(worth.mean[bin_of_age(12)], 1, 0);
+    CHECK_NEAR(worth.mean[bin_of_age(4)], 0.6 * 0.5 + 0.4, 1e-15);
+    CHECK_NEAR(worth.square[bin_of_age(4)], 0.6 * 0.25 + 0.4, 1e-15);
+    CHECK_NEAR(worth.mean[0], 0.6 * 0.7, 1e-15);
+    const tarry__foresight_hint hint = tarry__worth_hint(&worth, &w, 0, 0.4);
+    const double share = 1 - (0.55 - 0.7 * 0.7) / (0.4 * 0.6);
+    CHECK_NEAR(hint.known, share, 1e-12);
+    CHECK_NEAR(hint.coming, 1 - share, 1e-12);
+    CHECK_NEAR(hint.surplus, share * (0.7 - 0.4), 1e-12);
+    tarry__waiting_clear(&w);
+}
+
 /* ---- regret ---------------------------------------------------------------*/
 
 static double regret_of(const char *policy, const char *delay, uint32_t run)
 {
     static tarry__sim_outcome o;
     const uint64_t horizon = 20000;
-    const tarry__sim_trial trial = {.instance = "sphere:dim=8,arms=60",
-                                    .loss = "rademacher",
+    const bool payoff = strncmp(delay, "payoff", 6) == 0;
+    const tarry__sim_trial trial = {.instance = payoff ? "orthant:dim=8,arms=60"
+                                                       : "sphere:dim=8,arms=60",
+                                    .loss = payoff ? "bernoulli" : "rademacher",
                                     .delay = delay,
                                     .policy = policy,
                                     .horizon = horizon,
@@ -193,6 +230,13 @@ static void what_is_missing_is_news(void **state)
                   "low-late:late=1000");
 }
 
+static void that_the_wait_is_the_loss_is_worth_knowing(void **state)
+{
+    (void)state;
+    check_cheaper("foresight:delays=payoff", "foresight", 0.4, "payoff:D=2000");
+    check_cheaper("recommended", "lints:v=0.7", 0.3, "payoff:D=2000");
+}
+
 /* ---- odd arms -------------------------------------------------------------*/
 
 static void check_odd(const char *what, double *arms, size_t n_arms, size_t dim)
@@ -238,8 +282,10 @@ int main(void)
         cmocka_unit_test(plays_age_into_their_bins),
         cmocka_unit_test(late_and_lost_losses_are_told_apart),
         cmocka_unit_test(what_has_not_come_yet_is_suspected),
+        cmocka_unit_test(waits_are_worth_what_others_came_to),
         cmocka_unit_test(it_pays_less_than_thompson_sampling),
         cmocka_unit_test(what_is_missing_is_news),
+        cmocka_unit_test(that_the_wait_is_the_loss_is_worth_knowing),
         cmocka_unit_test(odd_arms_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
