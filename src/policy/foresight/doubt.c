@@ -155,10 +155,11 @@ static void add_held(tarry__doubt *d)
 
 /* ---- a choice -------------------------------------------------------------*/
 
-/* L of a difference with variance w: 0 if `left` rounds cannot repay it. */
+/* L of a difference with variance spread * w: 0 if `left` rounds cannot repay
+ * it. */
 static double width(const tarry__doubt *d, double left, double w)
 {
-    const double repaid = d->c * left * w;
+    const double repaid = d->c * left * w / d->noise[d->best];
     return repaid > 1 ? 2 * d->beta * log(repaid) : 0;
 }
 
@@ -184,15 +185,14 @@ static size_t most_doubtful(const tarry__doubt *d, uint64_t round, double *most)
     const double left = rounds_ahead(d, round);
     const double spread = d->fit->spread;
     /* no doubt is wider than the widest */
-    const double widest =
-        spread * width(d, left, spread * largest(d->w, count));
+    const double widest = spread * width(d, left, largest(d->w, count));
     size_t u = d->best;
     *most = 0;
     for (size_t i = 0; i < count; i++) {
         const double reach = *most + d->gap[i];
         if (!(d->w[i] * widest > reach * reach))
             continue;
-        const double w = spread * d->w[i], L = width(d, left, w);
+        const double w = spread * d->w[i], L = width(d, left, d->w[i]);
         if (L * w > reach * reach) {
             *most = sqrt(L * w) - d->gap[i];
             u = i;

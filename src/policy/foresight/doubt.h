@@ -4,13 +4,13 @@
  * b is the arm that looks best.  An arm k has a gap to it, g(k), and the
  * difference of both a variance w(k), outstanding plays counted as if they
  * were in: otherwise one would ask the same question until the first answer.
- * Its doubt is sqrt(L w(k)) - g(k) with L = 2 beta log(c R w(k)): a difference
- * that the next R rounds cannot repay is not worth asking.  R is as many rounds
- * as have passed, at most those that are left: looking further ahead asks too
- * much too early (docs/regret-lab.md), and so no horizon need be known.  With
- * z = g / sd, sd^2 = w, going wrong costs R sd (phi(z) - z Phi(-z)) on average,
- * and to ask as often again as so far costs about z / sd; beta = 0.6 and c =
- * 0.7 end doubts where the first is about a quarter of the second.
+ * Its doubt is sqrt(L w(k)) - g(k) with L = 2 beta log(c R w(k) / s^2), s^2
+ * being the noise of b: a difference that the next R rounds cannot repay is not
+ * worth asking.  R is as many rounds as have passed, at most those that are
+ * left: looking further ahead asks too much too early (docs/regret-lab.md), and
+ * so no horizon need be known.  With z = g / sd, sd^2 = w, going wrong costs R
+ * sd (phi(z) - z Phi(-z)) on average, and to ask as often again as so far costs
+ * about z s^2 / sd: the unit of losses does not matter.
  *
  * The arm u of the largest doubt d > 0 sets the question.  Playing k removes
  * the share rho^2 of its variance, rho being the correlation of k's loss with

@@ -2,8 +2,7 @@
  * has arrived and what has not, and that pays. */
 #include "check.h"
 #include <stdlib.h>
-#include "policy/foresight/waiting.h"
-#include "policy/foresight/worth.h"
+#include "policy/foresight/doubt.h"
 #include "policy/play.h"
 #include "sim/sim.h"
 
@@ -173,6 +172,50 @@ static void waits_are_worth_what_others_came_to(void **state)
     tarry__waiting_clear(&w);
 }
 
+/* ---- doubts ---------------------------------------------------------------*/
+
+/* What is in doubt, and how it is asked, if losses are `unit` times as large:
+ * the range, the means, and the variances with them. */
+static double share_asked(double unit, uint64_t round)
+{
+    double arms[] = {1, 0, 0.9, 0.45, 0, 1};
+    const tarry__policy_problem problem = {
+        .n_arms = 3, .dim = 2, .arms = arms, .horizon = 1000000};
+    tarry__view view = {0};
+    tarry__fit fit = {0};
+    tarry__doubt doubt = {.beta = 0.6, .c = 0.7};
+    assert_int_equal(tarry__view_open(&view, &problem), TARRY_OK);
+    assert_int_equal(tarry__fit_open(&fit, &view), TARRY_OK);
+    assert_int_equal(tarry__doubt_open(&doubt, &fit), TARRY_OK);
+    fit.low = -unit;
+    fit.high = unit;
+    fit.theta[0] = -0.5 * unit;
+    fit.theta[1] = -0.1 * unit;
+    fit.V_coming[0] = 800 / (unit * unit);
+    fit.V_coming[1] = fit.V_coming[2] = 10 / (unit * unit);
+    fit.V_coming[3] = 30 / (unit * unit);
+    tarry__doubt_renew(&doubt);
+    tarry__doubt_choose(&doubt, round, 0.5);
+    const double share = doubt.calm ? -1 : doubt.share;
+    tarry__doubt_clear(&doubt);
+    tarry__fit_clear(&fit);
+    tarry__view_clear(&view);
+    return share;
+}
+
+static void the_unit_of_losses_does_not_matter(void **state)
+{
+    (void)state;
+    int calm = 0;
+    for (uint64_t round = 1; round < 500000; round += 1 + round / 4) {
+        const double share = share_asked(1, round);
+        CHECK_NEAR(share_asked(0.01, round), share, 1e-9);
+        calm += share < 0;
+    }
+    print_message("    %d without doubt\n", calm);
+    assert_true(calm > 5 && calm < 40);
+}
+
 /* ---- regret ---------------------------------------------------------------*/
 
 static double regret_of(const char *policy, const char *delay, uint32_t run)
@@ -283,6 +326,7 @@ int main(void)
         cmocka_unit_test(late_and_lost_losses_are_told_apart),
         cmocka_unit_test(what_has_not_come_yet_is_suspected),
         cmocka_unit_test(waits_are_worth_what_others_came_to),
+        cmocka_unit_test(the_unit_of_losses_does_not_matter),
         cmocka_unit_test(it_pays_less_than_thompson_sampling),
         cmocka_unit_test(what_is_missing_is_news),
         cmocka_unit_test(that_the_wait_is_the_loss_is_worth_knowing),
