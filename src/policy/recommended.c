@@ -10,7 +10,7 @@
 
 #define GUIDED_BY(guide)                                                       \
     ":constants=tight,guide=" guide ",guide_share=999,design=regret,cuts="     \
-                                    "always"
+    "always"
 #define PRACTICE GUIDED_BY("foresight")
 
 static const char *stands_for(tarry__policy_delays delays)
@@ -21,7 +21,8 @@ static const char *stands_for(tarry__policy_delays delays)
     case TARRY__POLICY_BY_ADVERSARY:
         return "phased-adversarial" PRACTICE;
     case TARRY__POLICY_AS_PAYOFF:
-        return "phased-loss-dependent" GUIDED_BY("foresight/delays=payoff");
+        return "phased-loss-dependent" GUIDED_BY(
+            "foresight/delays=payoff") ",losses=nonnegative";
     case TARRY__POLICY_ANY_DELAYS:
         break;
     }
@@ -37,7 +38,7 @@ const tarry__policy_type tarry__policy_recommended = {
                ",\nor in simulations whose delays do not depend on losses "
                "phased-stochastic\nor phased-adversarial" PRACTICE
                ",\nor where the delay is the payoff with "
-               "guide=foresight/delays=payoff",
+               "guide=foresight/delays=payoff,losses=nonnegative",
     .settings = settings,
     .stands_for = stands_for,
 };

@@ -4,11 +4,12 @@
  * unknown vector has length at most 1: its square is the design's mean of
  * <b, theta>^2 <= 1.  All losses together bound every difference of means
  * (ellipsoid.h), an arm's own losses bound its mean (own_mean.h), and no mean
- * is below -1.  Each kind of bound has half of delta, and the smallest counts:
- *     gap(b) <= max_a min(bound of the difference, upper(b) - lower(a)).
- * Counts are those of losses that have arrived, in the order of arrival, which
- * is right if delays do not look at losses.  If they may, counts are those of
- * plays, in their order, and missing losses are completed the worst way. */
+ * is below the lowest loss.  Each kind of bound has half of delta, and the
+ * smallest counts: gap(b) <= max_a min(bound of the difference, upper(b) -
+ * lower(a)). Counts are those of losses that have arrived, in the order of
+ * arrival, which is right if delays do not look at losses.  If they may, counts
+ * are those of plays, in their order, and missing losses are completed the
+ * worst way. */
 #include "policy/phased/books.h"
 
 #include <math.h>
@@ -222,9 +223,9 @@ static double own_upper(const tarry__books *b, double delta, bool complete,
         complete ? (double)(b->plays[k] - b->arrivals[k]) : 0;
     const double n = (double)b->arrivals[k] + missing;
     const double sum = b->sums[k] + missing;
-    return scaled(
-        b, n, sum,
-        tarry__own_mean_upper(n, sum, delta / (double)b->problem->n_arms));
+    return scaled(b, n, sum,
+                  tarry__own_mean_upper(n, sum, b->lowest,
+                                        delta / (double)b->problem->n_arms));
 }
 
 static double own_lower(const tarry__books *b, double delta, bool complete,
@@ -233,10 +234,10 @@ static double own_lower(const tarry__books *b, double delta, bool complete,
     const double missing =
         complete ? (double)(b->plays[k] - b->arrivals[k]) : 0;
     const double n = (double)b->arrivals[k] + missing;
-    const double sum = b->sums[k] - missing;
-    return scaled(
-        b, n, sum,
-        tarry__own_mean_lower(n, sum, delta / (double)b->problem->n_arms));
+    const double sum = b->sums[k] + missing * b->lowest;
+    return scaled(b, n, sum,
+                  tarry__own_mean_lower(n, sum, b->lowest,
+                                        delta / (double)b->problem->n_arms));
 }
 
 static size_t smallest_mean(const tarry__books *b, const double *theta,

@@ -11,6 +11,7 @@
 typedef struct {
     const tarry__policy_problem *problem;
     double width;       /* factor of all widths; the bounds hold with 1 */
+    double lowest;      /* no loss is below this: -1, or 0 */
     uint64_t *plays;    /* per arm: plays so far */
     uint64_t *arrivals; /* per arm: losses that have arrived */
     double *sums;       /* per arm: the sum of those losses */
@@ -25,8 +26,8 @@ typedef struct {
     uint32_t *lacking; /* scratch, one per arm: arms that miss losses */
 } tarry__books;
 
-/* Opens empty books, whose width is set; W (rank by n) is copied; rank 0 for
- * none. */
+/* Opens empty books, whose width and lowest loss are set; W (rank by n) is
+ * copied; rank 0 for none. */
 tarry_status tarry__books_open(tarry__books *books,
                                const tarry__policy_problem *problem,
                                size_t rank, const double *W);

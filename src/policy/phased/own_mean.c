@@ -16,9 +16,9 @@ static double log_likelihood(double h, double n, double p)
     return (h > 0 ? h * log(p) : 0) + (n - h > 0 ? (n - h) * log1p(-p) : 0);
 }
 
-double tarry__own_mean_upper(double n, double sum, double delta)
+/* The largest p that n losses with high share h allow. */
+static double largest_p(double n, double h, double delta)
 {
-    const double h = fmin(fmax((n + sum) / 2, 0), n);
     const double least =
         log_beta(h + 0.5, n - h + 0.5) - log_beta(0.5, 0.5) + log(delta);
     double low = n > 0 ? h / n : 1, high = 1; /* low is allowed */
@@ -31,10 +31,20 @@ double tarry__own_mean_upper(double n, double sum, double delta)
         else
             high = p;
     }
-    return 2 * high - 1;
+    return high;
 }
 
-double tarry__own_mean_lower(double n, double sum, double delta)
+static double high_share(double n, double sum, double low)
 {
-    return -tarry__own_mean_upper(n, -sum, delta);
+    return fmin(fmax((sum - n * low) / (1 - low), 0), n);
+}
+
+double tarry__own_mean_upper(double n, double sum, double low, double delta)
+{
+    return low + (1 - low) * largest_p(n, high_share(n, sum, low), delta);
+}
+
+double tarry__own_mean_lower(double n, double sum, double low, double delta)
+{
+    return 1 - (1 - low) * largest_p(n, n - high_share(n, sum, low), delta);
 }

@@ -123,6 +123,7 @@ static void appoint(tarry__phased *ph)
     ph->company = tarry__phased_company_of(&ph->choices);
     ph->keeps_books = ph->rule->certifies || ph->choices.guided;
     ph->books.width = ph->choices.width;
+    ph->books.lowest = ph->choices.nonnegative ? 0 : -1;
     ph->confidence = ph->choices.confidence > 0 ? ph->choices.confidence
                                                 : ph->problem->confidence;
     if (ph->restarts > 0 && ph->confidence == 0)
@@ -545,13 +546,15 @@ static void derive(tarry__phased *ph, tarry__archive *a)
         a->status = TARRY_BAD_STATE;
 }
 
-/* Constants and cuts are in one word, which has long been there. */
+/* Constants, cuts and losses are in one word, which has long been there. */
 static void archive_constants(tarry__phased_choices *c, tarry__archive *a)
 {
-    uint32_t word = c->tight + 2 * c->cuts;
+    uint32_t word = c->tight + 2 * c->cuts + 4 * c->nonnegative;
     tarry__archive_field(a, word);
+    tarry__archive_require(a, word < 8);
     c->tight = word & 1;
-    c->cuts = word / 2;
+    c->cuts = word >> 1 & 1;
+    c->nonnegative = word >> 2;
 }
 
 static void archive_numbers(tarry__phased *ph, tarry__archive *a)

@@ -62,14 +62,15 @@ extern const tarry__phased_rule tarry__phased_paper, tarry__phased_tight_full,
 
 /* What users can say about the phases. */
 typedef struct tarry__phased_choices {
-    uint32_t tight;    /* 1: constants=tight, 0: constants=paper */
-    uint32_t regret;   /* 1: design=regret, 0: design=near */
-    uint32_t cuts;     /* 1: cuts=always, 0: cuts=phases */
-    uint32_t guided;   /* 1: a guide is named, 0: none */
-    double width;      /* factor of the widths; the promise needs 1 */
-    double tolerance;  /* singular values below this share count as 0 */
-    double share;      /* most plays of the guide per planned play */
-    double confidence; /* of the promise, for ever; 0: as the problem says */
+    uint32_t tight;       /* 1: constants=tight, 0: constants=paper */
+    uint32_t regret;      /* 1: design=regret, 0: design=near */
+    uint32_t cuts;        /* 1: cuts=always, 0: cuts=phases */
+    uint32_t nonnegative; /* 1: losses=nonnegative, 0: losses=signed */
+    uint32_t guided;      /* 1: a guide is named, 0: none */
+    double width;         /* factor of the widths; the promise needs 1 */
+    double tolerance;     /* singular values below this share count as 0 */
+    double share;         /* most plays of the guide per planned play */
+    double confidence;    /* of the promise, for ever; 0: as the problem says */
 } tarry__phased_choices;
 
 /* What sets an algorithm apart; tarry__policy_type's `rule` points to it. */

@@ -25,6 +25,9 @@ const tarry_setting tarry__phased_settings[] = {
     TARRY__SPEC_CHOICE("cuts", "phases", "phases|always",
                        "with a guide: arms are cut when a phase ends, or as "
                        "soon as all data rule them out"),
+    TARRY__SPEC_CHOICE("losses", "signed", "signed|nonnegative",
+                       "nonnegative: none is below 0, and certificates may "
+                       "rest on that"),
     TARRY__SPEC_REAL("width", "1", 0, 1e6,
                      "with tight constants: factor of the widths; below 1 the "
                      "promise is void"),
@@ -89,6 +92,8 @@ tarry__phased_read_practical(const tarry__phased_algorithm *algorithm,
             algorithm->linear ? "constants=tight" : "features");
     if (status == TARRY_OK)
         status = tarry__spec_choice(spec, "cuts", &c->cuts, error);
+    if (status == TARRY_OK)
+        status = tarry__spec_choice(spec, "losses", &c->nonnegative, error);
     if (status == TARRY_OK)
         status = tarry__spec_real(spec, "width", &c->width, error);
     if (status == TARRY_OK)

@@ -48,25 +48,33 @@ static double three_valued(double m, double u)
     return u < 0.5 ? middle : two_valued(2 * m - middle, 2 * u - 1);
 }
 
-/* Runs in which the interval, made narrower by a factor, misses m some time. */
-static int count_own(law l, double m, double factor)
+/* From [-1, 1] to [low, 1]. */
+static double moved(double x, double low)
 {
+    return low + (1 - low) * (1 + x) / 2;
+}
+
+/* Runs in which the interval for losses in [low, 1], made narrower by a factor,
+ * misses their mean some time; m is where that would be in [-1, 1]. */
+static int count_own(law l, double m, double low, double factor)
+{
+    const double mean = moved(m, low);
     int failed = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
         double sum = 0;
         bool missed = false;
         for (int n = 1; n <= ROUNDS && !missed; n++) {
-            sum += l(m, uniform_at(run, (uint64_t)n, 20));
-            const double upper = tarry__own_mean_upper(n, sum, DELTA);
-            const double lower = tarry__own_mean_lower(n, sum, DELTA);
+            sum += moved(l(m, uniform_at(run, (uint64_t)n, 20)), low);
+            const double upper = tarry__own_mean_upper(n, sum, low, DELTA);
+            const double lower = tarry__own_mean_lower(n, sum, low, DELTA);
             assert_true(lower <= sum / n && sum / n <= upper);
-            missed = m > sum / n + factor * (upper - sum / n) + 1e-12 ||
-                     m < sum / n - factor * (sum / n - lower) - 1e-12;
+            missed = mean > sum / n + factor * (upper - sum / n) + 1e-12 ||
+                     mean < sum / n - factor * (sum / n - lower) - 1e-12;
         }
         failed += missed;
     }
-    print_message("    mean %5.2f, factor %.1f: %d of %d\n", m, factor, failed,
-                  RUNS);
+    print_message("    mean %5.2f, factor %.1f: %d of %d\n", mean, factor,
+                  failed, RUNS);
     return failed;
 }
 
@@ -75,17 +83,20 @@ static void an_arms_own_mean_is_covered_at_all_times(void **state)
     (void)state;
     static const double means[] = {-0.9, -0.2, 0.5};
     for (int i = 0; i < 3; i++) {
-        assert_true(is_consistent(count_own(two_valued, means[i], 1)));
-        assert_true(is_consistent(count_own(spread_out, means[i], 1)));
-        assert_true(is_consistent(count_own(three_valued, 0.5 * means[i], 1)));
+        assert_true(is_consistent(count_own(two_valued, means[i], -1, 1)));
+        assert_true(is_consistent(count_own(two_valued, means[i], 0, 1)));
+        assert_true(is_consistent(count_own(spread_out, means[i], -1, 1)));
+        assert_true(
+            is_consistent(count_own(three_valued, 0.5 * means[i], -1, 1)));
     }
 }
 
 static void half_of_an_own_interval_is_found_out(void **state)
 {
     (void)state;
-    assert_false(is_consistent(count_own(two_valued, -0.9, 0.5)));
-    assert_false(is_consistent(count_own(two_valued, -0.2, 0.5)));
+    assert_false(is_consistent(count_own(two_valued, -0.9, -1, 0.5)));
+    assert_false(is_consistent(count_own(two_valued, -0.2, -1, 0.5)));
+    assert_false(is_consistent(count_own(two_valued, -0.2, 0, 0.5)));
 }
 
 static void an_own_interval_knows_the_variance(void **state)
@@ -93,12 +104,13 @@ static void an_own_interval_knows_the_variance(void **state)
     (void)state;
     const double n = 10000, near_end = -0.98;
     const double there =
-        tarry__own_mean_upper(n, n * near_end, DELTA) - near_end;
-    const double middle = tarry__own_mean_upper(n, 0, DELTA);
+        tarry__own_mean_upper(n, n * near_end, -1, DELTA) - near_end;
+    const double middle = tarry__own_mean_upper(n, 0, -1, DELTA);
     assert_true(there < 0.35 * middle); /* sqrt(1 - m^2) is 0.2 */
-    assert_true(tarry__own_mean_upper(0, 0, DELTA) == 1);
-    assert_true(tarry__own_mean_lower(0, 0, DELTA) == -1);
-    assert_true(tarry__own_mean_lower(5, -5, DELTA) == -1);
+    assert_true(tarry__own_mean_upper(0, 0, -1, DELTA) == 1);
+    assert_true(tarry__own_mean_lower(0, 0, -1, DELTA) == -1);
+    assert_true(tarry__own_mean_lower(5, -5, -1, DELTA) == -1);
+    assert_true(tarry__own_mean_lower(5, 0, 0, DELTA) == 0);
 }
 
 /* ---- all losses together --------------------------------------------------*/
