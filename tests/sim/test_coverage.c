@@ -13,13 +13,7 @@
 #include <stdlib.h>
 #include "sim/sim.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { FEW = 4 };
-#else
-enum { FEW = 20 };
-#endif
-
-enum { N_GRID = 12, MANY = 1000, HORIZON = 8000 };
+enum { N_GRID = 12, FEW = BRIEF ? 4 : 20, MANY = 1000, HORIZON = 8000 };
 static const double FAILURE = 0.05;
 
 typedef struct {

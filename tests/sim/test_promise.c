@@ -9,13 +9,7 @@
 #include <stdio.h>
 #include "sim/sim.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { FEWER = 10 }; /* runs, by this factor */
-#else
-enum { FEWER = 1 };
-#endif
-
-enum { N_GRID = 8 };
+enum { N_GRID = 8, FEWER = BRIEF ? 40 : 1 }; /* runs, by this factor */
 
 typedef struct {
     const char *policy; /* with a place for further settings */
@@ -74,24 +68,40 @@ static bool is_covered(const tarry__sim_outcome *o)
     return true;
 }
 
+static bool is_consistent(uint64_t count, uint64_t runs, uint64_t horizon)
+{
+    const double most = (double)runs / (double)horizon;
+    return (double)count <= most + 3 * sqrt(most);
+}
+
+/* Whether both counts are too large for one failure in `allowed` runs; more
+ * runs cannot change that. */
+static bool is_found_out(const tally *t, uint64_t allowed)
+{
+    return !is_consistent(t->lost, t->runs, allowed) &&
+           !is_consistent(t->uncovered, t->runs, allowed);
+}
+
+/* Counts `runs` runs, or until one failure in `allowed` is found out. */
 static tally count(const world *w, const char *settings, uint64_t horizon,
-                   uint64_t runs)
+                   uint64_t runs, uint64_t allowed)
 {
     static tarry__sim_outcome o;
     char policy[200];
     uint64_t grid[N_GRID];
     tally t = {.runs = runs};
+    uint32_t run = 0;
     snprintf(policy, sizeof policy, w->policy, settings);
     for (size_t i = 0; i < N_GRID; i++)
         grid[i] = horizon * (i + 1) / N_GRID;
-    for (uint64_t run = 0; run < runs; run++) {
+    for (; run < runs && !is_found_out(&t, allowed); run++) {
         const tarry__sim_trial trial = {.instance = w->instance,
                                         .loss = w->loss,
                                         .delay = w->delay,
                                         .policy = policy,
                                         .horizon = horizon,
                                         .seed = 2385,
-                                        .run = (uint32_t)run,
+                                        .run = run,
                                         .n_grid = N_GRID,
                                         .grid = grid};
         tarry_error error = {""};
@@ -102,14 +112,8 @@ static tally count(const world *w, const char *settings, uint64_t horizon,
         t.phases += o.n_phases;
     }
     print_message("    %-66s T = %5d: lost %d, uncovered %d of %d\n", policy,
-                  (int)horizon, (int)t.lost, (int)t.uncovered, (int)runs);
+                  (int)horizon, (int)t.lost, (int)t.uncovered, (int)run);
     return t;
-}
-
-static bool is_consistent(uint64_t count, uint64_t runs, uint64_t horizon)
-{
-    const double most = (double)runs / (double)horizon;
-    return (double)count <= most + 3 * sqrt(most);
 }
 
 static void check_worlds(const world *list, size_t n, uint64_t horizon,
@@ -117,7 +121,7 @@ static void check_worlds(const world *list, size_t n, uint64_t horizon,
 {
     for (size_t i = 0; i < n; i++) {
         const tally t =
-            count(&list[i], "constants=tight", horizon, runs / FEWER);
+            count(&list[i], "constants=tight", horizon, runs / FEWER, horizon);
         assert_true(t.phases >= t.runs / 2); /* else nothing was tried */
         assert_true(is_consistent(t.lost, t.runs, horizon));
         assert_true(is_consistent(t.uncovered, t.runs, horizon));
@@ -145,8 +149,8 @@ static void confidences_are_kept(void **state)
     (void)state;
     for (size_t i = 0; i < N_WORLDS + N_GUIDED; i++) {
         const world *w = i < N_WORLDS ? &worlds[i] : &guided[i - N_WORLDS];
-        const tally t =
-            count(w, "constants=tight,confidence=0.99", 3000, 1000 / FEWER);
+        const tally t = count(w, "constants=tight,confidence=0.99", 3000,
+                              1000 / FEWER, 100);
         assert_true(t.phases >= t.runs / 2);
         assert_true(is_consistent(t.lost, t.runs, 100));
         assert_true(is_consistent(t.uncovered, t.runs, 100));
@@ -157,8 +161,9 @@ static void narrow_confidences_are_found_out(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_WORLDS; i++) {
-        const tally t = count(
-            &worlds[i], "constants=tight,confidence=0.99,width=0.2", 3000, 500);
+        const tally t =
+            count(&worlds[i], "constants=tight,confidence=0.99,width=0.2", 3000,
+                  500, 100);
         assert_false(is_consistent(t.lost, t.runs, 100));
     }
 }
@@ -168,7 +173,8 @@ static void quarter_widths_are_found_out(void **state)
     (void)state;
     for (size_t i = 0; i < N_WORLDS + N_GUIDED; i++) {
         const world *w = i < N_WORLDS ? &worlds[i] : &guided[i - N_WORLDS];
-        const tally t = count(w, "constants=tight,width=0.25", 1000, 2000);
+        const tally t =
+            count(w, "constants=tight,width=0.25", 1000, 2000, 1000);
         assert_false(is_consistent(t.lost, t.runs, 1000));
         assert_false(is_consistent(t.uncovered, t.runs, 1000));
     }

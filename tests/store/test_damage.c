@@ -17,17 +17,14 @@
 #include "base/writer.h"
 #include "policy/policy_type.h"
 #include "session/session.h"
+#include "store/experiment.h"
 #include "store/store.h"
 
 enum { N_ARMS = 3, DIM = 2, ROUNDS = 40, ROOM = 1 << 22 };
 static const double arms[N_ARMS * DIM] = {1, 0, 0, 1, 0.6, 0.8};
 static const char *const names[] = {"a:", "b:"};
 
-#ifdef __SANITIZE_ADDRESS__
-enum { BITS = 60, EVERY = 30 };
-#else
-enum { BITS = 500, EVERY = 4 };
-#endif
+enum { BITS = BRIEF ? 60 : 500, EVERY = BRIEF ? 30 : 4 };
 
 static char folder[] = "/dev/shm/tarry-damage-XXXXXX", path[100];
 
@@ -81,16 +78,9 @@ static void make_store(void)
     tarry__session *s;
     assert_int_equal(tarry__store_open(path, true, &store, NULL), TARRY_OK);
     for (size_t i = 0; i < 2; i++) {
-        const tarry__store_experiment e = {.name = names[i],
-                                           .prefix = names[i],
-                                           .policy = "lints",
-                                           .expire_after = "",
-                                           .n_arms = N_ARMS,
-                                           .dim = DIM,
-                                           .low = -1,
-                                           .high = 1,
-                                           .horizon = 1000,
-                                           .created_at = 1};
+        tarry__store_experiment e =
+            small_experiment(names[i], "lints", N_ARMS, DIM);
+        e.prefix = names[i];
         assert_int_equal(tarry__session_create(store, &e, arms, NULL, &s, NULL),
                          TARRY_OK);
         play(s, names[i], ROUNDS / 2);

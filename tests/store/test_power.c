@@ -10,6 +10,7 @@
 #include "lab/journal.h"
 #include "session/session.h"
 #include "store/copy.h"
+#include "store/experiment.h"
 #include "store/store.h"
 #include "tarry/policy.h"
 
@@ -57,11 +58,8 @@ static void try_image(const disk_safe *s, disk_way way, uint64_t *seed,
         out->why = why;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { EVERY = 3 }; /* looks at each so manieth moment only */
-#else
-enum { EVERY = 1 };
-#endif
+/* Looks at each so manieth moment only. */
+enum { EVERY = BRIEF ? 3 : 1 };
 
 static outcome try_all(disk_safe *s, check *look, size_t every)
 {
@@ -137,17 +135,9 @@ static tarry__store *open_store(const char *place)
 
 static tarry__session *make_session(tarry__store *store, const char *name)
 {
-    const tarry__store_experiment e = {.name = name,
-                                       .prefix = name,
-                                       .policy = "lints",
-                                       .expire_after = "",
-                                       .n_arms = N_ARMS,
-                                       .dim = DIM,
-                                       .low = -1,
-                                       .high = 1,
-                                       .horizon = 100000,
-                                       .created_at = 1};
+    tarry__store_experiment e = small_experiment(name, "lints", N_ARMS, DIM);
     tarry__session *s;
+    e.prefix = name;
     assert_int_equal(tarry__session_create(store, &e, arms, NULL, &s, NULL),
                      TARRY_OK);
     note_commit(store);

@@ -8,6 +8,7 @@ import unittest
 
 TARRY = os.environ["TARRY"]
 SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
+BRIEF = os.environ.get("TARRY_BRIEF") == "1"  # see tests/check.h
 
 SMALL = ["--instance", "sphere:dim=3,arms=6", "--horizon", "2e4",
          "--runs", "5", "--points", "20"]

@@ -8,10 +8,10 @@ import unittest
 
 import numpy as np
 
-from lab import LabTest, SANITIZED, answer, run, tarry
+from lab import BRIEF, LabTest, answer, run, tarry
 
 DIM, ARMS, DELAY = 5, 20, 100
-HORIZON, RUNS = (200000, 10) if SANITIZED else (1000000, 30)
+HORIZON, RUNS = (200000, 10) if BRIEF else (1000000, 30)
 
 
 class Designs:

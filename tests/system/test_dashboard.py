@@ -11,13 +11,13 @@ import time
 import unittest
 
 from browser import Browser
+from lab import SANITIZED
 from service import WAIT_S, Service
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, "src", "http", "page")
 NAMES = ["red", "blue", "green", "a <b>&amp; tag", "long " * 12 + "name"]
-SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
 of_the_page = unittest.skipIf(SANITIZED, "the page is the same")
 CHARTS = ["shares", "certificate", "pending", "mean", "delays", "ages"]
 

@@ -11,9 +11,9 @@ import subprocess
 import time
 import unittest
 
-from lab import SANITIZED, TARRY, LabTest, tarry
+from lab import BRIEF, SANITIZED, TARRY, LabTest, tarry
 
-KILLS = 500 if os.environ.get("TARRY_CAMPAIGN") else 20 if SANITIZED else 50
+KILLS = 500 if os.environ.get("TARRY_CAMPAIGN") else 20 if BRIEF else 50
 SEED = int(os.environ.get("TARRY_SEED", 2385))
 #: seconds until a command is at work
 START = 0.3 if SANITIZED else 0.02
@@ -46,7 +46,7 @@ class Kills(LabTest):
 
     def test_a_job_goes_on_where_it_was(self):
         command = ["run", "--instance", "sphere:dim=3,arms=8", "--horizon",
-                   "3e4" if SANITIZED else "2e5", "--runs", "20", "--points",
+                   "3e4" if BRIEF else "2e5", "--runs", "20", "--points",
                    "10", "--policy", "lints", "--policy", "phased-stochastic",
                    "--json"]
         journal, csv = self.path("journal"), self.path("runs.csv")

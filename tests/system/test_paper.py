@@ -3,6 +3,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -23,24 +24,35 @@ def timeless(results):
 
 
 class Paper(LabTest):
+    @classmethod
+    def setUpClass(cls):
+        """One page for all tests that only look at it."""
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.page = os.path.join(folder.name, "page")
+        cls.results = timeless(answer("paper", "--rows", FAST, "--threads", 1,
+                                      "--out", cls.page))
+
     def make(self, *arguments, name="page", **more):
         return timeless(answer("paper", "--out", self.path(name), *arguments,
                                **more))
 
     def test_results_do_not_depend_on_workers(self):
-        one = self.make("--rows", FAST, "--threads", 1)
-        self.assertEqual(self.make("--rows", FAST, "--threads", 3), one)
+        self.assertEqual(self.make("--rows", FAST, "--threads", 3),
+                         self.results)
         if not SANITIZED and os.path.exists(MPI):
             ranks = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n",
                      "2", MPI]
-            self.assertEqual(self.make("--rows", FAST, program=ranks), one)
-        with open(self.path("page/results.json")) as file:
-            self.assertEqual(timeless(json.load(file)), one)
-        self.assertEqual(sorted(os.listdir(self.path("page"))),
-                         ["figures", "index.html", "results.json"])
+            self.assertEqual(self.make("--rows", FAST, program=ranks),
+                             self.results)
+        for page in (self.page, self.path("page")):
+            with open(os.path.join(page, "results.json")) as file:
+                self.assertEqual(timeless(json.load(file)), self.results)
+            self.assertEqual(sorted(os.listdir(page)),
+                             ["figures", "index.html", "results.json"])
 
     def test_rows_are_as_the_contract_says(self):
-        results = self.make("--rows", FAST)
+        results = self.results
         self.assertEqual(results["config"]["scale"], "quick")
         self.assertEqual([row["id"] for row in results["rows"]],
                          ["stochastic-by-arm", "design"])
@@ -58,14 +70,14 @@ class Paper(LabTest):
         self.assertEqual(len(by_arm["data"]), 26)
 
     def test_another_seed_is_another_experiment(self):
-        first = self.make("--rows", "stochastic-by-arm")["rows"][0]
+        first = self.results["rows"][0]
         other = self.make("--rows", "stochastic-by-arm", "--seed", 8)["rows"][0]
         self.assertNotEqual(first["measured"], other["measured"])
         self.assertEqual(first["verdict"], other["verdict"])
 
     def test_a_row_can_be_made_again_alone(self):
         """The command beside a figure gives that figure."""
-        both = self.make("--rows", FAST)
+        both = self.results
         command = both["rows"][0]["figures"][0]["command"].split()
         self.assertEqual(command[:2] + command[-2:],
                          ["tarry", "paper", "--out", "DIR"])
@@ -80,13 +92,12 @@ class Paper(LabTest):
         self.assertTrue(done.stdout.rstrip().endswith("page/index.html"))
 
     def test_the_page_opens(self):
-        results = self.make("--rows", FAST)
         with Browser() as browser:
-            browser.open("file://" + self.path("page/index.html"))
+            browser.open("file://" + os.path.join(self.page, "index.html"))
             self.assertEqual(browser.complaints(), [])
             shown = browser.ask("document.querySelectorAll('figure svg').length")
         self.assertEqual(shown, sum(len(row["figures"])
-                                    for row in results["rows"]))
+                                    for row in self.results["rows"]))
 
     def test_an_interrupted_job_goes_on(self):
         """Stopped in the middle, the same command needs only the rest."""

@@ -12,11 +12,11 @@ import time
 import unittest
 
 import postgres
+from lab import BRIEF
 from pipe import Folder, Pipe, run
 
 CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
-SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
-KILLS = 100 if CAMPAIGN else 5 if SANITIZED else 10
+KILLS = 100 if CAMPAIGN else 5 if BRIEF else 10
 WAIT_S = 60  # on a busy machine
 SEED = int(os.environ.get("TARRY_SEED", 2385))
 TESTS = os.path.join(os.environ.get("TARRY_BUILD", "build"), "tests")

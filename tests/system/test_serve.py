@@ -12,8 +12,8 @@ import threading
 import time
 import unittest
 
-from lab import LabTest, tarry
-from wire import ARMS, SANITIZED, Closed, Server, Talk
+from lab import BRIEF, LabTest, tarry
+from wire import ARMS, Closed, Server, Talk
 
 PROBLEM = "application/problem+json"
 
@@ -1002,7 +1002,7 @@ class Storms(ServeTest):
         return "stopped"
 
     def test_a_stop_drops_nothing(self):
-        for _ in range(3 if SANITIZED else 5):
+        for _ in range(3 if BRIEF else 5):
             stop, found = threading.Event(), []
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
                 ends = [pool.submit(self.client, stop, found)

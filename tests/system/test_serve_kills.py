@@ -10,11 +10,11 @@ import threading
 import time
 import unittest
 
-from lab import LabTest, tarry
-from wire import SANITIZED, Closed, Server, Talk
+from lab import BRIEF, LabTest, tarry
+from wire import Closed, Server, Talk
 
 CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
-KILLS = 300 if CAMPAIGN else 10 if SANITIZED else 30
+KILLS = 300 if CAMPAIGN else 10 if BRIEF else 30
 CLIENTS = 16 if CAMPAIGN else 8
 SEED = int(os.environ.get("TARRY_SEED", 2385))
 NAMES = ("one", "two")

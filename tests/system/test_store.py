@@ -14,12 +14,12 @@ import subprocess
 import time
 import unittest
 
+from lab import BRIEF, SANITIZED
 from pipe import TARRY, Folder, Pipe, run
 
 CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
-SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
-KILLS = 500 if CAMPAIGN else 10 if SANITIZED else 50
-FLIPS = 20000 if CAMPAIGN else 40 if SANITIZED else 400
+KILLS = 500 if CAMPAIGN else 10 if BRIEF else 50
+FLIPS = 20000 if CAMPAIGN else 40 if BRIEF else 400
 SEED = int(os.environ.get("TARRY_SEED", 2385))
 FAULTS = os.path.join(os.environ.get("TARRY_BUILD", "build"), "tests",
                       "libfaults.so")

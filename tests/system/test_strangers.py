@@ -17,11 +17,11 @@ import subprocess
 import time
 import unittest
 
-from lab import SANITIZED, TARRY, LabTest
+from lab import BRIEF, SANITIZED, TARRY, LabTest
 
 CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
 SEED = int(os.environ.get("TARRY_SEED", 2385))
-REQUESTS = 10000 if CAMPAIGN else 200 if SANITIZED else 1000
+REQUESTS = 10000 if CAMPAIGN else 200 if BRIEF else 1000
 CONNECTIONS = 5000 if CAMPAIGN else 400
 MOST_MEGABYTES = 1500 if SANITIZED else 300
 EXPERIMENT = {"name": "e", "arms": [{"name": "a"}, {"name": "b"}],
@@ -335,7 +335,7 @@ class Strangers(LabTest):
 
     def test_clients_at_once_do_not_disturb_each_other(self):
         """All kinds of calls, at the same time, on the same experiments."""
-        rounds = 20 if SANITIZED else 50
+        rounds = 20 if BRIEF else 50
 
         def client(number):
             for i in range(rounds):

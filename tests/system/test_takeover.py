@@ -18,12 +18,12 @@ import urllib.parse
 
 import postgres
 import test_serve
+from lab import BRIEF
 from pipe import TARRY, run
 
 CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
-SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
-KILLS = 300 if CAMPAIGN else 4 if SANITIZED else 10
-CLIENTS = 16 if CAMPAIGN else 4 if SANITIZED else 8
+KILLS = 300 if CAMPAIGN else 4 if BRIEF else 10
+CLIENTS = 16 if CAMPAIGN else 4 if BRIEF else 8
 SEED = int(os.environ.get("TARRY_SEED", 2385))
 WAIT_S = 60  # on a busy machine
 ARMS = [{"name": name, "features": features} for name, features in [

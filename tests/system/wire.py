@@ -6,8 +6,7 @@ import socket
 import subprocess
 import threading
 
-TARRY = os.environ["TARRY"]
-SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
+from lab import TARRY
 
 ARMS = [{"name": "red", "features": [1, 0]},
         {"name": "light green", "features": [0, 1]},

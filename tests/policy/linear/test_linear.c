@@ -13,12 +13,6 @@
 #include "sim/sim.h"
 #include "tarry/policy.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { SLOW = 1 };
-#else
-enum { SLOW = 0 };
-#endif
-
 enum { MOST_DIM = 12 };
 
 /* ---- plain algebra --------------------------------------------------------*/
@@ -236,15 +230,15 @@ static void linucb_plays_the_smallest_optimistic_index(void **state)
     check_linucb(1, 3, 500);
     check_linucb(4, 16, 5000);
     check_linucb(5, 37, 5000);
-    check_linucb(9, 100, SLOW ? 1000 : 3000);
+    check_linucb(9, 100, BRIEF ? 1000 : 3000);
 }
 
 /* Many arms, of which most are cold most of the time. */
 static void laziness_changes_no_choice(void **state)
 {
     (void)state;
-    check_linucb(3, 3000, SLOW ? 300 : 3000);
-    check_linucb(6, 700, SLOW ? 300 : 3000);
+    check_linucb(3, 3000, BRIEF ? 300 : 3000);
+    check_linucb(6, 700, BRIEF ? 300 : 3000);
 }
 
 typedef struct {
@@ -323,7 +317,7 @@ static void ten_million_updates_leave_no_drift(void **state)
 {
     (void)state;
     enum { N = 10, K = 50 };
-    const uint64_t updates = SLOW ? 1000000 : 10000000;
+    const uint64_t updates = BRIEF ? 1000000 : 10000000;
     game g = make_game(N, K, 10);
     tarry__ridge r = {0};
     double counts[K] = {0}, sums[K] = {0}, logs = 0, theta[N];
@@ -655,7 +649,7 @@ static const struct {
 static void regret_is_in_line_with_others_programs(void **state)
 {
     (void)state;
-    const uint32_t runs = SLOW ? 4 : 50;
+    const uint32_t runs = BRIEF ? 4 : 50;
     for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
         const double *t = peers[i].theirs, d = peers[i].deviation;
         const double theirs = (t[0] + t[1] + t[2]) / 3;
@@ -681,7 +675,7 @@ static void otf_lints_is_lints_where_nothing_is_outstanding(void **state)
 static void valid_widths_cost_what_they_must(void **state)
 {
     (void)state;
-    const uint32_t runs = SLOW ? 4 : 20;
+    const uint32_t runs = BRIEF ? 4 : 20;
     const char *delay = "geometric:mean=100";
     const double plain = mean_regret("linucb", delay, runs);
     const double inflated = mean_regret("linucb-inflated", delay, runs);
@@ -715,7 +709,7 @@ static void uniform_pays_the_mean_gap_and_the_oracle_nothing(void **state)
 static void eliminators_keep_the_best_arm(void **state)
 {
     (void)state;
-    for (uint32_t run = 0; run < (SLOW ? 2 : 5); run++) {
+    for (uint32_t run = 0; run < (BRIEF ? 2 : 5); run++) {
         const tarry__sim_outcome spanner =
             simulate("spanner", "low-late:late=1000", 100000, run);
         const tarry__sim_outcome plain =

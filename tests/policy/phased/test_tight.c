@@ -286,7 +286,7 @@ static void phases_are_as_written(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_KINDS; i++)
-        for (size_t d = 0; d < N_DELAYS; d++)
+        for (size_t d = 0; d < N_DELAYS; d += BRIEF ? 3 : 1)
             follow(&kinds[i], make_game(ARMS, 3, 3), &delay_laws[d]);
 }
 
