@@ -112,7 +112,9 @@ static tarry_status read_head(size_t headers, size_t location,
     at += sprintf(at, "Location: ");
     memset(at, '/', location);
     strcpy(at + location, "\r\n\r\n");
-    return read_text(text, strlen(text), answer, error);
+    const tarry_status status = read_text(text, strlen(text), answer, error);
+    tarry__base_free(answer->body);
+    return status;
 }
 
 static void limits_of_a_head_are_exact(void **state)
