@@ -136,9 +136,13 @@ class GoingOn(StoreTest):
                     os.remove(self.store + end)
 
     def test_an_end_in_the_middle_of_many_choices_is_clean(self):
+        with open(self.arms, "w") as file:
+            for _ in range(1000):
+                file.write(",".join("%.3f" % self.random.uniform(-0.1, 0.1)
+                                    for _ in range(64)) + "\n")
         pipe = self.kept(policy="lints")
         pipe.one("choose")
-        pipe.send(b"choose 1000000\n")  # a minute's work
+        pipe.send(b"choose 1000000\n")  # half a minute's work with such arms
         time.sleep(0.5)
         pipe.process.send_signal(signal.SIGTERM)
         code, out, error = pipe.end()
