@@ -14,6 +14,7 @@ static const double PRIOR_SPREAD = 20;
 static const double LEAST_SPREAD = 0.01;
 static const double LONGEST_STEP = 3; /* standard deviations */
 static const double LEAST_P = 0.01;   /* of a high loss, and of a low one */
+enum { STEPS_ANEW = 3 };              /* from one law of delays to another */
 
 static size_t small_size(size_t r)
 {
@@ -204,8 +205,20 @@ static tarry__foresight_hint hint_of(const tarry__fit *f,
     return tarry__law_hint(w, t->seat, f->p[t->seat]);
 }
 
-/* One arm's part of V and of the score, which is in `step`. */
-static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm)
+/* The same with the losses that the law expects taken as if they had come. */
+static tarry__foresight_hint presume(const tarry__fit *f,
+                                     tarry__foresight_hint hint, double p,
+                                     double outstanding, double mean)
+{
+    const double share = (mean - f->low) / (f->high - f->low);
+    return (tarry__foresight_hint){hint.surplus + outstanding * (p - share),
+                                   outstanding, 0};
+}
+
+/* One arm's part of V and of the score, which is in `step`.  `anew`: the law of
+ * delays is another than before, and p belongs to it, not to theta. */
+static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm,
+                    bool anew)
 {
     const size_t r = f->view->rank;
     const double *z = tarry__view_arm(f->view, arm);
@@ -214,9 +227,12 @@ static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm)
     const double raw = tarry__linalg_dot(z, f->theta, r);
     const double mean = tarry__foresight_clamp(raw, f->low, f->high);
     const double weight = careful_weight(f, mean, n);
-    f->p[t->seat] = tarry__foresight_clamp(tarry__fit_high_share(f, mean),
-                                           LEAST_P, 1 - LEAST_P);
-    const tarry__foresight_hint hint = hint_of(f, w, t);
+    if (!anew)
+        f->p[t->seat] = tarry__foresight_clamp(tarry__fit_high_share(f, mean),
+                                               LEAST_P, 1 - LEAST_P);
+    tarry__foresight_hint hint = hint_of(f, w, t);
+    if (anew && t->seat < w->room)
+        hint = presume(f, hint, f->p[t->seat], (double)t->plays - n, raw);
     const double score =
         weight * (t->sum - n * raw + (f->high - f->low) * hint.surplus);
     add(f->V, r, weight * (n + hint.known), z);
@@ -257,6 +273,13 @@ static void find_lambda(tarry__fit *f)
     f->lambda = tarry__foresight_clamp((double)(r + 1) / square, 0.3, 100);
 }
 
+static void add_all(tarry__fit *f, const tarry__waiting *w, bool anew)
+{
+    start(f);
+    for (size_t k = 0; k < f->n_seated; k++)
+        add_arm(f, w, f->seated[k], anew);
+}
+
 bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
 {
     const bool careful =
@@ -264,15 +287,18 @@ bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
     find_range(f);
     if (f->delays == TARRY__FIT_PAYOFF)
         tarry__worth_learn(&f->worth, w, f->n_seated);
-    start(f);
-    for (size_t k = 0; k < f->n_seated; k++)
-        add_arm(f, w, f->seated[k]);
+    add_all(f, w, false);
     const bool settled = move(f, careful);
     find_spread(f);
     find_lambda(f);
-    if (w->used > 1 && f->delays == TARRY__FIT_ANY_DELAYS)
-        tarry__law_learn(w, f->n_seated, f->p);
-    return settled;
+    if (w->used <= 1 || f->delays != TARRY__FIT_ANY_DELAYS ||
+        !tarry__law_learn(w, f->n_seated, f->p))
+        return settled;
+    for (int i = 0; i < STEPS_ANEW; i++) {
+        add_all(f, w, true);
+        move(f, false);
+    }
+    return false;
 }
 
 /* ---- saving ---------------------------------------------------------------*/

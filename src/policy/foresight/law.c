@@ -9,7 +9,9 @@
  * be low ones, however unlikely: with nothing but high losses seen, "all low
  * ones are late" may be a million times more likely than "half of all plays
  * are lost", and one does not lead to the other.  So from time to time the law
- * is begun anew from three places, and the likelihood decides. */
+ * is begun anew from three places, and the likelihood decides.  The means that
+ * belong to each beginning come with it: with those of another law, which may
+ * rest on nothing but the losses that come early, it would not last. */
 #include "policy/foresight/law.h"
 
 #include <math.h>
@@ -17,6 +19,8 @@
 #include "policy/foresight/waiting.h"
 
 enum { BINS = TARRY__FORESIGHT_BINS };
+
+static const double PI = 3.14159265358979323846;
 
 /* Of the belief that a ratio is 1, in losses; the first is worth so much. */
 static const double LEAST_PRIOR = 2, MOST_PRIOR = 50;
@@ -36,7 +40,7 @@ static const double MOST_HAZARD = 0.98;
 
 /* Other beginnings: tried when there are so many times more rounds, with so
  * many steps, on so many arms, and taken if they explain so much more. */
-static const double TRY_AGAIN = 1.25, BETTER = 10;
+static const double TRY_AGAIN = 1.1, BETTER = 10;
 static const double FIRST_LOST = 0.02, FIRST_RATIO = 1.8;
 enum { TRIAL_STEPS = 4, TRIAL_SEATS = 256 };
 
@@ -217,9 +221,8 @@ static void yield_to_arms(const tarry__waiting *w, const totals *t,
 
 typedef enum { EVEN, MISSING_LOW, MISSING_HIGH, N_BEGINNINGS } begun;
 
-/* The probability of a high loss of an arm, if what is missing is all low or
- * all high.  The estimates at hand are not asked: they may rest on nothing but
- * the losses that come early. */
+/* The probability of a high loss of an arm, if what is missing is like what has
+ * come, or all low, or all high. */
 static double presumed(const tarry__waiting *w, begun from, size_t seat)
 {
     const double *ended = w->ended + seat * 2 * BINS;
@@ -227,9 +230,19 @@ static double presumed(const tarry__waiting *w, begun from, size_t seat)
     for (size_t j = 0; j < w->used; j++) {
         const double out = (double)w->waiting[seat * BINS + j];
         high += ended[j] + (from == MISSING_HIGH ? out : 0);
-        plays += ended[j] + ended[BINS + j] + out;
+        plays += ended[j] + ended[BINS + j] + (from == EVEN ? 0 : out);
     }
     return high / plays;
+}
+
+/* The logarithm of the share of all p that explain `plays` losses about as
+ * well as this one, the best of them (Laplace): a law that needs each arm to
+ * lose nothing but high or nothing but low ones pays for it. */
+static double leeway(double p, double plays)
+{
+    const double least = 1 / (plays + 2);
+    const double q = tarry__foresight_clamp(p, least, 1 - least);
+    return 0.5 * log(2 * PI * q * (1 - q) / (plays + 1));
 }
 
 /* The logarithm of the likelihood of what one arm's plays did. */
@@ -238,11 +251,12 @@ static double likelihood_of(const tarry__waiting *w,
                             const double *hazard, size_t seat, double p)
 {
     const double *ended = w->ended + seat * 2 * BINS;
-    double sum = 0;
+    double sum = 0, plays = 0;
     course c;
     follow(w, law, hazard, p, &c);
     for (size_t j = 0; j < w->used; j++) {
         const double waiting = (double)w->waiting[seat * BINS + j];
+        plays += ended[j] + ended[BINS + j];
         if (ended[j] > 0)
             sum += ended[j] * log(c.high[j] - c.high[j + 1]);
         if (ended[BINS + j] > 0)
@@ -251,20 +265,20 @@ static double likelihood_of(const tarry__waiting *w,
             sum += waiting * log(law->lost + 0.5 * (c.high[j] + c.high[j + 1] +
                                                     c.low[j] + c.low[j + 1]));
     }
-    return sum;
+    return sum + leeway(p, plays);
 }
 
 /* Where a few steps lead from a beginning, with arms that are alike: how likely
  * that makes what was seen. */
 static double try(const tarry__waiting *w, begun from, size_t seats,
-                  const double *p, tarry__foresight_law *law)
+                  tarry__foresight_law *law)
 {
     static const totals none;
     static const double ratios[] = {1, FIRST_RATIO, 2 - FIRST_RATIO};
     double guess[TRIAL_SEATS], sum = 0;
     *law = beginning(ratios[from], FIRST_LOST);
     for (size_t i = 0; i < seats; i++)
-        guess[i] = from == EVEN ? p[i] : presumed(w, from, i);
+        guess[i] = presumed(w, from, i);
     for (int step = 0; step < TRIAL_STEPS; step++) {
         totals t = none;
         for (size_t i = 0; i < seats; i++)
@@ -283,35 +297,44 @@ static void take(tarry__waiting *w, const tarry__foresight_law *law)
         w->hazard[i] = law->pooled[i % BINS];
 }
 
-static void try_others(tarry__waiting *w, size_t seats, const double *p)
+/* Takes another law if it explains more, with the p that belong to it for all
+ * `seats`, the first `tried` of which are looked at. */
+static bool try_others(tarry__waiting *w, size_t tried, size_t seats, double *p)
 {
     tarry__foresight_law trial, best;
-    double now = 0;
-    for (size_t i = 0; i < seats; i++)
-        now += likelihood_of(w, &w->law, w->hazard + i * BINS, i, p[i]);
-    double most = now + BETTER;
+    begun chosen = N_BEGINNINGS;
+    double most = BETTER;
+    for (size_t i = 0; i < tried; i++)
+        most += likelihood_of(w, &w->law, w->hazard + i * BINS, i, p[i]);
     for (begun from = EVEN; from < N_BEGINNINGS; from++) {
-        const double found = try(w, from, seats, p, &trial);
+        const double found = try(w, from, tried, &trial);
         if (found > most) {
             most = found;
             best = trial;
+            chosen = from;
         }
     }
-    if (most > now + BETTER)
-        take(w, &best);
+    if (chosen == N_BEGINNINGS)
+        return false;
+    take(w, &best);
+    for (size_t i = 0; i < seats; i++)
+        p[i] = presumed(w, chosen, i);
+    return true;
 }
 
-void tarry__law_learn(tarry__waiting *w, size_t seats, const double *p)
+bool tarry__law_learn(tarry__waiting *w, size_t seats, double *p)
 {
     static const totals none;
     totals t = none;
     const size_t n = seats < w->room ? seats : w->room;
     if (w->now >= w->try_at) {
         w->try_at = (uint64_t)(TRY_AGAIN * (double)w->now) + 1;
-        try_others(w, n < TRIAL_SEATS ? n : TRIAL_SEATS, p);
+        if (try_others(w, n < TRIAL_SEATS ? n : TRIAL_SEATS, n, p))
+            return true;
     }
     for (size_t i = 0; i < n; i++)
         learn_arm(w, &w->law, i, p[i], w->hazard + i * BINS, &t);
     yield_to_arms(w, &t, &w->law);
     conclude(w, &t, &w->law);
+    return false;
 }

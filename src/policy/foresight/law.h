@@ -13,6 +13,7 @@
 #ifndef TARRY_POLICY_FORESIGHT_LAW_H
 #define TARRY_POLICY_FORESIGHT_LAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { TARRY__FORESIGHT_BINS = 36 };
@@ -41,7 +42,9 @@ void tarry__law_start(struct tarry__waiting *w);
 tarry__foresight_hint tarry__law_hint(const struct tarry__waiting *w,
                                       size_t seat, double p);
 
-/* Learns the law anew, p(seat) being the probability of a high loss. */
-void tarry__law_learn(struct tarry__waiting *w, size_t seats, const double *p);
+/* Learns the law anew, p(seat) being the probability of a high loss.  True: it
+ * is another law than before, and p now holds the probabilities that belong to
+ * it. */
+bool tarry__law_learn(struct tarry__waiting *w, size_t seats, double *p);
 
 #endif

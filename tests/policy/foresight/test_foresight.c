@@ -92,8 +92,9 @@ static void late_and_lost_losses_are_told_apart(void **state)
         for (uint64_t s = t > 300 ? t - 300 : 1; s <= t; s++)
             if (fates[s].due == t)
                 tarry__waiting_end(&w, s, s % 2, fates[s].high);
+        double known[2] = {p[0], p[1]};
         if (t % 20 == 0)
-            tarry__law_learn(&w, 2, p);
+            tarry__law_learn(&w, 2, known);
     }
     for (uint64_t t = 1; t <= ROUNDS; t++)
         if (fates[t].due > ROUNDS) {
@@ -111,30 +112,37 @@ static void late_and_lost_losses_are_told_apart(void **state)
 }
 
 /* High losses come at once and low ones not yet.  A law that takes what is
- * missing for lost is left, though no small step leads away from it. */
+ * missing for lost is left, though no small step leads away from it, and with
+ * it the belief that all losses are high. */
 static void what_has_not_come_yet_is_suspected(void **state)
 {
     (void)state;
-    static const double p[2] = {0.5, 0.5};
-    const tarry__policy_problem problem = make_problem(2);
+    enum { ARMS = 8 };
+    const tarry__policy_problem problem = make_problem(ARMS);
+    double p[ARMS], waiting[ARMS] = {0};
     tarry__waiting w = {0};
     uint64_t seed = 2385;
+    bool another = false;
     assert_int_equal(tarry__waiting_open(&w, &problem), TARRY_OK);
-    w.law.lost = 0.5;
-    for (size_t i = 0; i < 2 * TARRY__FORESIGHT_BINS; i++)
-        w.hazard[i] = w.law.pooled[i / 2] = 0.98;
-    double waiting = 0;
-    for (uint64_t t = 1; t <= 200; t++) {
-        tarry__waiting_play(&w, t, t % 2);
-        if (test_uniform(&seed) < 0.5)
-            tarry__waiting_end(&w, t, t % 2, 1);
+    for (size_t k = 0; k < ARMS; k++)
+        p[k] = 0.97;
+    for (uint64_t t = 1; t <= ARMS * 100; t++) {
+        const size_t k = t % ARMS;
+        tarry__waiting_play(&w, t, k);
+        if (test_uniform(&seed) < (double)(k + 1) / (ARMS + 1))
+            tarry__waiting_end(&w, t, k, 1);
         else
-            waiting += 0.5; /* per arm */
-        if (t % 20 == 0)
-            tarry__law_learn(&w, 2, p);
+            waiting[k]++;
+        if (t % 100 == 0 && tarry__law_learn(&w, ARMS, p))
+            another = true;
     }
-    for (size_t k = 0; k < 2; k++) /* each is up to 0.5 below the mean */
-        assert_true(tarry__law_hint(&w, k, 0.5).surplus < -0.2 * waiting);
+    assert_true(another);
+    for (size_t k = 0; k < ARMS; k++) { /* four deviations of 100 plays */
+        CHECK_NEAR(p[k], (double)(k + 1) / (ARMS + 1), 0.2);
+        /* each that waits is up to p below the mean */
+        assert_true(tarry__law_hint(&w, k, p[k]).surplus <
+                    -0.4 * p[k] * waiting[k]);
+    }
     tarry__waiting_clear(&w);
 }
 
@@ -271,6 +279,8 @@ static void what_is_missing_is_news(void **state)
     (void)state;
     check_cheaper("foresight", "foresight:delays=independent", 0.4,
                   "low-late:late=1000");
+    check_cheaper("foresight", "foresight:delays=independent", 0.35,
+                  "high-late:late=1000");
 }
 
 static void that_the_wait_is_the_loss_is_worth_knowing(void **state)
