@@ -40,7 +40,7 @@ static const double MOST_HAZARD = 0.98;
 
 /* Other beginnings: tried when there are so many times more rounds, with so
  * many steps, on so many arms, and taken if they explain so much more. */
-static const double TRY_AGAIN = 1.1, BETTER = 10;
+static const double TRY_AGAIN = 1.1, BETTER = 5;
 static const double FIRST_LOST = 0.02, FIRST_RATIO = 1.8;
 enum { TRIAL_STEPS = 4, TRIAL_SEATS = 256 };
 
