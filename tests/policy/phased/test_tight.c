@@ -18,7 +18,7 @@ typedef struct {
     size_t arm_of[ROUNDS + 1];
     uint64_t phase_of[ROUNDS + 1], turn_of[ROUNDS + 1]; /* among the arm's */
     uint64_t phase;
-    double epsilon;
+    double epsilon, confidence; /* 0: of the horizon */
     bool active[ARMS];
     uint64_t target[ARMS], played[ARMS], counted[ARMS];
     double sum[ARMS], weight[ARMS];
@@ -28,8 +28,10 @@ typedef struct {
 
 static double tight_L(const record *r)
 {
-    const double T = (double)HORIZON;
-    return log((double)r->game.n_arms * ceil(log(T) / log(2)) * T);
+    const double K = (double)r->game.n_arms, T = (double)HORIZON;
+    const double m = (double)r->phase;
+    return r->confidence > 0 ? log(2 * K * m * (m + 1) / (1 - r->confidence))
+                             : log(K * ceil(log(T) / log(2)) * T);
 }
 
 /* P = V^+ of what the estimate stands on, unit vectors for plain arms. */
@@ -257,13 +259,15 @@ static const kind kinds[] = {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-static void follow(const kind *k, game g, const delay_law *law)
+static void follow(const kind *k, game g, double confidence,
+                   const delay_law *law)
 {
-    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy_params params = params_of(&g, HORIZON);
     record *r = calloc(1, sizeof *r);
     uint64_t key = 1;
     assert_non_null(r);
     r->game = g;
+    r->confidence = params.confidence = confidence;
     r->policy = make_policy(k->policy, &params);
     r->box = make_mailbox(ROUNDS);
     r->plain = k->plain;
@@ -287,14 +291,22 @@ static void phases_are_as_written(void **state)
     (void)state;
     for (size_t i = 0; i < N_KINDS; i++)
         for (size_t d = 0; d < N_DELAYS; d += BRIEF ? 3 : 1)
-            follow(&kinds[i], make_game(ARMS, 3, 3), &delay_laws[d]);
+            follow(&kinds[i], make_game(ARMS, 3, 3), 0, &delay_laws[d]);
 }
 
 static void phases_of_flat_arms_are_as_written(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_KINDS; i++)
-        follow(&kinds[i], make_game(7, 5, 2), &delay_laws[1]);
+        follow(&kinds[i], make_game(7, 5, 2), 0, &delay_laws[1]);
+}
+
+/* Phase m then has the share 1/(m (m + 1)) of half the failures. */
+static void phases_with_a_confidence_are_as_written(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++)
+        follow(&kinds[i], make_game(ARMS, 3, 3), 0.95, &delay_laws[1]);
 }
 
 /* ---- design=regret --------------------------------------------------------*/
@@ -512,6 +524,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_are_as_written),
         cmocka_unit_test(phases_of_flat_arms_are_as_written),
+        cmocka_unit_test(phases_with_a_confidence_are_as_written),
         cmocka_unit_test(regret_plans_are_thin_and_soon_drawn),
         cmocka_unit_test(a_guide_that_nobody_disturbs_plays_as_alone),
         cmocka_unit_test(phases_last_as_long_as_the_share_says),
