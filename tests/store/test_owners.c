@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/base.h"
 #include "store/experiment.h"
 #include "store/store.h"
 
@@ -137,6 +138,36 @@ static void an_owner_that_was_replaced_cannot_commit(void **state)
     tarry__store_close(a);
 }
 
+/* A snapshot of an older log would lead elsewhere. */
+static void an_owner_that_was_replaced_leaves_no_snapshot(void **state)
+{
+    static const char old[] = "of before", new[] = "of now";
+    (void)state;
+    uint64_t one, seq;
+    void *bytes;
+    size_t size;
+    tarry__store *a = first_of(), *b = open_store();
+    assert_int_equal(add(a, "one", &one), TARRY_OK);
+    assert_int_equal(choose(a, one, 1), TARRY_OK);
+    cut_connections();
+    assert_int_equal(tarry__store_refresh(b, NULL), TARRY_OK);
+    assert_int_equal(own(b, one), TARRY_OK);
+    assert_int_equal(choose(b, one, 2), TARRY_OK);
+    assert_int_equal(tarry__store_save(b, one, 3, new, sizeof new, NULL),
+                     TARRY_OK);
+    assert_int_equal(tarry__store_probe(a, NULL), TARRY_OK); /* a new link */
+    assert_int_not_equal(tarry__store_save(a, one, 2, old, sizeof old, NULL),
+                         TARRY_OK);
+    assert_int_equal(tarry__store_load(b, one, &seq, &bytes, &size, NULL),
+                     TARRY_OK);
+    assert_int_equal(seq, 3);
+    assert_int_equal(size, sizeof new);
+    assert_memory_equal(bytes, new, size);
+    tarry__base_free(bytes);
+    tarry__store_close(a);
+    tarry__store_close(b);
+}
+
 /* The fence alone, without the lock: the row is what counts. */
 static void a_commit_of_an_older_epoch_fails_in_the_database(void **state)
 {
@@ -193,6 +224,7 @@ int main(void)
         cmocka_unit_test(only_the_owner_appends),
         cmocka_unit_test(a_cut_connection_heals),
         cmocka_unit_test(an_owner_that_was_replaced_cannot_commit),
+        cmocka_unit_test(an_owner_that_was_replaced_leaves_no_snapshot),
         cmocka_unit_test(a_commit_of_an_older_epoch_fails_in_the_database),
         cmocka_unit_test(batches_of_another_epoch_are_refused),
         cmocka_unit_test(two_may_add_at_a_time),
