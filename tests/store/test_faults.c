@@ -379,6 +379,24 @@ static void look_at(world *w)
     w->added = tarry__store_count(w->store);
 }
 
+/* The ids of rounds that are there lead to them, those of the next nowhere. */
+static void check_ids(const world *w)
+{
+    for (uint64_t round = w->rounds; round <= w->rounds + 1; round++)
+        for (uint64_t number = 1; number <= N_STORES; number++) {
+            uint64_t experiment, at;
+            bool found;
+            char id[40];
+            snprintf(id, sizeof id, "own-%d-%d", (int)number, (int)round);
+            assert_int_equal(tarry__store_look_id(w->store, id, &experiment,
+                                                  &at, &found, NULL),
+                             TARRY_OK);
+            assert_true(found == (round == w->rounds));
+            if (found)
+                assert_true(experiment == number && at == round);
+        }
+}
+
 /* After a change it is opened anew, which verifies all of it. */
 static void check_store(world *w, const operation *o, tarry_status status)
 {
@@ -398,6 +416,7 @@ static void check_store(world *w, const operation *o, tarry_status status)
         fail_msg("%s: %s, but %d rounds and %d experiments", o->name,
                  tarry_status_text(status), (int)w->rounds, (int)w->added);
     assert_int_equal(scan(w, NULL), TARRY_OK);
+    check_ids(w);
 }
 
 /* Whether the call that was to fail was made. */

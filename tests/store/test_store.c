@@ -398,6 +398,27 @@ static void a_password_is_not_shown(void **state)
     }
 }
 
+/* Nothing of what was to be appended can be asked for. */
+static void check_absent(tarry__store *s, uint64_t number, size_t from)
+{
+    for (size_t i = from; i < N_EVENTS; i++) {
+        const tarry__store_event *e = &events[i];
+        tarry__store_event event;
+        uint64_t experiment, round;
+        bool found = false;
+        if (e->kind < TARRY__STORE_ADMIT)
+            assert_int_equal(tarry__store_look(s, number, e->kind, e->round,
+                                               &event, NULL, &found, NULL),
+                             TARRY_OK);
+        assert_false(found);
+        if (e->kind == TARRY__STORE_CHOOSE && e->text != NULL)
+            assert_int_equal(tarry__store_look_id(s, e->text, &experiment,
+                                                  &round, &found, NULL),
+                             TARRY_OK);
+        assert_false(found);
+    }
+}
+
 static void memory_that_runs_out_leaves_the_log_as_it_was(void **state)
 {
     (void)state;
@@ -412,6 +433,8 @@ static void memory_that_runs_out_leaves_the_log_as_it_was(void **state)
         assert_int_equal(tarry__store_events(s, one, NULL),
                          N_ARMS + (status == TARRY_OK ? N_EVENTS : 3));
         assert_true(status == TARRY_OK || status == TARRY_NO_MEMORY);
+        if (status != TARRY_OK)
+            check_absent(s, one, 3);
     }
     assert_true(k > 4);
     check_all(s, one);
