@@ -372,6 +372,8 @@ tarry_status tarry__bound_limit_find(const tarry__world *world,
                                   "no limit for arms like these: they span "
                                   "more than %d dimensions, or next to none",
                                   TARRY__LIMIT_MOST_DIM);
+    else if (status != TARRY_OK)
+        tarry__base_fail(error, status, "%s", tarry_status_text(status));
     tarry__base_free(s.arm);
     tarry__base_free(s.gap);
     tarry__base_free(s.Z);

@@ -112,9 +112,11 @@ static void every_allocation_may_fail(void **state)
     assert_int_equal(tarry__bound_limit_find(world, &limit, NULL), TARRY_OK);
     const uint64_t count = tarry__base_fail_alloc(0);
     for (uint64_t k = 1; k <= count; k++) {
+        tarry_error error = {""};
         tarry__base_fail_alloc(k);
-        assert_int_equal(tarry__bound_limit_find(world, &limit, NULL),
+        assert_int_equal(tarry__bound_limit_find(world, &limit, &error),
                          TARRY_NO_MEMORY);
+        assert_string_equal(error.text, "out of memory");
     }
     tarry__base_fail_alloc(0);
     tarry__world_free(world);
