@@ -3,6 +3,7 @@
 #include "tarry/arms.h"
 
 #include <math.h>
+#include <stdint.h>
 
 typedef struct {
     unsigned char bytes[4096];
@@ -63,6 +64,7 @@ static void reads_six(const npy_bytes *file, const double *expected)
     assert_int_equal(arms->n_arms, 2);
     assert_int_equal(arms->dim, 3);
     assert_null(arms->names);
+    assert_int_equal((uintptr_t)arms->data % _Alignof(double), 0);
     assert_memory_equal(arms->data, expected, sizeof six);
     tarry_arms_free(arms);
 }
