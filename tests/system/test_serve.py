@@ -885,6 +885,36 @@ class Tokens(ServeTest):
         for path in ("/healthz", "/readyz"):
             self.ok(self.call("GET", path))
 
+    def test_what_a_head_says_holds_while_its_body_comes(self):
+        """A body that grows moves the head in memory."""
+        self.ok(self.call("POST", "/v1/experiments",
+                          {"name": "colours", "arms": ARMS, "policy": "lints"},
+                          token=self.token["admin"]), 201)
+        right = "Authorization: Bearer %s" % self.token["decide"]
+        for fields, status in (
+                ([right], 201),
+                ([right, "Origin: http://localhost"], 201),
+                ([right, "Origin: http://evil.example"], 403),
+                ([right, "Sec-Fetch-Site: none"], 201),
+                ([right, "Sec-Fetch-Site: cross-site"], 403),
+                (["Authorization: Bearer %s" % self.token["read"]], 403),
+                (["Authorization: Bearer tarry_wrong"], 401),
+                ([], 401)):
+            for size in (2, 2000, 5000, 300000):
+                head = "\r\n".join([
+                    "POST /v1/experiments/colours/decisions HTTP/1.1",
+                    "Host: localhost", "X-Request-Id: mine-%d" % size,
+                    "Content-Length: %d" % size, *fields, "", ""]).encode()
+                with self.subTest(fields=fields[-1:], size=size), \
+                        self.server.talk() as talk:
+                    talk.send(head + b"{")
+                    time.sleep(0.003)
+                    talk.send(b"}".rjust(size - 1))
+                    answer = talk.read()
+                    self.assertEqual(answer.status, status, answer)
+                    self.assertEqual(answer.headers["x-request-id"],
+                                     "mine-%d" % size)
+
     def test_the_file_is_read_again(self):
         self.ok(self.call("GET", "/v1/experiments", token=self.token["read"]))
         with open(self.file) as file:
