@@ -7,8 +7,10 @@
  * most delta R and at most its root as standard error; three are allowed. */
 #include "check.h"
 #include <math.h>
+#include "policy/handle.h"
 #include "policy/phased/ellipsoid.h"
 #include "policy/phased/own_mean.h"
+#include "policy/phased/phased.h"
 #include "tarry/random.h"
 
 enum { RUNS = 1000, ROUNDS = 200 };
@@ -235,6 +237,75 @@ static void missing_losses_are_completed_the_worst_way(void **state)
     }
 }
 
+/* ---- who may fail how often -----------------------------------------------*/
+
+/* One half of the failures is the phases', the other half is the books': all of
+ * it for the first arms with a horizon, else 1/(e (e + 1)) for the e-th set.
+ */
+static double part_of_books(const tarry__phased *ph, double confidence)
+{
+    const double T = (double)ph->problem->horizon, e = (double)ph->n_bases + 1;
+    const double failure = confidence > 0 ? 1 - confidence : 1 / T;
+    return failure / 2 *
+           (confidence == 0 && ph->n_bases == 0 ? 1 : 1 / (e * (e + 1)));
+}
+
+/* Whether the books had a say. */
+static bool check_certificate(tarry_policy *p, double confidence)
+{
+    const tarry__phased *ph = p->state;
+    size_t arm;
+    double gap, books;
+    assert_int_equal(tarry_policy_certify(p, &arm, &gap), TARRY_OK);
+    assert_int_equal(
+        tarry__books_certify(&ph->books, part_of_books(ph, confidence),
+                             ph->algorithm->designated_only, ph->plan.active,
+                             ph->plan.n_active, &arm, &books),
+        TARRY_OK);
+    CHECK_NEAR(gap, fmin(ph->certificate, books), 1e-12);
+    return books < ph->certificate;
+}
+
+static bool play_and_check(const char *text, double confidence)
+{
+    static const double arms[] = {1, 0, 0.6, 0.8, 0, 1}, third[] = {0.8, -0.6};
+    static const double means[] = {-0.8, 0.1, 0.7, 0.3};
+    tarry_policy_params params = tarry_policy_defaults();
+    tarry_policy *p;
+    size_t arm;
+    bool told = false;
+    params.n_arms = 3;
+    params.dim = 2;
+    params.arms = arms;
+    params.horizon = 100000;
+    params.confidence = confidence;
+    assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
+    for (int t = 1; t <= 3000; t++) {
+        uint64_t round;
+        if (t == 1500)
+            assert_int_equal(tarry_policy_admit(p, third, &arm), TARRY_OK);
+        assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+        if (t % 100 == 0) /* with nothing held */
+            told |= check_certificate(p, confidence);
+        tarry_policy_observe(p, round,
+                             two_valued(means[arm], uniform_at(0, round, 21)));
+    }
+    tarry_policy_free(p);
+    return told;
+}
+
+static void phases_and_books_have_half_of_the_failures_each(void **state)
+{
+    static const char *const policies[] = {
+        "phased-stochastic:constants=tight",
+        "phased-adversarial:constants=tight,guide=lints",
+        "phased-loss-dependent:constants=tight", "phased-mab:constants=tight"};
+    (void)state;
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
+        for (int k = 0; k < 2; k++)
+            assert_true(play_and_check(policies[i], k == 0 ? 0 : 0.95));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +315,7 @@ int main(void)
         cmocka_unit_test(differences_are_covered_whoever_chooses),
         cmocka_unit_test(a_third_of_the_ellipsoid_is_found_out),
         cmocka_unit_test(missing_losses_are_completed_the_worst_way),
+        cmocka_unit_test(phases_and_books_have_half_of_the_failures_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
