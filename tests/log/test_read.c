@@ -109,6 +109,33 @@ static void dsjson_joins_outcomes_that_come_later(void **state)
     tarry__log_clear(&log);
 }
 
+/* What is outstanding has waited until the last thing that is known. */
+static void now_is_the_last_time_of_all(void **state)
+{
+    static const struct {
+        const char *text;
+        double now;
+    } logs[] = {
+        {"arm,decided,reported,loss\na,10,,\nb,12,,\n", 12},
+        {"arm,decided,reported,loss\na,10,17,0.5\nb,12,,\n", 17},
+        {"arm,decided,reported,loss\nb,12,15,1\na,10,,\n", 15},
+        {"arm,decided,reported,loss\nb,12,12,1\na,10,11,0\n", 12},
+        {"{\"_label_Action\":2,\"Timestamp\":\"1970-01-01T00:00:10Z\","
+         "\"_label_cost\":0,\"_label_probability\":1,\"EventId\":\"x\"}\n"
+         "{\"_label_Action\":1,\"Timestamp\":\"1970-01-01T00:00:12Z\","
+         "\"_label_cost\":0,\"_label_probability\":1,\"EventId\":\"y\"}\n"
+         "{\"RewardValue\":1,\"EnqueuedTimeUtc\":"
+         "\"1970-01-01T00:00:19Z\",\"EventId\":\"x\"}\n",
+         19}};
+    (void)state;
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        tarry__log log = read_log(logs[i].text);
+        assert_int_equal(log.count, 2);
+        CHECK_NEAR(log.now, logs[i].now, 1e-6);
+        tarry__log_clear(&log);
+    }
+}
+
 static void tables_of_open_bandit_pipeline_are_read(void **state)
 {
     (void)state;
@@ -304,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_log_in_many_forms),
         cmocka_unit_test(dsjson_joins_outcomes_that_come_later),
+        cmocka_unit_test(now_is_the_last_time_of_all),
         cmocka_unit_test(tables_of_open_bandit_pipeline_are_read),
         cmocka_unit_test(rows_that_make_no_sense_are_named),
         cmocka_unit_test(files_without_sense_are_refused),
