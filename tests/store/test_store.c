@@ -521,6 +521,40 @@ static void a_file_that_was_changed_says_how(void **state)
     remove_folder();
 }
 
+/* Another store, sound in itself, in the place of the one whose lock file is
+ * there: only one with more events can be the same. */
+static void a_file_of_another_history_is_refused(void **state)
+{
+    static const size_t counts[] = {N_EVENTS - 1, N_EVENTS, N_EVENTS + 1};
+    char other[100];
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        make_folder();
+        snprintf(other, sizeof other, "%s-other", path);
+        tarry__store *s = open_store(path);
+        const uint64_t one = add(s, "one");
+        assert_int_equal(append(s, one, 0, N_EVENTS), TARRY_OK);
+        tarry__store_close(s);
+        s = open_store(other);
+        add(s, "two");
+        for (uint64_t round = 1; round <= counts[i]; round++) {
+            tarry__store_event e = {
+                .kind = TARRY__STORE_CHOOSE, .round = round, .value = 1};
+            const tarry__store_batch batch = {one, &e, 1, 0};
+            assert_int_equal(tarry__store_append(s, &batch, 1, NULL), TARRY_OK);
+        }
+        tarry__store_close(s);
+        assert_int_equal(rename(other, path), 0);
+        if (counts[i] <= N_EVENTS)
+            check_refused(path, TARRY_BAD_STATE, "another file");
+        else
+            tarry__store_close(open_store(path));
+        strcat(other, "-lock");
+        assert_int_equal(unlink(other), 0);
+        remove_folder();
+    }
+}
+
 /* With digests that are right: nothing else would tell. */
 static void a_snapshot_beyond_the_log_is_refused(void **state)
 {
@@ -589,6 +623,7 @@ int main(void)
         cmocka_unit_test(memory_that_runs_out_leaves_the_log_as_it_was),
         cmocka_unit_test(fates_are_whole_or_an_error),
         cmocka_unit_test(a_file_that_was_changed_says_how),
+        cmocka_unit_test(a_file_of_another_history_is_refused),
         cmocka_unit_test(a_snapshot_beyond_the_log_is_refused),
         cmocka_unit_test(a_path_may_be_relative),
     };
