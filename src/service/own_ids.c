@@ -80,7 +80,7 @@ static tarry_status compare(tarry__service_call *c, const char *own,
     uint64_t one, first = 0; /* experiments */
     tarry_status status = tarry__service_owner_of(c->service, own, &one, error);
     *same = one == 0 || (count == 0 && one == e->number);
-    if (status != TARRY_OK || !*same)
+    if (status != TARRY_OK || !*same || one != 0) /* its own answer again */
         return status;
     if (count > 0)
         return compare_lease(c, own, e, count, same, error);
