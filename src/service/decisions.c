@@ -211,21 +211,7 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
     return *status == TARRY_OK ? e : NULL;
 }
 
-/* Whether the same end was told before: then it is told again. */
-static bool is_settled(tarry__service_call *c, tarry__service_experiment *e,
-                       const char *id, bool is_cancel)
-{
-    tarry__store_event event;
-    uint64_t round;
-    bool found = false;
-    return tarry__session_round(e->session, id, &round) == TARRY_OK &&
-           tarry__store_look(c->service->store, e->number,
-                             is_cancel ? TARRY__STORE_CANCEL
-                                       : TARRY__STORE_EXPIRE,
-                             round, &event, NULL, &found, NULL) == TARRY_OK &&
-           found;
-}
-
+/* The same end may be told again. */
 static void settle(tarry__service_call *c, bool is_cancel)
 {
     tarry_error error = {""};
@@ -238,7 +224,7 @@ static void settle(tarry__service_call *c, bool is_cancel)
         status = is_cancel ? tarry__session_cancel(e->session, id, now, &error)
                            : tarry__session_expire(e->session, id, now, &error);
     if ((status == TARRY_REPORTED_TWICE || status == TARRY_EXPIRED) &&
-        is_settled(c, e, id, is_cancel))
+        tarry__session_has_ended(e->session, id, is_cancel))
         status = TARRY_OK;
     if (status != TARRY_OK) {
         tarry__service_say_refusal(c, status, &error);

@@ -605,6 +605,17 @@ tarry_status tarry__session_decided_at(tarry__session *s, const char *id,
     return status;
 }
 
+bool tarry__session_has_ended(tarry__session *s, const char *id, bool cancelled)
+{
+    const tarry__store_event_kind kind =
+        cancelled ? TARRY__STORE_CANCEL : TARRY__STORE_EXPIRE;
+    tarry__store_event e;
+    uint64_t round;
+    bool found = false;
+    return resolve(s, id, &round, NULL) == TARRY_OK &&
+           look(s, kind, round, &e, NULL, &found, NULL) == TARRY_OK && found;
+}
+
 const char *tarry__session_arm_name(const tarry__session *s, size_t arm)
 {
     return arm < s->names.count ? s->names.name[arm] : NULL;

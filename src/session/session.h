@@ -180,6 +180,10 @@ tarry_status tarry__session_round(tarry__session *s, const char *id,
 tarry_status tarry__session_decided_at(tarry__session *s, const char *id,
                                        int64_t *at);
 
+/* Whether a choice was cancelled, or given up: stored, or staged. */
+bool tarry__session_has_ended(tarry__session *s, const char *id,
+                              bool cancelled);
+
 /* The id that is generated for a round. */
 void tarry__session_id(const tarry__session *s, uint64_t round,
                        char id[TARRY__SESSION_ID_ROOM]);
