@@ -306,6 +306,16 @@ static void do_save(run *r)
     unlink(path);
 }
 
+/* Many losses between two choices, and a new start among them. */
+static void do_burst(run *r)
+{
+    for (int i = 0; i < 40; i++) {
+        do_observe(r);
+        if (i % 16 == 15)
+            do_save(r);
+    }
+}
+
 static void do_certify(run *r)
 {
     size_t arm = MOST_ARMS, twin_arm = MOST_ARMS;
@@ -336,8 +346,10 @@ static void step(run *r)
         do_withdraw(r);
     else if (kind < 990)
         do_certify(r);
-    else if (kind < 993)
+    else if (kind < 992)
         do_save(r);
+    else if (kind < 993)
+        do_burst(r);
     else
         check_status(r);
 }
