@@ -311,6 +311,11 @@ static int compare(const arguments *a, const char *path, service *v)
         strcmp(a->expire_after, e->expire_after) != 0)
         return cli_error(EXIT_USAGE, "%s: choices expire after '%s', not '%s'",
                          path, e->expire_after, a->expire_after);
+    if (a->store != NULL && a->beyond_horizon && !e->beyond_horizon)
+        return cli_error(EXIT_USAGE,
+                         "%s: it ends at its horizon "
+                         "(--beyond-horizon)",
+                         path);
     return a->arms != NULL ? compare_arms(a, path, v) : EXIT_DONE;
 }
 

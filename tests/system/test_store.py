@@ -166,6 +166,9 @@ class GoingOn(StoreTest):
                 (["--range", "0,1"], "range is -1,1"),
                 (["--maximize"], "rewards"), (["--seed", "4"], "seed is 0"),
                 (["--arms", other], "other arms"),
+                (["--beyond-horizon"], "ends at its horizon"),
+                (["--set", "scale=2"], "scale=2"),
+                (["--confidence", "0.9"], "confidence is 0"),
                 (["--expire-after", "3d"], "expire after ''")]:
             self.refused("pipe", "--store", self.store, *options,
                          naming=naming)
