@@ -1,5 +1,6 @@
 /* Descriptions "name:key=value,...". */
 #include "check.h"
+#include <stdbool.h>
 #include <string.h>
 #include "base/base.h"
 #include "base/spec.h"
@@ -119,6 +120,37 @@ static void numbers_out_of_range_are_refused_with_the_value(void **state)
     }
 }
 
+static void limits_are_exact(void **state)
+{
+    static const struct {
+        const char *text, *key;
+        bool good;
+    } all[] = {{"lag:mean=0", "mean", true},
+               {"lag:mean=-1e-300", "mean", false},
+               {"lag:mean=99", "mean", true},
+               {"lag:mean=99.00000000000002", "mean", false},
+               {"lag:mean=1,arms=0", "arms", false},
+               {"lag:mean=1,arms=1", "arms", true},
+               {"lag:mean=1,arms=5000", "arms", true},
+               {"lag:mean=1,arms=5001", "arms", false},
+               {"lag:mean=1,arms=1e15", "arms", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__spec spec;
+        tarry_error error = {""};
+        double real;
+        uint64_t count;
+        assert_int_equal(read_spec(all[i].text, &spec, &error), TARRY_OK);
+        assert_int_equal(
+            strcmp(all[i].key, "mean") == 0
+                ? tarry__spec_real(&spec, all[i].key, &real, &error)
+                : tarry__spec_count(&spec, all[i].key, &count, &error),
+            all[i].good ? TARRY_OK : TARRY_BAD_INPUT);
+        assert_true((error.text[0] == '\0') == all[i].good);
+        tarry__spec_clear(&spec);
+    }
+}
+
 static void a_choice_is_one_of_its_words(void **state)
 {
     (void)state;
@@ -161,6 +193,7 @@ int main(void)
         cmocka_unit_test(values_in_quotes_may_have_commas),
         cmocka_unit_test(a_description_is_printed_as_it_was_read),
         cmocka_unit_test(numbers_out_of_range_are_refused_with_the_value),
+        cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(a_choice_is_one_of_its_words),
         cmocka_unit_test(counts_are_whole),
     };
