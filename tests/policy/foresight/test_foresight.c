@@ -55,7 +55,9 @@ static void plays_age_into_their_bins(void **state)
         open[t] = true;
         for (int i = 0; i < 2; i++) { /* any two rounds, if they are open */
             const uint64_t s = 1 + test_bits(&seed) % t;
-            if (open[s] && s % 7 != 0)
+            if (open[s] && s % 7 == 1) /* called off */
+                tarry__waiting_cancel(&w, s, s % SEATS);
+            else if (open[s] && s % 7 != 0)
                 tarry__waiting_end(&w, s, s % SEATS, 0.5);
             open[s] = open[s] && s % 7 == 0;
         }
