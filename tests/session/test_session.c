@@ -97,6 +97,48 @@ static void names_are_found_and_given_back(void **state)
         assert_false(tarry__names_is_name(bad[i]));
 }
 
+/* Chooses, and reports the loss in the same round if asked to. */
+static void play(tarry__session *s, int rounds, bool observes)
+{
+    for (int i = 0; i < rounds; i++) {
+        tarry__session_choice_made made;
+        tarry__session_result result;
+        char id[TARRY__SESSION_ID_ROOM];
+        assert_int_equal(tarry__session_choose(s, NULL, 1, &made, NULL),
+                         TARRY_OK);
+        tarry__session_id(s, made.round, id);
+        if (observes)
+            assert_int_equal(
+                tarry__session_observe(s, id, 0.5, 1, &result, NULL), TARRY_OK);
+    }
+}
+
+static void expect_verdict(tarry__session *s, const char *verdict)
+{
+    json_t *status = tarry__session_status(s, false);
+    const json_t *found = json_object_get(status, "dependence");
+    assert_string_equal(json_string_value(json_object_get(found, "verdict")),
+                        verdict);
+    json_decref(status);
+}
+
+/* All losses come in their own round, so what is older is overdue: 27 of 540
+ * decisions may be, 28 of 541 are more than a twentieth. */
+static void what_is_overdue_is_counted_exactly(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "uniform", "");
+    play(s, 27, false);
+    play(s, 512, true);
+    play(s, 1, false); /* of this very round */
+    expect_verdict(s, "independent");
+    play(s, 1, false);
+    expect_verdict(s, "cannot tell");
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 /* Takes lines and gives their answers, as one text. */
 static const char *ask(tarry__session_lines *l, const char *lines, int64_t now)
 {
@@ -544,6 +586,7 @@ int main(void)
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
         cmocka_unit_test(ages_have_units),
         cmocka_unit_test(names_are_found_and_given_back),
+        cmocka_unit_test(what_is_overdue_is_counted_exactly),
         cmocka_unit_test(numbers_are_written_in_one_way),
         cmocka_unit_test(a_group_knows_its_own_lines),
         cmocka_unit_test(old_choices_expire_by_clock_and_by_rounds),
