@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "policy/follower.h"
+#include "policy/handle.h"
+#include "policy/phased/phased.h"
 #include "policy/play.h"
 
 enum { ROUNDS = 60000, ARMS = 9 };
@@ -309,6 +311,46 @@ static void phases_with_a_confidence_are_as_written(void **state)
         follow(&kinds[i], make_game(ARMS, 3, 3), 0.95, &delay_laws[1]);
 }
 
+/* The entry with an open quota whose arm looks best; before the others, in the
+ * order of the plan, where they look alike. */
+static size_t cheapest_open(const tarry__phased_plan *p)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < p->n_entries; i++)
+        if (p->tally[i].left > 0 &&
+            (best == SIZE_MAX || p->tally[i].mean < p->tally[best].mean))
+            best = i;
+    return best;
+}
+
+/* With no share for the guide every play of a phase is the plan's. */
+static void quotas_are_played_cheapest_first(void **state)
+{
+    (void)state;
+    game g = make_game(ARMS, 3, 3);
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy *p = make_policy(
+        "phased-adversarial:constants=tight,guide=greedy,guide_share=0",
+        &params);
+    const tarry__phased *ph = p->state;
+    uint64_t checked = 0, changes = 0;
+    for (int t = 0; t < 20000; t++) {
+        const uint64_t start = ph->pace.start;
+        const size_t i = cheapest_open(&ph->plan);
+        const size_t wanted = i != SIZE_MAX ? ph->plan.entry[i].arm : SIZE_MAX;
+        const choice c = choose(p);
+        tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+        changes += ph->pace.start != start;
+        if (ph->pace.start != start || wanted == SIZE_MAX)
+            continue; /* new quotas: the order is another */
+        assert_int_equal(c.arm, wanted);
+        checked++;
+    }
+    assert_true(checked > 10000 && changes > 0);
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
 /* ---- design=regret --------------------------------------------------------*/
 
 /* r(r+1)/2 = 6 of 1000 arms suffice, and drawing them takes not much longer
@@ -525,6 +567,7 @@ int main(void)
         cmocka_unit_test(phases_are_as_written),
         cmocka_unit_test(phases_of_flat_arms_are_as_written),
         cmocka_unit_test(phases_with_a_confidence_are_as_written),
+        cmocka_unit_test(quotas_are_played_cheapest_first),
         cmocka_unit_test(regret_plans_are_thin_and_soon_drawn),
         cmocka_unit_test(a_guide_that_nobody_disturbs_plays_as_alone),
         cmocka_unit_test(phases_last_as_long_as_the_share_says),
