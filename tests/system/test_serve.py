@@ -1,6 +1,7 @@
 """`tarry serve`: the contract, spoken byte by byte; limits, tokens, restarts,
 and a full disk."""
 import concurrent.futures
+import email.utils
 import json
 import os
 import random
@@ -498,6 +499,15 @@ class Contract(ServeTest):
         self.assertEqual(own.headers["x-request-id"], "abc-1")
         made = self.call("GET", "/healthz", headers=['X-Request-Id: a"b'])
         self.assertRegex(made.headers["x-request-id"], "^[0-9a-f]{16}$")
+
+    def test_answers_tell_the_time_of_day(self):
+        told = []
+        for _ in range(2):
+            told.append(email.utils.parsedate_to_datetime(
+                self.call("GET", "/healthz").headers["date"]).timestamp())
+            self.assertLess(abs(told[-1] - time.time()), 3)
+            time.sleep(1.1)
+        self.assertGreater(told[1], told[0])
 
     def test_the_log_has_a_line_per_request(self):
         self.server.stop()
