@@ -224,6 +224,22 @@ class ExperimentFile(LabTest):
             path = self.config(policy=policy)
             self.refused("run", path, says=[path, "policy"])
 
+    def test_wrong_worlds_are_refused(self):
+        one = {"name": "one", "delay": "none"}
+        worlds = run(self.config(worlds=[one], horizon=100))["worlds"]
+        self.assertEqual([world["name"] for world in worlds], ["one"])
+        for worlds, says in (
+                ([], "not a list of 1"), ({}, "not a list of 1"),
+                ([one, one], "two of the name 'one'"),
+                ([one, {**one, "delay": "constant:rounds=3"}], "'one'"),
+                ([{"delay": "none"}], "without a name"),
+                ([{"name": ""}], "without a name"), ([7], "entry 0"),
+                ([one, "two"], "entry 1"), ([{"name": 3}], "name"),
+                ([{"name": "x", "horizon": 5}], "'horizon'"),
+                ([{"name": "x", "loss": 1}], "loss")):
+            path = self.config(worlds=worlds)
+            self.refused("run", path, says=[path, says])
+
     def test_values_out_of_range_are_refused(self):
         for key, value in {"horizon": 1, "runs": 0, "points": 257}.items():
             self.refused("run", self.config(**{key: value}), says=key)
