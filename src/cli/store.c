@@ -160,10 +160,13 @@ typedef struct {
     bool json;
 } export;
 
-/* A field of CSV, in quotes if it must be. */
+/* A field of CSV, in quotes if it must be: also for blanks at its ends, which
+ * readers drop. */
 static void print_field(const char *text)
 {
-    if (strpbrk(text, ",\"") == NULL) {
+    const size_t length = strlen(text);
+    if (strpbrk(text, ",\"") == NULL && text[0] != ' ' &&
+        (length == 0 || text[length - 1] != ' ')) {
         fputs(text, stdout);
         return;
     }

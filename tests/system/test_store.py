@@ -3,6 +3,8 @@ file.
 
 50 kills by default and some hundred flipped bits; TARRY_CAMPAIGN=1 tries 500
 and many more; TARRY_SEED=n for other ones."""
+import csv
+import io
 import json
 import os
 import random
@@ -298,6 +300,29 @@ class Commands(StoreTest):
         for line, row in zip(out.decode().splitlines(), rows[1:]):
             self.assertEqual(json.loads(line)["id"], row[0])
         self.assertEqual(run("store", "upgrade", self.store)[0], 0)
+
+    def test_names_of_any_characters_survive_an_export(self):
+        names = ["a,b", 'say "hi"', '"', " lead", "tail ", "a;b", "\u00fc'"]
+        with open(self.arms, "w", newline="") as file:
+            csv.writer(file, quoting=csv.QUOTE_NONNUMERIC).writerows(
+                [name, 1 + k, k * k] for k, name in enumerate(names))
+        pipe = self.kept(policy="uniform")
+        told = [pipe.one("choose").split(" ", 1)[1] for _ in range(100)]
+        pipe.end()
+        self.assertEqual(set(told), set(names))
+        text = run("store", "export", self.store)[1].decode()
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual([row["arm"] for row in rows], told)
+        lines = run("store", "export", self.store, "--json")[1].decode()
+        self.assertEqual([json.loads(line)["arm"]
+                          for line in lines.splitlines()], told)
+        exported = self.folder.path("export.csv")
+        with open(exported, "w") as file:
+            file.write(text)
+        for log in (exported, self.store):
+            found = json.loads(run("examine", log, "--json", "--runs", "1",
+                                   "--horizon", "10")[1])
+            self.assertEqual({arm["arm"] for arm in found["arms"]}, set(names))
 
     def test_a_changed_row_is_named(self):
         pipe = self.kept()
