@@ -74,6 +74,35 @@ static void numbers_are_written_in_one_way(void **state)
         assert_false(tarry__names_is_number(bad[i], &number));
 }
 
+/* 1 to 64 characters from ! to ~ that do not look like a generated id. */
+static void own_ids_have_exact_limits(void **state)
+{
+    static const char *const bad[] = {
+        "",         " ", "a b", "a ",    " a", "a\n", "\x7f",
+        "\xc3\xbc", "1", "e:1", "a\x1f", "0",  ":7",  "a:b:00"};
+    static const char *const good[] = {"!", "~", "a", "1a", "e:", "1:a", "a.1"};
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "e", "uniform", "");
+    tarry__session_choice_made made;
+    char longest[67];
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(tarry__session_choose(s, bad[i], 1, &made, NULL),
+                         TARRY_BAD_ARGUMENT);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(tarry__session_choose(s, good[i], 1, &made, NULL),
+                         TARRY_OK);
+    for (size_t length = 63; length <= 65; length++) {
+        memset(longest, 'x', length);
+        longest[length] = '\0';
+        assert_int_equal(tarry__session_choose(s, longest, 1, &made, NULL),
+                         length <= 64 ? TARRY_OK : TARRY_BAD_ARGUMENT);
+    }
+    assert_int_equal(made.round, sizeof good / sizeof *good + 2);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 static void names_are_found_and_given_back(void **state)
 {
     (void)state;
@@ -585,6 +614,7 @@ int main(void)
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
         cmocka_unit_test(ages_have_units),
+        cmocka_unit_test(own_ids_have_exact_limits),
         cmocka_unit_test(names_are_found_and_given_back),
         cmocka_unit_test(what_is_overdue_is_counted_exactly),
         cmocka_unit_test(numbers_are_written_in_one_way),
