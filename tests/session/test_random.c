@@ -24,7 +24,7 @@ enum {
     MOST_ARMS = 8,
     DIM = 3,
     ROOM = 12000, /* rounds, and events */
-    OLD = 12      /* rounds until a choice of the second session expires */
+    OLD = 4       /* rounds until a choice of the second session expires */
 };
 
 typedef enum { UNKNOWN, WAITING, REPORTED, CANCELLED, EXPIRED } fate;
@@ -618,7 +618,7 @@ static void begin(size_t i)
                                           .prefix = e->prefix,
                                           .policy = world.policy,
                                           .expire_after =
-                                              i == 1 ? "12rounds" : "",
+                                              i == 1 ? "4rounds" : "",
                                           .n_arms = ARMS,
                                           .dim = DIM,
                                           .low = -1,
