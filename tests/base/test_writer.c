@@ -1,8 +1,10 @@
 /* Text that grows: what is written reads back, and no memory is no text. */
 #include "check.h"
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/base.h"
 #include "base/writer.h"
 
@@ -43,6 +45,28 @@ static void digits_and_times(void **state)
     tarry__writer_clear(&t);
 }
 
+/* Whatever was written before: as the C library has it. */
+static void times_come_in_any_order(void **state)
+{
+    (void)state;
+    uint64_t seed = 2385;
+    for (int i = 0; i < 2000; i++) {
+        tarry__writer t = {0};
+        char wanted[64];
+        const long long ms =
+            1700000000000 +
+            (long long)(test_bits(&seed) % (i % 2 ? 5000 : 1u << 31));
+        const time_t seconds = (time_t)(ms / 1000);
+        const size_t used = strftime(wanted, sizeof wanted,
+                                     "\"%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
+        snprintf(wanted + used, sizeof wanted - used, ".%03dZ\"",
+                 (int)(ms % 1000));
+        tarry__writer_time(&t, ms);
+        assert_string_equal(t.bytes, wanted);
+        tarry__writer_clear(&t);
+    }
+}
+
 static void no_memory_is_remembered(void **state)
 {
     (void)state;
@@ -61,6 +85,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_read_back_as_the_same_bits),
         cmocka_unit_test(digits_and_times),
+        cmocka_unit_test(times_come_in_any_order),
         cmocka_unit_test(no_memory_is_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
