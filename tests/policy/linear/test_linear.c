@@ -735,6 +735,77 @@ static void a_queue_without_delay_is_its_base(void **state)
     }
 }
 
+enum { QUEUED_ARMS = 4, QUEUED_ROUNDS = 3000 };
+
+/* Losses that have come, by arm, oldest first. */
+typedef struct {
+    double loss[QUEUED_ARMS][QUEUED_ROUNDS];
+    size_t begin[QUEUED_ARMS], end[QUEUED_ARMS];
+} arrivals;
+
+/* The base plays on as long as there is a loss for what it chose. */
+static size_t wanted_of(tarry_policy *base, arrivals *a, uint64_t *round,
+                        size_t arm)
+{
+    while (a->begin[arm] < a->end[arm]) {
+        assert_int_equal(
+            tarry_policy_observe(base, *round, a->loss[arm][a->begin[arm]++]),
+            TARRY_OK);
+        assert_int_equal(tarry_policy_choose(base, round, &arm), TARRY_OK);
+    }
+    return arm;
+}
+
+/* Among an arm's losses the oldest is shown first, in the order of arrival;
+ * those of one round in the order of play. */
+static void a_queue_shows_what_came_first(void **state)
+{
+    static const double arms[] = {1, 0, 0, 1, 0.6, 0.8, 0.8, -0.6};
+    static const char *const bases[] = {"linucb", "lints", "ucb-delayed"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        static uint64_t due[QUEUED_ROUNDS + 1];
+        static size_t played[QUEUED_ROUNDS + 1];
+        arrivals *a = calloc(1, sizeof *a);
+        tarry_policy_params params = tarry_policy_defaults();
+        tarry_policy *p, *base;
+        uint64_t seed = 2385, base_round;
+        size_t wanted;
+        char text[64];
+        assert_non_null(a);
+        params.n_arms = QUEUED_ARMS;
+        params.dim = 2;
+        params.arms = arms;
+        params.horizon = QUEUED_ROUNDS;
+        snprintf(text, sizeof text, "queued:base=%s", bases[i]);
+        assert_int_equal(tarry_policy_create(text, &params, &p, NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry_policy_create(bases[i], &params, &base, NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry_policy_choose(base, &base_round, &wanted),
+                         TARRY_OK);
+        for (uint64_t t = 1; t <= QUEUED_ROUNDS; t++) {
+            uint64_t round;
+            wanted = wanted_of(base, a, &base_round, wanted);
+            assert_int_equal(tarry_policy_choose(p, &round, &played[t]),
+                             TARRY_OK);
+            assert_int_equal(played[t], wanted);
+            due[t] = t + test_bits(&seed) % 40;
+            for (uint64_t s = t < 40 ? 1 : t - 40; s <= t; s++) {
+                const size_t k = played[s];
+                const double loss = cos((double)(s * (k + 1)));
+                if (due[s] != t)
+                    continue;
+                tarry_policy_observe(p, s, loss);
+                a->loss[k][a->end[k]++] = loss;
+            }
+        }
+        tarry_policy_free(p);
+        tarry_policy_free(base);
+        free(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -749,6 +820,7 @@ int main(void)
         cmocka_unit_test(a_loss_after_the_window_counts_or_not),
         cmocka_unit_test(the_oracle_is_refused_outside_simulations),
         cmocka_unit_test(a_queue_without_delay_is_its_base),
+        cmocka_unit_test(a_queue_shows_what_came_first),
         cmocka_unit_test(every_arm_is_a_short_sum_over_the_spanner),
         cmocka_unit_test(regret_is_in_line_with_others_programs),
         cmocka_unit_test(otf_lints_is_lints_where_nothing_is_outstanding),
