@@ -285,9 +285,13 @@ static bool play_and_check(const char *text, double confidence)
     assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
     for (int t = 1; t <= 3000; t++) {
         uint64_t round;
-        if (t == 1500)
+        if (t == 1500) { /* nothing is known of it */
+            double gap;
             assert_int_equal(tarry_policy_admit(p, out_of_plane, &arm),
                              TARRY_OK);
+            assert_int_equal(tarry_policy_certify(p, &arm, &gap), TARRY_OK);
+            CHECK_NEAR(gap, 2, 0);
+        }
         assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
         if (t % 100 == 0) /* with nothing held */
             told |= check_certificate(p, confidence);
