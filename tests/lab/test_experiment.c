@@ -1,9 +1,12 @@
 /* Many runs: summaries, the grid of curves, workers and their failures. */
+#define _GNU_SOURCE
 #include "check.h"
 #include <gsl/gsl_cdf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/base.h"
+#include "lab/batch.h"
 #include "lab/experiment.h"
 #include "lab/workers.h"
 
@@ -268,6 +271,35 @@ static void outcomes_stand_in_their_places(void **state)
     tarry__experiment_results_clear(&r);
 }
 
+/* What a journal keeps is all there is to an outcome. */
+static void outcomes_come_back_from_a_journal(void **state)
+{
+    char path[] = "/tmp/tarry-journal-XXXXXX";
+    tarry__batch_plan plan = {.experiment = small()};
+    tarry__batch first, second;
+    (void)state;
+    plan.experiment.delay = "exponential:mean=20,never=0.2"; /* some are lost */
+    plan.experiment.policy[0] = "phased-adversarial:constants=tight";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(tarry__batch_create(&first, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_open_journal(&first, path, NULL), TARRY_OK);
+    assert_int_equal(tarry__batch_run(&first, NULL, NULL), TARRY_OK);
+    tarry__journal_close(&first.journal);
+    assert_int_equal(tarry__batch_create(&second, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_open_journal(&second, path, NULL), TARRY_OK);
+    assert_int_equal(tarry__batch_finished(&second), 8);
+    for (size_t i = 0; i < 8; i++) {
+        const tarry__sim_outcome *o = &first.results[0].outcome[i];
+        assert_true(o->lost > 0 && o->used > 0 && o->sigma_max > 0);
+        assert_memory_equal(o, &second.results[0].outcome[i], sizeof *o);
+    }
+    tarry__batch_clear(&first);
+    tarry__batch_clear(&second);
+    unlink(path);
+}
+
 typedef struct {
     size_t finished, enough;
     bool cancel;
@@ -428,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_failed_hand_over_is_a_failure),
         cmocka_unit_test(no_room_for_a_result_is_told),
         cmocka_unit_test(outcomes_stand_in_their_places),
+        cmocka_unit_test(outcomes_come_back_from_a_journal),
         cmocka_unit_test(finished_trials_are_not_repeated),
         cmocka_unit_test(cancelling_keeps_what_is_finished),
         cmocka_unit_test(an_observer_that_fails_ends_the_experiment),
