@@ -925,6 +925,17 @@ class Tokens(ServeTest):
                     self.assertEqual(answer.headers["x-request-id"],
                                      "mine-%d" % size)
 
+    def test_a_scheme_may_be_written_in_any_way(self):
+        token = self.token["read"]
+        for value, status in (
+                ("Bearer " + token, 200), ("bearer " + token, 200),
+                ("BEARER   " + token, 200), ("Bearer" + token, 401),
+                ("Basic " + token, 401), ("Bearer " + token[:-1], 401),
+                ("Bearer " + token.upper(), 401), (token, 401), ("", 401)):
+            answer = self.call("GET", "/v1/experiments",
+                               headers=["Authorization: " + value])
+            self.assertEqual(answer.status, status, value)
+
     def test_the_file_is_read_again(self):
         self.ok(self.call("GET", "/v1/experiments", token=self.token["read"]))
         with open(self.file) as file:
