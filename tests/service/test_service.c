@@ -131,6 +131,68 @@ static void every_route_can_be_reached(void **state)
     tarry__service_close(service);
 }
 
+/* What may stand under a key of a new experiment, to the last number. */
+static void bodies_of_experiments_have_exact_limits(void **state)
+{
+    static const struct {
+        const char *fields;
+        int status;
+    } all[] = {{"\"horizon\":2", 201},
+               {"\"horizon\":1", 422},
+               {"\"horizon\":2.5", 422},
+               {"\"horizon\":1e3", 201},
+               {"\"horizon\":549755813887", 201},
+               {"\"horizon\":549755813888", 422},
+               {"\"horizon\":-5", 422},
+               {"\"horizon\":\"5\"", 422},
+               {"\"horizon\":null", 201},
+               {"\"seed\":0", 201},
+               {"\"seed\":0.5", 422},
+               {"\"seed\":-1", 422},
+               {"\"seed\":9007199254740992", 201},
+               {"\"seed\":9007199254740994", 422},
+               {"\"seed\":true", 422},
+               {"\"confidence\":0.5", 201},
+               {"\"confidence\":0.49", 422},
+               {"\"confidence\":1", 422},
+               {"\"confidence\":\"0.9\"", 422},
+               {"\"confidence\":0.9,\"horizon\":9", 422},
+               {"\"range\":[0,1]", 201},
+               {"\"range\":[0,0]", 422},
+               {"\"range\":[1,0]", 422},
+               {"\"range\":[0]", 422},
+               {"\"range\":[0,1,2]", 422},
+               {"\"range\":[0,\"1\"]", 422},
+               {"\"range\":{}", 422},
+               {"\"objective\":\"maximize\"", 201},
+               {"\"objective\":\"max\"", 422},
+               {"\"objective\":1", 422},
+               {"\"expire_after\":\"3d\"", 201},
+               {"\"expire_after\":\"3y\"", 422},
+               {"\"expire_after\":3", 422},
+               {"\"beyond_horizon\":true", 201},
+               {"\"beyond_horizon\":1", 422},
+               {"\"policy\":\"linucb:lambda=2\"", 201},
+               {"\"policy\":\"linucb:lambda=x\"", 422},
+               {"\"policy\":\"nobody\"", 422},
+               {"\"policy\":7", 422},
+               {"\"horzon\":5", 422},
+               {"\"dim\":2", 422}};
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char body[300];
+        snprintf(body, sizeof body,
+                 "{\"name\":\"n%d\",\"arms\":[{\"name\":\"x\"},{\"name\":"
+                 "\"y\"}],%s}",
+                 (int)i, all[i].fields);
+        const receiver r = ask("POST", "/v1/experiments", body);
+        if (r.status != all[i].status)
+            fail_msg("%s: %d %s", all[i].fields, r.status, r.body);
+    }
+    tarry__service_close(service);
+}
+
 static void tokens_have_scopes(void **state)
 {
     (void)state;
@@ -407,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_can_be_reached),
+        cmocka_unit_test(bodies_of_experiments_have_exact_limits),
         cmocka_unit_test(tokens_have_scopes),
         cmocka_unit_test(a_crew_does_every_piece_once),
         cmocka_unit_test(experiments_do_not_disturb_each_other),
