@@ -13,6 +13,7 @@
 #include "store/copy.h"
 #include "store/fates.h"
 #include "store/experiment.h"
+#include "store/kind.h"
 #include "store/store.h"
 
 enum { N_ARMS = 3, DIM = 2 };
@@ -572,6 +573,83 @@ static void a_snapshot_beyond_the_log_is_refused(void **state)
     remove_folder();
 }
 
+/* What is not in the digest could be changed unseen. */
+static void digests_cover_every_field(void **state)
+{
+    const tarry__store_experiment e = small_experiment("one", "uniform", 2, 2);
+    const tarry__store_event v = events[0];
+    const uint64_t made = tarry__store_experiment_digest(&e);
+    const uint64_t passed = tarry__store_event_digest(made, &v, DIM);
+    (void)state;
+#define COVERED(field, other)                                                  \
+    do {                                                                       \
+        tarry__store_experiment x = e;                                         \
+        x.field = other;                                                       \
+        assert_true(tarry__store_experiment_digest(&x) != made);               \
+    } while (0)
+    COVERED(name, "two");
+    COVERED(prefix, "p:");
+    COVERED(policy, "lints");
+    COVERED(expire_after, "3d");
+    COVERED(n_arms, e.n_arms + 1);
+    COVERED(dim, e.dim + 1);
+    COVERED(low, e.low - 1);
+    COVERED(high, e.high + 1);
+    COVERED(maximize, !e.maximize);
+    COVERED(horizon, e.horizon + 1);
+    COVERED(confidence, e.confidence + 0.125);
+    COVERED(beyond_horizon, !e.beyond_horizon);
+    COVERED(seed, e.seed + 1);
+    COVERED(created_at, e.created_at + 1);
+#undef COVERED
+#define COVERED(field, other)                                                  \
+    do {                                                                       \
+        tarry__store_event x = v;                                              \
+        x.field = other;                                                       \
+        assert_true(tarry__store_event_digest(made, &x, DIM) != passed);       \
+    } while (0)
+    COVERED(kind, TARRY__STORE_OBSERVE);
+    COVERED(seq, v.seq + 1);
+    COVERED(round, v.round + 1);
+    COVERED(arm, v.arm + 1);
+    COVERED(value, v.value / 2);
+    COVERED(at, v.at + 1);
+    COVERED(text, "mine");
+    COVERED(features, features);
+#undef COVERED
+    assert_true(tarry__store_event_digest(made + 1, &v, DIM) != passed);
+}
+
+/* More than there are events in one commit of a copy. */
+static void a_copy_has_all_of_many_arms(void **state)
+{
+    enum { MANY = 10001 };
+    tarry__store_event *arms = calloc(MANY, sizeof *arms);
+    const tarry__store_experiment e =
+        small_experiment("many", "uniform", MANY, DIM);
+    char copied[100];
+    uint64_t number, experiments, events;
+    (void)state;
+    assert_non_null(arms);
+    for (size_t k = 0; k < MANY; k++)
+        arms[k] = (tarry__store_event){
+            .kind = TARRY__STORE_ADMIT, .arm = k, .features = features};
+    make_folder();
+    tarry__store *s = open_store(path);
+    assert_int_equal(tarry__store_add(s, &e, arms, &number, NULL), TARRY_OK);
+    tarry__store_close(s);
+    snprintf(copied, sizeof copied, "%s/copy.db", folder);
+    assert_int_equal(
+        tarry__store_copy(path, copied, &experiments, &events, NULL), TARRY_OK);
+    assert_int_equal(experiments, 1);
+    assert_int_equal(events, MANY);
+    unlink(copied);
+    strcat(copied, "-lock");
+    unlink(copied);
+    remove_folder();
+    free(arms);
+}
+
 static void a_path_may_be_relative(void **state)
 {
     char here[1000], copied[100];
@@ -625,6 +703,8 @@ int main(void)
         cmocka_unit_test(a_file_that_was_changed_says_how),
         cmocka_unit_test(a_file_of_another_history_is_refused),
         cmocka_unit_test(a_snapshot_beyond_the_log_is_refused),
+        cmocka_unit_test(digests_cover_every_field),
+        cmocka_unit_test(a_copy_has_all_of_many_arms),
         cmocka_unit_test(a_path_may_be_relative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
