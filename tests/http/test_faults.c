@@ -364,6 +364,7 @@ static void a_client_has_the_whole_answer_or_says_why(void **state)
             if (status == TARRY_OK) {
                 assert_int_equal(answer.status, 200);
                 assert_string_equal(answer.body, "hello");
+                assert_false(answer.was_not_reached);
             } else {
                 assert_true(met);
                 assert_true(status == TARRY_IO_ERROR ||
@@ -375,6 +376,26 @@ static void a_client_has_the_whole_answer_or_says_why(void **state)
         }
     }
     end(child);
+}
+
+/* Only then may it be asked again whatever it is. */
+static void a_client_knows_whether_it_was_heard(void **state)
+{
+    static const char cut[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel";
+    const tarry__client_request request = {
+        .method = "POST", .path = "/", .body = "!", .timeout_s = 20};
+    tarry__client_url url;
+    tarry__client_answer answer;
+    tarry_error error = {""};
+    (void)state;
+    const pid_t child = answer_with(cut, &url);
+    assert_int_equal(tarry__client_ask(&url, &request, &answer, &error),
+                     TARRY_IO_ERROR);
+    assert_false(answer.was_not_reached);
+    end(child);
+    assert_int_equal(tarry__client_ask(&url, &request, &answer, &error),
+                     TARRY_IO_ERROR);
+    assert_true(answer.was_not_reached);
 }
 
 static void a_redirection_leads_somewhere(void **state)
@@ -458,6 +479,7 @@ int main(void)
         cmocka_unit_test(requests_are_answered_or_not_at_all),
         cmocka_unit_test(files_limit_connections),
         cmocka_unit_test(a_client_has_the_whole_answer_or_says_why),
+        cmocka_unit_test(a_client_knows_whether_it_was_heard),
         cmocka_unit_test(a_redirection_leads_somewhere),
         cmocka_unit_test(what_does_not_fit_is_not_sent),
         cmocka_unit_test(an_answer_that_cannot_be_kept_is_an_error),
