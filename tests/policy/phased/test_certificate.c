@@ -250,10 +250,25 @@ static double part_of_books(const tarry__phased *ph, double confidence)
            (confidence == 0 && ph->n_bases == 0 ? 1 : 1 / (e * (e + 1)));
 }
 
+/* Every play is booked, and every loss; not what was cancelled. */
+static void check_books(const tarry_policy *p)
+{
+    const tarry__phased *ph = p->state;
+    uint64_t plays = 0, arrivals = 0;
+    for (size_t k = 0; k < ph->problem->n_arms; k++) {
+        plays += ph->books.plays[k];
+        arrivals += ph->books.arrivals[k];
+    }
+    assert_int_equal(plays, p->round - p->cancelled);
+    assert_int_equal(arrivals, plays - p->open.count);
+    assert_int_equal(ph->books.learned, arrivals);
+}
+
 /* Whether the books had a say. */
 static bool check_certificate(tarry_policy *p, double confidence)
 {
     const tarry__phased *ph = p->state;
+    check_books(p);
     size_t arm;
     double gap, books;
     assert_int_equal(tarry_policy_certify(p, &arm, &gap), TARRY_OK);
@@ -295,6 +310,10 @@ static bool play_and_check(const char *text, double confidence)
         assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
         if (t % 100 == 0) /* with nothing held */
             told |= check_certificate(p, confidence);
+        if (t % 7 == 3) {
+            assert_int_equal(tarry_policy_cancel(p, round), TARRY_OK);
+            continue;
+        }
         tarry_policy_observe(p, round,
                              two_valued(means[arm], uniform_at(0, round, 21)));
     }
