@@ -49,6 +49,20 @@ def test_twins_of_all_kinds_repeat_every_choice(name, tmp_path):
         assert play(twin, 300) == future
 
 
+class Labelled(tarry.Policy):
+    """Somebody's own, with more to it than a policy has."""
+
+
+def test_what_a_class_of_ones_own_holds_goes_along():
+    p = Labelled("lints", ARMS, horizon=1000)
+    p.label = {"shop": 7}
+    p.choose(id="order-17")
+    for twin in (copy.copy(p), copy.deepcopy(p),
+                 pickle.loads(pickle.dumps(p))):
+        assert type(twin) is Labelled and twin.label == {"shop": 7}
+        assert twin.choose(id="order-17").repeated
+
+
 def test_the_program_goes_on_with_a_plain_state(tmp_path):
     p = make()
     play(p, 100)
