@@ -87,6 +87,8 @@ class GoodLines(PipeTest):
         self.assertEqual(many.many("choose 15"), singly[:15] + ["ok 15"])
         self.assertEqual(many.many("choose 5"), singly[15:] + ["ok 5"])
         self.assertEqual(one.one("status"), many.one("status"))
+        ids = [line.split()[0] for line in many.many("choose 1000")]
+        self.assertEqual(ids, [str(t) for t in range(21, 1021)] + ["ok"])
 
     def test_the_horizon_cuts_many_choices_short(self):
         pipe = self.start(horizon=10)
