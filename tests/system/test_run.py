@@ -225,13 +225,18 @@ class ExperimentFile(LabTest):
             self.refused("run", path, says=[path, "policy"])
 
     def test_wrong_worlds_are_refused(self):
-        one = {"name": "one", "delay": "none"}
+        one = {"name": "one", "instance": "basis:arms=3", "loss": "uniform",
+               "delay": "constant:rounds=3"}
         worlds = run(self.config(worlds=[one], horizon=100))["worlds"]
         self.assertEqual([world["name"] for world in worlds], ["one"])
+        self.assertLessEqual(one.items() - {("name", "one")},
+                             {(key, value) for key, value in
+                              worlds[0]["config"].items()
+                              if isinstance(value, str)})
         for worlds, says in (
                 ([], "not a list of 1"), ({}, "not a list of 1"),
                 ([one, one], "two of the name 'one'"),
-                ([one, {**one, "delay": "constant:rounds=3"}], "'one'"),
+                ([one, {**one, "delay": "none"}], "'one'"),
                 ([{"delay": "none"}], "without a name"),
                 ([{"name": ""}], "without a name"), ([7], "entry 0"),
                 ([one, "two"], "entry 1"), ([{"name": 3}], "name"),
