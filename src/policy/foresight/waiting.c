@@ -138,6 +138,21 @@ void tarry__waiting_copy(tarry__waiting *w, const tarry__waiting *from)
 
 /* ---- saving ---------------------------------------------------------------*/
 
+/* Each bin holds what its seats do, and no more than was played. */
+static bool is_sound(const tarry__waiting *w)
+{
+    bool sound = true;
+    for (size_t i = 0; i < w->ring_size; i++)
+        sound &= w->ring[i] <= w->room;
+    for (size_t j = 0; j < BINS; j++) {
+        uint64_t sum = 0;
+        for (size_t seat = 0; seat < w->room; seat++)
+            sum += w->waiting[seat * BINS + j];
+        sound &= sum == w->per_bin[j] && sum <= w->now;
+    }
+    return sound;
+}
+
 void tarry__waiting_archive(tarry__waiting *w,
                             const tarry__policy_problem *problem,
                             tarry__archive *a)
@@ -161,9 +176,7 @@ void tarry__waiting_archive(tarry__waiting *w,
     tarry__archive_bytes(a, w->waiting, w->room * BINS * sizeof *w->waiting);
     tarry__archive_bytes(a, w->ended, w->room * 2 * BINS * sizeof *w->ended);
     tarry__archive_bytes(a, w->hazard, w->room * BINS * sizeof *w->hazard);
-    tarry__archive_require(a, w->now <= problem->horizon && w->used <= BINS);
-    bool sound = true;
-    for (size_t i = 0; i < w->ring_size; i++)
-        sound &= w->ring[i] <= w->room;
-    tarry__archive_require(a, sound);
+    tarry__archive_require(a, a->status == TARRY_OK &&
+                                  w->now <= problem->horizon &&
+                                  w->used <= BINS && is_sound(w));
 }
