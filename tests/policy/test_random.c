@@ -306,13 +306,27 @@ static void do_save(run *r)
     unlink(path);
 }
 
+/* As do_save, without a file. */
+static void do_pack(run *r)
+{
+    tarry_policy *restored;
+    void *bytes;
+    size_t size;
+    assert_int_equal(tarry_policy_pack(r->p.policy, &bytes, &size), TARRY_OK);
+    assert_int_equal(tarry_policy_unpack(bytes, size, &restored, NULL),
+                     TARRY_OK);
+    tarry_policy_pack_free(bytes);
+    tarry_policy_free(r->p.policy);
+    r->p.policy = restored;
+}
+
 /* Many losses between two choices, and a new start among them. */
 static void do_burst(run *r)
 {
     for (int i = 0; i < 40; i++) {
         do_observe(r);
         if (i % 16 == 15)
-            do_save(r);
+            do_pack(r);
     }
 }
 
@@ -346,8 +360,10 @@ static void step(run *r)
         do_withdraw(r);
     else if (kind < 990)
         do_certify(r);
-    else if (kind < 992)
+    else if (kind < 991)
         do_save(r);
+    else if (kind < 992)
+        do_pack(r);
     else if (kind < 993)
         do_burst(r);
     else
