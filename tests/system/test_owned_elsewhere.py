@@ -61,7 +61,8 @@ class Elsewhere(unittest.TestCase):
             body = {"feedback": {"id": "a", "loss": 0.5}, "admit": {
                 "name": "green", "features": [1, 1]}}.get(
                     operation["operationId"], {})
-            link = http.client.HTTPConnection("127.0.0.1", self.other.port)
+            link = http.client.HTTPConnection("127.0.0.1", self.other.port,
+                                              timeout=30)
             link.request(method.upper(), path, json.dumps(body).encode())
             answer = link.getresponse()
             told = json.loads(answer.read())
