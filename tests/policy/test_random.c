@@ -30,6 +30,7 @@ typedef struct {
     program p;
     tarry_policy_params params;
     model m;
+    bool restless; /* arms come and go all the time */
 } run;
 
 /* ---- the operations -------------------------------------------------------*/
@@ -46,6 +47,9 @@ static void check_status(run *r)
     assert_int_equal(s.expired, m->expired);
     assert_int_equal(s.n_arms, m->n_arms);
     assert_true(s.best < m->n_arms && s.phase >= m->phase);
+    if (m->gone[s.best])
+        fail_msg("%s, round %ju: the best arm, %zu, is gone", r->p.text,
+                 (uintmax_t)m->round, s.best);
     for (size_t i = 0; i < s.n_active; i++) {
         assert_true(s.active[i] < m->n_arms);
         assert_true(i == 0 || s.active[i] > s.active[i - 1]);
@@ -54,7 +58,7 @@ static void check_status(run *r)
         assert_true(s.plan[i].arm < m->n_arms);
         assert_true(s.plan[i].weight > 0 && s.plan[i].weight <= 1 + 1e-12);
     }
-    if (m->round == m->changed_at)
+    if (m->round == m->changed_at || m->changed_at >= r->params.horizon)
         return;
     if (s.phase > 0) {
         assert_true(s.n_active > 0 && s.n_active <= m->n_active);
@@ -85,7 +89,8 @@ static void do_choose(run *r)
         fail_msg("%s, round %ju: %zu, the twin %zu", r->p.text,
                  (uintmax_t)round, arm, twin_arm);
     const tarry_policy_status s = status_of(r->p.policy);
-    if (s.phase > 0 && !is_among(s.active, s.n_active, arm))
+    if (s.phase > 0 && round <= r->params.horizon &&
+        !is_among(s.active, s.n_active, arm))
         fail_msg("%s, round %ju: arm %zu is not active", r->p.text,
                  (uintmax_t)round, arm);
     m->fate[round] = OPEN;
@@ -345,6 +350,10 @@ static void do_certify(run *r)
 
 static void step(run *r)
 {
+    if (r->restless && below(&r->p, 20) == 0) {
+        (below(&r->p, 2) == 0 ? do_admit : do_withdraw)(r);
+        return;
+    }
     const uint64_t kind = below(&r->p, 1000);
     if (kind < 480)
         do_choose(r);
@@ -384,11 +393,15 @@ static tarry_policy_params some_params(const game *g, uint64_t seed)
     return params;
 }
 
-static void run_program(const char *text, uint64_t seed, uint64_t steps)
+static void run_until(const char *text, uint64_t seed, uint64_t steps,
+                      uint64_t horizon, bool restless)
 {
     game g = make_game(MOST_ARMS, DIM, DIM);
     run r = {.p = {.text = text, .g = &g, .seed = seed},
-             .params = some_params(&g, seed)};
+             .params = some_params(&g, seed),
+             .restless = restless};
+    r.params.horizon = horizon;
+    r.params.beyond_horizon |= horizon < steps;
     r.m.n_arms = ARMS;
     r.p.policy = make_policy(text, &r.params);
     r.p.twin = make_policy(text, &r.params);
@@ -406,6 +419,11 @@ static void run_program(const char *text, uint64_t seed, uint64_t steps)
     tarry_policy_free(r.p.policy);
     tarry_policy_free(r.p.twin);
     end_game(&g);
+}
+
+static void run_program(const char *text, uint64_t seed, uint64_t steps)
+{
+    run_until(text, seed, steps, HORIZON, false);
 }
 
 static void policies_do_as_the_model_says(void **state)
@@ -429,11 +447,22 @@ static void so_do_those_with_any_guide(void **state)
     }
 }
 
+/* Also when the horizon is over. */
+static void so_do_those_whose_arms_come_and_go(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++)
+        for (uint64_t i = 0; i < 10; i++)
+            run_until(description(k), first_seed() + 16 * k + i, 400,
+                      i % 2 == 0 ? HORIZON : 100, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies_do_as_the_model_says),
         cmocka_unit_test(so_do_those_with_any_guide),
+        cmocka_unit_test(so_do_those_whose_arms_come_and_go),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

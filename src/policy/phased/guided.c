@@ -196,10 +196,14 @@ static void expired(tarry__phased *ph, uint64_t round, size_t arm, bool gone)
     tarry__guide_expire(&ph->guide, round, arm, gone);
 }
 
+/* An arm that is gone stays in the plan until the next choice, which never
+ * comes when the horizon is over. */
 static size_t best(const tarry__phased *ph)
 {
-    return ph->plan.n_active > 1 ? tarry__guide_best(&ph->guide, ph->best)
-                                 : ph->best;
+    const size_t arm = ph->plan.n_active > 1
+                           ? tarry__guide_best(&ph->guide, ph->best)
+                           : ph->best;
+    return tarry__policy_may_choose(ph->problem, arm) ? arm : ph->best;
 }
 
 const tarry__phased_company tarry__phased_guided = {

@@ -8,6 +8,7 @@
  * arms have come, the books get coordinates in which they have a place. */
 #include "policy/phased/phased.h"
 
+#include <math.h>
 #include "base/base.h"
 
 static bool has_lost_one(const tarry__phased *ph)
@@ -51,6 +52,28 @@ static bool is_untouched(const tarry__phased *ph)
            tarry__policy_may_choose(q, ph->exploit);
 }
 
+/* Of those that are there and known, the best by all losses, or by what the
+ * last phase said of them. */
+static size_t next_best(const tarry__phased *ph)
+{
+    const tarry__policy_problem *q = ph->problem;
+    const bool fitted =
+        ph->keeps_books && tarry__books_fit(&ph->books) == TARRY_OK;
+    size_t best = tarry__policy_choice(q, 0);
+    double least = INFINITY;
+    for (size_t i = 0; i < tarry__policy_n_choices(q); i++) {
+        const size_t k = tarry__policy_choice(q, i);
+        const double mean = fitted                ? ph->books.means[k]
+                            : ph->n_estimates > 0 ? ph->estimates[k].upper
+                                                  : 0;
+        if (k < ph->n_known && mean < least) {
+            best = k;
+            least = mean;
+        }
+    }
+    return best;
+}
+
 /* New arms are in no plan yet, and nothing is known of them. */
 tarry_status tarry__phased_rearranged(void *state)
 {
@@ -72,7 +95,7 @@ tarry_status tarry__phased_rearranged(void *state)
     if (ph->n_estimates > 0)
         ph->n_estimates = q->n_arms;
     if (!tarry__policy_may_choose(q, ph->best))
-        ph->best = tarry__policy_choice(q, 0);
+        ph->best = next_best(ph);
     ph->exploit = ph->best;
     ph->certificate = 2;
     ph->changed = 1;

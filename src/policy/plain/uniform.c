@@ -51,8 +51,8 @@ static double probability(void *state, uint64_t round, size_t arm)
 
 static void status(const void *state, tarry_policy_status *status)
 {
-    (void)state;
-    (void)status; /* it prefers no arm: arm 0 */
+    const uniform *s = state; /* it prefers no arm: the first */
+    status->best = tarry__policy_choice(s->problem, 0);
 }
 
 static void archive(void *state, const tarry__policy_type *type,
