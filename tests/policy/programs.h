@@ -29,6 +29,8 @@ static inline const char *description(size_t k)
         "phased-adversarial:guide=otf-lints",
         "phased-adversarial:guide=queued",
         "phased-mab:constants=tight,guide=ucb-delayed",
+        "phased-stochastic:constants=tight,guide=phased-mab/"
+        "constants=tight,width=0.05",
         "phased-adversarial:constants=tight,guide=lints,cuts=always,width=0.3",
     };
     size_t names = 0;

@@ -19,9 +19,20 @@
 #include "policy/phased/ellipsoid.h"
 #include "policy/phased/own_mean.h"
 
+/* Z = W A, of all arms at once: the same bytes whenever it is done. */
+static void fill_coordinates(const tarry__books *b)
+{
+    if (b->rank == 0)
+        return;
+    tarry__linalg_blas_quiet_begin();
+    tarry__linalg_multiply(b->W, b->problem->arms, b->rank, b->problem->dim,
+                           b->problem->n_arms, b->Z);
+    tarry__linalg_blas_quiet_end();
+}
+
 static tarry_status open_coordinates(tarry__books *b)
 {
-    const size_t n = b->problem->dim, K = b->problem->n_arms;
+    const size_t K = b->problem->n_arms;
     b->Z = tarry__base_alloc(K * b->rank, sizeof *b->Z);
     b->means = tarry__base_zalloc(K, sizeof *b->means);
     b->work = tarry__base_alloc(b->rank * (b->rank + 3), sizeof *b->work);
@@ -30,11 +41,7 @@ static tarry_status open_coordinates(tarry__books *b)
     if (b->Z == NULL || b->means == NULL || b->work == NULL ||
         b->lacking == NULL || b->bounds == NULL)
         return TARRY_NO_MEMORY;
-    if (b->rank == 0)
-        return TARRY_OK;
-    tarry__linalg_blas_quiet_begin();
-    tarry__linalg_multiply(b->W, b->problem->arms, b->rank, n, K, b->Z);
-    tarry__linalg_blas_quiet_end();
+    fill_coordinates(b);
     return TARRY_OK;
 }
 
@@ -50,6 +57,7 @@ tarry_status tarry__books_open(tarry__books *b,
 {
     const size_t K = problem->n_arms;
     b->problem = problem;
+    b->n_arms = K;
     b->rank = rank;
     b->plays = tarry__base_zalloc(K, sizeof *b->plays);
     b->arrivals = tarry__base_zalloc(K, sizeof *b->arrivals);
@@ -90,14 +98,18 @@ tarry_status tarry__books_reserve(tarry__books *b, size_t n)
     return status;
 }
 
-/* Coordinates of new arms are 0 until there are some that fit them. */
-void tarry__books_extend(tarry__books *b, size_t from)
+/* New arms have the coordinates that they would have after a restore, until
+ * there are some that fit them. */
+void tarry__books_extend(tarry__books *b)
 {
-    for (size_t k = from; k < b->problem->n_arms; k++) {
+    if (b->n_arms == b->problem->n_arms)
+        return;
+    for (size_t k = b->n_arms; k < b->problem->n_arms; k++) {
         b->plays[k] = b->arrivals[k] = 0;
         b->sums[k] = b->means[k] = 0;
-        memset(b->Z + k * b->rank, 0, b->rank * sizeof *b->Z);
     }
+    b->n_arms = b->problem->n_arms;
+    fill_coordinates(b);
 }
 
 tarry_status tarry__books_change(tarry__books *b, size_t rank, const double *W)
@@ -140,6 +152,7 @@ void tarry__books_archive(tarry__books *b, const tarry__policy_problem *problem,
     size_t K = problem->n_arms, n_plays = K, n_arrivals = K, n_sums = K;
     size_t size = b->rank * problem->dim;
     b->problem = problem;
+    b->n_arms = K;
     tarry__archive_field(a, b->rank);
     tarry__archive_array(a, &b->plays, &n_plays, sizeof *b->plays, K);
     tarry__archive_array(a, &b->arrivals, &n_arrivals, sizeof *b->arrivals, K);

@@ -12,6 +12,7 @@ typedef struct {
     const tarry__policy_problem *problem;
     double width;       /* factor of all widths; the bounds hold with 1 */
     double lowest;      /* no loss is below this: -1, or 0 */
+    size_t n_arms;      /* that have a place in the books */
     uint64_t *plays;    /* per arm: plays so far */
     uint64_t *arrivals; /* per arm: losses that have arrived */
     double *sums;       /* per arm: the sum of those losses */
@@ -36,11 +37,11 @@ void tarry__books_archive(tarry__books *books,
                           const tarry__policy_problem *problem,
                           tarry__archive *a);
 
-/* Room for so many arms; the problem has them, those from `from` on are new;
- * coordinates by another W, in which all arms have a place.  After a failure
+/* Room for so many arms; the problem has them, and those that are new get their
+ * place; coordinates by another W, in which all arms have one.  After a failure
  * nothing has changed. */
 tarry_status tarry__books_reserve(tarry__books *books, size_t n_arms);
-void tarry__books_extend(tarry__books *books, size_t from);
+void tarry__books_extend(tarry__books *books);
 tarry_status tarry__books_change(tarry__books *books, size_t rank,
                                  const double *W);
 

@@ -91,7 +91,7 @@ tarry_status tarry__phased_rearranged(void *state)
         ph->estimates[k] = (tarry_estimate){-1, 1};
     }
     if (ph->keeps_books)
-        tarry__books_extend(&ph->books, ph->n_known);
+        tarry__books_extend(&ph->books);
     if (ph->n_estimates > 0)
         ph->n_estimates = q->n_arms;
     if (!tarry__policy_may_choose(q, ph->best))
