@@ -47,7 +47,25 @@ static void look(tarry_policy *p)
         sum += s.estimates[i].lower + s.estimates[i].upper;
     (void)sum;
     if (tarry_policy_certify(p, &arm, &gap) == TARRY_OK)
-        must(arm < s.n_arms);
+        must(arm < s.n_arms && gap >= 0);
+}
+
+/* What else may happen to a policy in service. */
+static void live(tarry_policy *p, uint64_t round)
+{
+    static const double features[MOST_DIM] = {0.5, -0.25};
+    tarry_pending pending[3];
+    double chance;
+    size_t arm;
+    if (tarry_policy_probability(p, &chance) == TARRY_OK)
+        must(chance >= 0 && chance <= 1);
+    must(tarry_policy_pending(p, pending, 3) <= 3);
+    tarry_policy_cancel(p, round - round % 5);
+    tarry_policy_expire(p, round - round % 3);
+    if (round % 11 == 0)
+        tarry_policy_withdraw(p, round % 7);
+    if (round % 13 == 0)
+        tarry_policy_admit(p, features, &arm);
 }
 
 static void play(tarry_policy *p)
@@ -59,7 +77,8 @@ static void play(tarry_policy *p)
     for (int t = 0; t < 30; t++) {
         if (tarry_policy_choose(p, &round, &arm) != TARRY_OK)
             return;
-        must(arm < s.n_arms);
+        must(arm < s.n_arms + (size_t)t);
+        live(p, round);
         tarry_policy_observe(p, round, s.low);
         if (round > 7)
             tarry_policy_observe(p, round - 7, s.high);

@@ -77,7 +77,8 @@ tarry_status tarry_policy_probability(tarry_policy *p, double *probability)
     *probability = p->type->probability != NULL
                        ? p->type->probability(p->state, p->round, p->last_arm)
                        : 1;
-    return TARRY_OK;
+    return *probability >= 0 && *probability <= 1 ? TARRY_OK
+                                                  : TARRY_TARGET_NOT_MET;
 }
 
 tarry_status tarry_policy_choose_in(tarry_policy *p, const double *features,

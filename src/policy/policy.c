@@ -666,6 +666,19 @@ static tarry_policy *allocate(const tarry__policy_type *type)
     return p;
 }
 
+/* Whether what its status will say can be: the best arm is there, and the
+ * active ones are arms, in order. */
+static bool is_presentable(const tarry_policy *p)
+{
+    tarry_policy_status s = {0};
+    p->type->status(p->state, &s);
+    bool sound = tarry__policy_may_choose(&p->problem, s.best);
+    for (size_t i = 0; i < s.n_active; i++)
+        sound = sound && s.active[i] < p->problem.n_arms &&
+                (i == 0 || s.active[i - 1] < s.active[i]);
+    return sound;
+}
+
 static tarry_status restore(tarry__archive *a, tarry_policy **out)
 {
     char name[64];
@@ -680,6 +693,7 @@ static tarry_status restore(tarry__archive *a, tarry_policy **out)
         return TARRY_NO_MEMORY;
     archive_policy(p, a);
     tarry__archive_require(a, a->at == a->size);
+    tarry__archive_require(a, a->status == TARRY_OK && is_presentable(p));
     if (a->status == TARRY_OK)
         *out = p;
     else

@@ -303,6 +303,21 @@ bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
 
 /* ---- saving ---------------------------------------------------------------*/
 
+/* Arms and seats name each other, and no arm has two. */
+static bool is_seated_well(const tarry__fit *f, size_t n_arms)
+{
+    bool sound = f->n_seated <= n_arms;
+    for (size_t k = 0; sound && k < n_arms; k++) {
+        const uint32_t seat = f->tally[k].seat;
+        sound = f->seated[k] < n_arms &&
+                (seat == TARRY__FORESIGHT_NO_SEAT ||
+                 (seat < f->n_seated && f->seated[seat] == k));
+    }
+    for (size_t i = 0; sound && i < f->n_seated; i++)
+        sound = f->tally[f->seated[i]].seat == i;
+    return sound;
+}
+
 void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
                         tarry__archive *a)
 {
@@ -325,11 +340,7 @@ void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
     tarry__archive_field(a, f->spread);
     tarry__archive_field(a, f->lambda);
     tarry__archive_field(a, f->delays);
-    tarry__archive_require(a, f->n_seated <= K && f->low < f->high &&
-                                  f->delays <= TARRY__FIT_PAYOFF);
-    for (size_t k = 0; a->status == TARRY_OK && k < K; k++)
-        tarry__archive_require(
-            a,
-            f->seated[k] < K && (f->tally[k].seat < f->n_seated ||
-                                 f->tally[k].seat == TARRY__FORESIGHT_NO_SEAT));
+    tarry__archive_require(a, a->status == TARRY_OK && f->low < f->high &&
+                                  f->delays <= TARRY__FIT_PAYOFF &&
+                                  is_seated_well(f, K));
 }

@@ -91,6 +91,8 @@ static void age(tarry__waiting *w)
 
 void tarry__waiting_play(tarry__waiting *w, uint64_t round, size_t seat)
 {
+    if (w->now + w->ring_size < round) /* in a forged state */
+        w->now = round - w->ring_size;
     while (w->now < round)
         age(w);
     w->ring[round & (w->ring_size - 1)] = 0;

@@ -496,8 +496,8 @@ static bool is_sound(const tarry__phased *ph)
     const size_t K = ph->problem->n_arms;
     return ph->choices.cuts <= ph->choices.tight && ph->choices.regret <= 1 &&
            ph->algorithm->rule[ph->choices.tight][0] != NULL &&
-           ph->exploit < K && ph->choices.share >= 0 && ph->phase > 0 &&
-           ph->epsilon > 0 && ph->best < K &&
+           ph->exploit < K && ph->certificate >= 0 && ph->choices.share >= 0 &&
+           ph->phase > 0 && ph->epsilon > 0 && ph->best < K &&
            (ph->n_estimates == 0 || ph->n_estimates == K) &&
            is_sound_plan(&ph->plan, K, ph->problem->dim);
 }
@@ -665,9 +665,12 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_require(
         a, ph->n_known <= problem->n_arms && ph->ordinal >= ph->phase &&
                (ph->changed || ph->n_known == problem->n_arms));
+    tarry__archive_require(a, ph->changed || a->depth > 0 ||
+                                  !tarry__phased_has_lost_one(ph));
     tarry__archive_require(a, ph->choices.confidence >= 0 &&
                                   ph->choices.confidence < 1);
-    tarry__archive_require(a, ph->chance >= 0 || ph->choices.guided);
+    tarry__archive_require(a, ph->chance <= 1 &&
+                                  (ph->chance >= 0 || ph->choices.guided));
     if (a->loading && a->status == TARRY_OK)
         derive(ph, a);
 }

@@ -224,6 +224,9 @@ tarry_status tarry__phased_regret_plan(const tarry__phased_task *task,
  * On failure nothing has changed. */
 tarry_status tarry__phased_advance(tarry__phased *phased, uint64_t round);
 
+/* Whether an active arm may no longer be chosen. */
+bool tarry__phased_has_lost_one(const tarry__phased *ph);
+
 /* Begins anew with phase 1 after arms have come or gone.  If an active arm has
  * gone, those that were cut may have been cut because of it: all that are
  * available are active; else the active ones and the new; less those that all

@@ -11,7 +11,7 @@
 #include <math.h>
 #include "base/base.h"
 
-static bool has_lost_one(const tarry__phased *ph)
+bool tarry__phased_has_lost_one(const tarry__phased *ph)
 {
     for (size_t i = 0; i < ph->plan.n_active; i++)
         if (!tarry__policy_may_choose(ph->problem, ph->plan.active[i]))
@@ -47,7 +47,8 @@ tarry_status tarry__phased_reserve(void *state, size_t n_arms)
 static bool is_untouched(const tarry__phased *ph)
 {
     const tarry__policy_problem *q = ph->problem;
-    return !ph->changed && ph->n_known == q->n_arms && !has_lost_one(ph) &&
+    return !ph->changed && ph->n_known == q->n_arms &&
+           !tarry__phased_has_lost_one(ph) &&
            tarry__policy_may_choose(q, ph->best) &&
            tarry__policy_may_choose(q, ph->exploit);
 }
@@ -143,7 +144,7 @@ static void fill_active(const tarry__phased *ph, tarry__phased_plan *next)
 {
     const tarry__policy_problem *q = ph->problem;
     const tarry__phased_plan *old = &ph->plan;
-    const bool all = has_lost_one(ph);
+    const bool all = tarry__phased_has_lost_one(ph);
     size_t at = 0; /* in the old list */
     for (size_t i = 0; i < tarry__policy_n_choices(q); i++) {
         const size_t k = tarry__policy_choice(q, i);

@@ -115,17 +115,22 @@ void tarry__counts_status(const tarry__counts *c, tarry_policy_status *status)
 
 /* ---- saving ---------------------------------------------------------------*/
 
-static bool is_sound(const tarry__counts *c)
+/* Active are the arms that were not cut, and only a guide's may be others than
+ * those that are there. */
+static bool is_sound(const tarry__counts *c, bool guides)
 {
-    const size_t K = c->problem->n_arms;
+    size_t at = 0;
     bool sound = c->n_active > 0 && c->cursor <= c->n_active && c->scale >= 0 &&
                  isfinite(c->scale);
-    for (size_t i = 0; sound && i < c->n_active; i++)
-        sound = c->active[i] < K && (i == 0 || c->active[i - 1] < c->active[i]);
-    for (size_t k = 0; sound && k < K; k++)
-        sound = c->count[k].arrived <= c->count[k].played &&
-                isfinite(c->count[k].sum);
-    return sound;
+    for (size_t k = 0; sound && k < c->problem->n_arms; k++) {
+        const tarry__plain_count *arm = &c->count[k];
+        const bool active = at < c->n_active && c->active[at] == k;
+        sound = active != (arm->cut != 0) && arm->arrived <= arm->played &&
+                isfinite(arm->sum) &&
+                (!active || guides || tarry__policy_may_choose(c->problem, k));
+        at += active;
+    }
+    return sound && at == c->n_active;
 }
 
 void tarry__counts_archive(tarry__counts *c, const tarry__policy_type *type,
@@ -143,7 +148,7 @@ void tarry__counts_archive(tarry__counts *c, const tarry__policy_type *type,
     tarry__archive_array(a, &c->active, &c->n_active, sizeof *c->active, K);
     tarry__archive_room(a, &c->active, c->n_active, K, sizeof *c->active);
     tarry__archive_require(a, a->status == TARRY_OK && K == problem->n_arms &&
-                                  is_sound(c));
+                                  is_sound(c, a->depth > 0));
 }
 
 /* ---- elimination ----------------------------------------------------------*/

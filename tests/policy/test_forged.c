@@ -1,0 +1,170 @@
+/* A state whose checksum fits and four of whose bytes are anything: restore
+ * refuses it, or the policy bears all operations and keeps the door's promises:
+ * arms that are there, probabilities, bounds that are none below 0.
+ *
+ * TARRY_SEED=n for other values and programs. */
+#include "check.h"
+#include <string.h>
+#include "base/base.h"
+#include "programs.h"
+
+enum { ARMS = 4, MOST_ARMS = 8, DIM = 3, HORIZON = 500, HEADER_BYTES = 32 };
+
+/* ---- all operations -------------------------------------------------------*/
+
+static void check_status(tarry_policy *p, const char *text)
+{
+    const tarry_policy_status s = status_of(p);
+    double sum = 0;
+    size_t arm;
+    double gap;
+    assert_true(s.best < s.n_arms);
+    for (size_t i = 0; i < s.n_active; i++)
+        if (s.active[i] >= s.n_arms ||
+            (i > 0 && s.active[i] <= s.active[i - 1]))
+            fail_msg("%s: active arm %ju", text, (uintmax_t)s.active[i]);
+    for (size_t i = 0; i < s.n_plan; i++)
+        assert_true(s.plan[i].arm < s.n_arms);
+    for (size_t i = 0; i < s.n_estimates; i++)
+        sum += s.estimates[i].lower + s.estimates[i].upper;
+    if (tarry_policy_certify(p, &arm, &gap) == TARRY_OK &&
+        (arm >= s.n_arms || !(gap >= 0)))
+        fail_msg("%s: certifies %g of arm %zu (%g)", text, gap, arm, sum);
+}
+
+static void do_choose(program *p, tarry_policy *policy)
+{
+    uint64_t round;
+    size_t arm;
+    double chance;
+    if (tarry_policy_choose(policy, &round, &arm) != TARRY_OK)
+        return;
+    if (arm >= status_of(policy).n_arms)
+        fail_msg("%s: chose arm %zu", p->text, arm);
+    if (tarry_policy_probability(policy, &chance) == TARRY_OK &&
+        !(chance >= 0 && chance <= 1))
+        fail_msg("%s: probability %g", p->text, chance);
+}
+
+static void do_something(program *p, tarry_policy *policy)
+{
+    const tarry_policy_status s = status_of(policy);
+    const uint64_t round = s.round - below(p, s.round < 20 ? s.round + 1 : 20);
+    tarry_pending pending[4];
+    size_t arm;
+    switch (below(p, 24)) {
+    case 0:
+        tarry_policy_cancel(policy, round);
+        break;
+    case 1:
+        tarry_policy_expire(policy, round);
+        break;
+    case 2:
+        if (s.n_arms < MOST_ARMS)
+            tarry_policy_admit(policy, arm_of(p->g, s.n_arms), &arm);
+        break;
+    case 3:
+        tarry_policy_withdraw(policy, below(p, MOST_ARMS));
+        break;
+    case 4:
+        check_status(policy, p->text);
+        break;
+    case 5:
+        assert_true(tarry_policy_pending(policy, pending, 4) <= 4);
+        break;
+    default:
+        if (below(p, 2) == 0)
+            do_choose(p, policy);
+        else
+            tarry_policy_observe(policy, round, 2 * test_uniform(&p->seed) - 1);
+    }
+}
+
+static void do_many(program *p, tarry_policy *policy, int count)
+{
+    for (int i = 0; i < count; i++)
+        do_something(p, policy);
+}
+
+/* ---- forging --------------------------------------------------------------*/
+
+static void mend_checksum(unsigned char *bytes, size_t size)
+{
+    const uint64_t start =
+        tarry__base_digest(TARRY__BASE_DIGEST, bytes + 8, sizeof start);
+    const uint64_t sum =
+        tarry__base_digest(start, bytes + HEADER_BYTES, size - HEADER_BYTES);
+    memcpy(bytes + 24, &sum, sizeof sum);
+}
+
+/* Small and large numbers, places that are none, halves of doubles. */
+static uint32_t some_word(program *p)
+{
+    static const uint32_t words[] = {
+        0,          1,          2,          ARMS,       UINT32_MAX,
+        1u << 31,   1u << 10,   0x7ff80000, 0x7ff00000, 0xfff00000,
+        0x3ff00000, 0xbff00000, 0x7fe00000, 0x00100000, 0x43300000};
+    return words[below(p, sizeof words / sizeof *words)];
+}
+
+static bool try_forged(program *p, unsigned char *bytes, size_t size)
+{
+    tarry_policy *policy;
+    mend_checksum(bytes, size);
+    const tarry_status status = tarry_policy_unpack(bytes, size, &policy, NULL);
+    if (status != TARRY_OK) {
+        assert_int_equal(status, TARRY_BAD_STATE);
+        assert_null(policy);
+        return false;
+    }
+    do_many(p, policy, 30);
+    check_status(policy, p->text);
+    tarry_policy_free(policy);
+    return true;
+}
+
+/* Fields begin at any byte: a text stands before them. */
+static void forge_words(program *p, unsigned char *bytes, size_t size)
+{
+    const size_t most = 2 * (1 + size / (BRIEF ? 4000 : 20000)) - 1;
+    size_t refused = 0;
+    for (size_t at = HEADER_BYTES; at + 4 <= size; at += 1 + below(p, most)) {
+        const uint32_t word = some_word(p);
+        uint32_t old;
+        memcpy(&old, bytes + at, sizeof old);
+        memcpy(bytes + at, &word, sizeof word);
+        refused += !try_forged(p, bytes, size);
+        memcpy(bytes + at, &old, sizeof old);
+    }
+    assert_true(refused > 0);
+    assert_true(try_forged(p, bytes, size));
+}
+
+static void a_forged_word_does_no_harm(void **state)
+{
+    (void)state;
+    game g = make_game(MOST_ARMS, DIM, DIM);
+    for (size_t k = 0; description(k) != NULL; k++) {
+        program p = {.text = description(k), .g = &g, .seed = first_seed() + k};
+        tarry_policy_params params = params_of(&g, HORIZON);
+        params.n_arms = ARMS;
+        params.beyond_horizon = 1;
+        tarry_policy *policy = make_policy(p.text, &params);
+        void *bytes;
+        size_t size;
+        do_many(&p, policy, 300);
+        assert_int_equal(tarry_policy_pack(policy, &bytes, &size), TARRY_OK);
+        tarry_policy_free(policy);
+        forge_words(&p, bytes, size);
+        tarry_policy_pack_free(bytes);
+    }
+    end_game(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_forged_word_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
