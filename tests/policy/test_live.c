@@ -489,6 +489,38 @@ static void an_arm_that_is_gone_is_not_chosen_for_its_last_loss(void **state)
             check_gone(description(k));
 }
 
+/* All arms are good for a while, and bad ever after, which is told at once. */
+static void losses_may_turn(void **state)
+{
+    (void)state;
+    const double arms[] = {1, 0, 0, 1};
+    for (size_t k = 0; description(k) != NULL; k++) {
+        tarry_policy_params params = tarry_policy_defaults();
+        params.n_arms = params.dim = 2;
+        params.arms = arms;
+        params.horizon = HORIZON;
+        tarry_policy *p = make_policy(description(k), &params);
+        uint64_t round;
+        size_t arm;
+        for (uint64_t t = 1; t <= 12000; t++) {
+            assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+            if (t <= 3000)
+                assert_int_equal(tarry_policy_observe(p, t, -1), TARRY_OK);
+        }
+        for (uint64_t t = 3001; t <= 12000; t++)
+            CHECK_AT_MOST(tarry_policy_observe(p, t, 1), TARRY_LATE);
+        for (int t = 0; t < 100; t++) {
+            assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+            if (arm >= 2)
+                fail_msg("%s chose arm %zu", description(k), arm);
+        }
+        const tarry_policy_status s = status_of(p);
+        if (s.active != NULL && s.n_active == 0)
+            fail_msg("%s: no arm is left", description(k));
+        tarry_policy_free(p);
+    }
+}
+
 /* ---- arms come and go, and somebody else keeps the books ------------------*/
 
 enum { MOST_ARMS = 40 };
@@ -807,6 +839,7 @@ int main(void)
         cmocka_unit_test(what_is_given_up_is_not_waited_for),
         cmocka_unit_test(arms_come_and_go),
         cmocka_unit_test(an_arm_that_is_gone_is_not_chosen_for_its_last_loss),
+        cmocka_unit_test(losses_may_turn),
         cmocka_unit_test(the_best_of_those_there_is_kept),
         cmocka_unit_test(phases_outlive_arms_that_were_cut),
         cmocka_unit_test(bad_arms_are_refused),

@@ -115,8 +115,8 @@ void tarry__counts_status(const tarry__counts *c, tarry_policy_status *status)
 
 /* ---- saving ---------------------------------------------------------------*/
 
-/* Active are the arms that were not cut, and only a guide's may be others than
- * those that are there. */
+/* No active arm was cut, and only a guide's may be others than those that are
+ * there. */
 static bool is_sound(const tarry__counts *c, bool guides)
 {
     size_t at = 0;
@@ -125,9 +125,9 @@ static bool is_sound(const tarry__counts *c, bool guides)
     for (size_t k = 0; sound && k < c->problem->n_arms; k++) {
         const tarry__plain_count *arm = &c->count[k];
         const bool active = at < c->n_active && c->active[at] == k;
-        sound = active != (arm->cut != 0) && arm->arrived <= arm->played &&
-                isfinite(arm->sum) &&
-                (!active || guides || tarry__policy_may_choose(c->problem, k));
+        const bool there = guides || tarry__policy_may_choose(c->problem, k);
+        sound = (!active || (there && !arm->cut)) && isfinite(arm->sum) &&
+                arm->arrived <= arm->played;
         at += active;
     }
     return sound && at == c->n_active;
@@ -162,10 +162,10 @@ void tarry__counts_cut(tarry__counts *c, tarry__plain_bracket *bracket,
         least = fmin(least, bracket(state, &c->count[c->active[i]]).upper);
     for (size_t i = 0; i < c->n_active; i++) {
         tarry__plain_count *arm = &c->count[c->active[i]];
-        if (bracket(state, arm).lower <= least)
-            c->active[kept++] = c->active[i];
-        else
+        if (bracket(state, arm).lower > least)
             arm->cut = 1;
+        else
+            c->active[kept++] = c->active[i];
     }
     c->n_active = kept; /* the arm of the least upper end is one of them */
 }

@@ -114,19 +114,25 @@ static void cut(sapo *s, uint32_t arm, uint64_t round)
         .p = fmin(p, 0.5), .rounds = 1280 / (p * gap * gap), .since = round};
 }
 
-/* Before the choice of `round`. */
+/* Before the choice of `round`.  All arms may look worse than one did earlier,
+ * if losses are not by chance: then that of the smallest upper end stays. */
 static void look_for_cuts(sapo *s, uint64_t round)
 {
     tarry__counts *c = &s->counts;
+    uint32_t stays = c->active[0];
+    double least = INFINITY;
     size_t kept = 0;
     s->arrived = 0;
     for (size_t i = 0; i < c->n_active; i++) {
         const tarry__plain_count *arm = &c->count[c->active[i]];
-        if (arm->arrived > 0)
-            s->least = fmin(s->least, mean(arm) + width(s, arm));
+        if (arm->arrived > 0 && mean(arm) + width(s, arm) < least) {
+            stays = c->active[i];
+            least = mean(arm) + width(s, arm);
+        }
     }
+    s->least = fmin(s->least, least);
     for (size_t i = 0; i < c->n_active; i++)
-        if (is_worse(s, &c->count[c->active[i]]))
+        if (c->active[i] != stays && is_worse(s, &c->count[c->active[i]]))
             cut(s, c->active[i], round);
         else
             c->active[kept++] = c->active[i];
