@@ -81,11 +81,31 @@ static finding read_content(int fd, content *c)
     return got == SIZE && parse(text, c) ? SOUND : DAMAGED;
 }
 
-static bool write_content(int fd, const content *c)
+/* A write was cut short after so many bytes, by a limit on files: what was
+ * there before, `old` or nothing, has room. */
+static void take_back(int fd, const content *old, size_t size)
+{
+    char text[SIZE + 1];
+    ssize_t done = 0;
+    if (old == NULL) {
+        done = ftruncate(fd, 0);
+    } else {
+        print(old, text);
+        done = TEMP_FAILURE_RETRY(pwrite(fd, text, size, 0));
+    }
+    (void)done; /* there is nothing else to try */
+    errno = EFBIG;
+}
+
+/* After a failure the file holds what it held. */
+static bool write_content(int fd, const content *c, const content *old)
 {
     char text[SIZE + 1];
     print(c, text);
-    return TEMP_FAILURE_RETRY(pwrite(fd, text, SIZE, 0)) == SIZE;
+    const ssize_t done = TEMP_FAILURE_RETRY(pwrite(fd, text, SIZE, 0));
+    if (done > 0 && done < SIZE)
+        take_back(fd, old, (size_t)done);
+    return done == SIZE;
 }
 
 static tarry_status in_use(int fd, const char *path, tarry_error *error)
@@ -129,8 +149,8 @@ static tarry_status take(tarry__lock *lock, const char *path,
     lock->is_known = what == SOUND;
     lock->events = c.events;
     lock->sum = c.sum;
-    c.process = (uint64_t)getpid();
-    if (what == SOUND && !write_content(lock->fd, &c))
+    const content mine = {(uint64_t)getpid(), c.events, c.sum};
+    if (what == SOUND && !write_content(lock->fd, &mine, &c))
         return tarry__base_fail(error, TARRY_IO_ERROR,
                                 "%s-lock: cannot write: %s", path,
                                 strerror(errno));
@@ -169,7 +189,9 @@ tarry_status tarry__lock_take(tarry__lock *lock, const char *path,
 void tarry__lock_note(tarry__lock *lock, uint64_t events, uint64_t sum)
 {
     const content c = {(uint64_t)getpid(), events, sum};
-    write_content(lock->fd, &c);
+    const content old = {c.process, lock->events, lock->sum};
+    if (!write_content(lock->fd, &c, lock->is_known ? &old : NULL))
+        return;
     lock->is_known = true;
     lock->events = events;
     lock->sum = sum;

@@ -4,10 +4,13 @@
  * empty places for stores, to which 1, 2, ... is added. */
 #include "check.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/base.h"
 #include "store/copy.h"
@@ -665,8 +668,7 @@ static void a_path_may_be_relative(void **state)
     check_refused("nowhere/s.db", TARRY_IO_ERROR, "nowhere");
     assert_int_equal(tarry__store_open("no/folder/", true, &s, &error),
                      TARRY_IO_ERROR);
-    assert_int_equal(tarry__store_open("./", true, &s, &error),
-                     TARRY_BAD_STATE);
+    assert_int_equal(tarry__store_open("./", true, &s, &error), TARRY_IO_ERROR);
     assert_int_equal(
         tarry__store_copy("s.db", "sqlite:t.db", &experiments, &events, &error),
         TARRY_OK);
@@ -690,6 +692,40 @@ static void a_path_may_be_relative(void **state)
     remove_folder();
 }
 
+/* Another process tries to open the store, and may not write more than so many
+ * bytes into a file. */
+static tarry_status open_elsewhere(rlim_t size)
+{
+    int code = 0;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct rlimit limit = {size, size};
+        tarry__store *s;
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        _exit((int)tarry__store_open(path, true, &s, NULL));
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_true(WIFEXITED(code));
+    return (tarry_status)WEXITSTATUS(code);
+}
+
+/* Every place at which a write of the lock file may be cut short. */
+static void a_limit_on_files_leaves_the_lock_as_it_was(void **state)
+{
+    (void)state;
+    make_folder();
+    tarry__store *s = open_store(path);
+    add(s, "a");
+    tarry__store_close(s);
+    for (rlim_t size = 1; size < 120; size++) {
+        assert_int_equal(open_elsewhere(size), TARRY_IO_ERROR);
+        tarry__store_close(open_store(path));
+    }
+    remove_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -706,6 +742,7 @@ int main(void)
         cmocka_unit_test(digests_cover_every_field),
         cmocka_unit_test(a_copy_has_all_of_many_arms),
         cmocka_unit_test(a_path_may_be_relative),
+        cmocka_unit_test(a_limit_on_files_leaves_the_lock_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
