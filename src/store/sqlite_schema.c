@@ -180,7 +180,11 @@ tarry_status tarry__sqlite_check_header(const tarry__sqlite *s,
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", s->path,
                                 strerror(errno));
     const bool is_whole = fread(b, 1, sizeof b, file) == sizeof b;
+    const int why = ferror(file) ? errno : 0; /* it may be a directory */
     fclose(file);
+    if (why != 0)
+        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", s->path,
+                                strerror(why));
     if (!is_whole || memcmp(b, "SQLite format 3", 16) != 0 ||
         big_endian(b + 68) != APPLICATION)
         return tarry__base_fail(error, TARRY_BAD_STATE,

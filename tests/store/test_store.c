@@ -726,6 +726,18 @@ static void a_limit_on_files_leaves_the_lock_as_it_was(void **state)
     remove_folder();
 }
 
+static void a_folder_is_called_one(void **state)
+{
+    (void)state;
+    tarry__store *s;
+    tarry_error error = {""};
+    make_folder();
+    assert_int_equal(tarry__store_open(folder, true, &s, &error),
+                     TARRY_IO_ERROR);
+    assert_non_null(strstr(error.text, "Is a directory"));
+    remove_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -743,6 +755,7 @@ int main(void)
         cmocka_unit_test(a_copy_has_all_of_many_arms),
         cmocka_unit_test(a_path_may_be_relative),
         cmocka_unit_test(a_limit_on_files_leaves_the_lock_as_it_was),
+        cmocka_unit_test(a_folder_is_called_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
