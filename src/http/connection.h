@@ -17,6 +17,7 @@ typedef struct {
     tarry__http_connection *done;  /* answered, last first */
     tarry__http_connection *first; /* all */
     size_t count, buffered;
+    uint64_t unlogged; /* lines that the log could not take, so far untold */
     size_t taken, answered; /* requests, since the last flush */
     bool is_stopping;
     bool runs_here; /* the last flush was done by this thread */
@@ -79,7 +80,7 @@ void tarry__http_check_time(tarry__http_connection *c);
 /* Fills out and tail for the answer. */
 void tarry__http_compose(tarry__http_connection *c);
 
-/* One line of JSON on stderr, if it is wanted. */
+/* One line of JSON on stderr, if it is wanted and somebody reads there. */
 void tarry__http_log_request(const tarry__http_connection *c);
 
 #endif

@@ -1,7 +1,11 @@
 /* reply.c - the head of an answer, and the line in the log. */
 #define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/base.h"
 #include "base/writer.h"
 #include "http/connection.h"
@@ -159,9 +163,17 @@ void tarry__http_compose(tarry__http_connection *c)
     }
 }
 
+/* Whether a line can be written without a wait: nobody is served by a service
+ * that waits for the reader of its log. */
+static bool takes_line(int fd, size_t size)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return size <= PIPE_BUF && poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+}
+
 void tarry__http_log_request(const tarry__http_connection *c)
 {
-    const tarry__http_server *s = c->server;
+    tarry__http_server *s = c->server;
     const int status = c->status;
     if (s->options.log == TARRY__HTTP_LOG_NOTHING ||
         (s->options.log == TARRY__HTTP_LOG_ERRORS && status < 500))
@@ -176,9 +188,13 @@ void tarry__http_log_request(const tarry__http_connection *c)
     tarry__writer_quote(&line, c->head.method != NULL ? c->head.method : "");
     tarry__writer_put(&line, ",\"route\":");
     tarry__writer_quote(&line, c->route != NULL ? c->route : "");
-    tarry__writer_print(&line, ",\"status\":%d,\"seconds\":%.6f}\n", status,
+    tarry__writer_print(&line, ",\"status\":%d,\"seconds\":%.6f", status,
                         tarry__base_seconds() - c->begun);
-    if (!line.failed)
-        fwrite(line.bytes, 1, line.size, stderr);
+    if (s->unlogged > 0)
+        tarry__writer_print(&line, ",\"dropped\":%" PRIu64, s->unlogged);
+    tarry__writer_put(&line, "}\n");
+    const bool told = !line.failed && takes_line(STDERR_FILENO, line.size) &&
+                      fwrite(line.bytes, 1, line.size, stderr) == line.size;
+    s->unlogged = told ? 0 : s->unlogged + 1;
     tarry__writer_clear(&line);
 }

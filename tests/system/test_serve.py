@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from lab import BRIEF, LabTest, tarry
+from lab import BRIEF, TARRY, LabTest, tarry
 from wire import ARMS, Closed, Server, Talk
 
 PROBLEM = "application/problem+json"
@@ -530,6 +530,24 @@ class Contract(ServeTest):
                              (level, route, answer.status))
             self.assertGreater(line["seconds"], 0)
             self.assertLess(line["seconds"], 60)
+
+    def test_nobody_waits_for_the_reader_of_the_log(self):
+        process = subprocess.Popen(
+            [TARRY, "serve", "--listen", "127.0.0.1:0", "--store", "memory:",
+             "--log", "requests"], stderr=subprocess.PIPE, text=True)
+        where = json.loads(process.stderr.readline())["detail"]
+        with process, Talk(int(where.rsplit(":", 1)[1])) as talk:
+            for _ in range(1500):  # more lines than a pipe holds
+                self.ok(talk.call("GET", "/healthz"))
+            lines = [process.stderr.readline() for _ in range(200)]
+            self.ok(talk.call("GET", "/healthz"))
+            process.terminate()
+            lines += process.stderr.readlines()
+        self.assertEqual(process.returncode, 0)
+        asked = [line for line in map(json.loads, lines) if "status" in line]
+        dropped = sum(line.get("dropped", 0) for line in asked)
+        self.assertGreater(dropped, 0)
+        self.assertEqual(len(asked) + dropped, 1501)
 
     def test_pages_of_others_may_not_change_anything(self):
         path = "/v1/experiments/colours/decisions"
