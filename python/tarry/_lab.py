@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 from . import _tarry
 from ._arrays import whole
 from ._errors import BadArgument, BadInput
+from ._files import write_file
 from ._processes import run_parts
 from ._results import Results
 from ._world import Problem, World, name_of, starter
@@ -138,8 +139,7 @@ class Experiment:
         refuses what is one's own."""
         text = json.dumps(self.config(), indent=2) + "\n"
         if path is not None:
-            with open(path, "w") as file:
-                file.write(text)
+            write_file(path, text.encode())
         return text
 
     def config(self) -> Dict[str, Any]:

@@ -5,7 +5,6 @@ import html
 import json
 import os
 import struct
-import tempfile
 import zlib
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
 
@@ -14,9 +13,9 @@ import numpy as np
 from . import _tarry
 from ._arrays import Array, ArmsLike, arms_and_names, counts, numbers, read_names, whole
 from ._errors import BadArgument, BadState, Error, NoSuchArm
+from ._files import Path, write_file
 
 P = TypeVar("P", bound="Policy")
-Path = Union[str, "os.PathLike[str]"]
 
 DUPLICATE = 255
 _WORDS = {"OK": "ok", "LATE": "late", "EXPIRED": "late", "UNKNOWN_ROUND": "unknown",
@@ -368,29 +367,14 @@ class Policy(_tarry.Policy):
         if plain:
             self._save(path)
             return
-        data = self.to_bytes()
-        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
-        handle, beside = tempfile.mkstemp(dir=folder, prefix=".tarry-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            os.unlink(beside)
-            raise
-        directory = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        write_file(path, self.to_bytes())
 
     @classmethod
     def restore(cls: Type[P], path: Path) -> P:
         """Makes a policy from a file of save() or of the program."""
-        with open(path, "rb") as file:
-            return cls._from_bytes(file.read(), os.fspath(path))
+        name = os.fspath(path)
+        with open(name, "rb") as file:
+            return cls._from_bytes(file.read(), name)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _unpickle, (type(self), self.to_bytes()), self.__dict__ or None

@@ -143,6 +143,29 @@ def test_settings_are_keywords():
     assert make("lints").certificate() is None
 
 
+def test_a_file_keeps_its_mode_and_a_link_its_place(tmp_path):
+    p, state = make(), tmp_path / "state"
+    p.save(state)
+    state_by_program = tmp_path / "plain"
+    p.save(state_by_program, plain=True)
+    assert state.stat().st_mode == state_by_program.stat().st_mode
+    state.chmod(0o640)
+    link = tmp_path / "link"
+    link.symlink_to(state)
+    p.choose()
+    p.save(link)
+    assert link.is_symlink() and state.stat().st_mode & 0o777 == 0o640
+    assert tarry.Policy.restore(state).status()["round"] == 1
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_number_is_no_path(tmp_path):
+    with open(tmp_path / "other", "w+b") as file:
+        with pytest.raises(TypeError):
+            tarry.Policy.restore(file.fileno())
+        file.write(b"still open")
+
+
 def test_texts_as_ids_are_idempotent_and_survive(tmp_path):
     p = make()
     c = p.choose(id="order-17")
