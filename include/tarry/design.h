@@ -75,7 +75,8 @@ tarry_design_options_check(const tarry_design_options *options, size_t n_arms,
  *
  * TARRY_OK and TARRY_TARGET_NOT_MET hand over *out; after any other status it
  * is NULL.  TARRY_NOT_FINITE: an entry is NaN or infinite; TARRY_CANCELLED;
- * TARRY_BAD_ARGUMENT; TARRY_NO_MEMORY. */
+ * TARRY_BAD_ARGUMENT, also if no entry is 1e-290 or more and not all are 0;
+ * TARRY_NO_MEMORY. */
 TARRY_API tarry_status tarry_design_solve(const double *arms, size_t n_arms,
                                           size_t dim,
                                           const tarry_design_options *options,

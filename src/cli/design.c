@@ -191,6 +191,11 @@ static int solve(const arguments *a, const tarry_arms *arms,
     cli_progress_end();
     if (status == TARRY_CANCELLED)
         return cli_error(EXIT_FAILED, "interrupted");
+    if (status == TARRY_BAD_ARGUMENT)
+        return cli_error(EXIT_USAGE,
+                         "%s: no entry of the arms is 1e-290 or more, and not "
+                         "all are 0; scale all arms alike",
+                         a->path);
     if (design == NULL)
         return cli_error(cli_code(status), "%s: %s", a->path,
                          tarry_status_text(status));

@@ -114,8 +114,8 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
     const double largest = largest_of_all(arms, n_arms * n, threads);
     if (isnan(largest))
         return TARRY_NOT_FINITE;
-    if (largest == 0)
-        return TARRY_OK;
+    if (largest < TARRY__DESIGN_LEAST)
+        return largest == 0 ? TARRY_OK : TARRY_BAD_ARGUMENT;
     const double scale = tarry__design_unit_scale(largest);
     const size_t work_size = tarry__linalg_factor_work(n, n);
     double *R = tarry__base_alloc(n * n * 2 + n + work_size, sizeof *R);
@@ -144,6 +144,8 @@ tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t n,
     const double largest = tarry__design_largest(arms, n_arms * n);
     if (isnan(largest))
         return TARRY_NOT_FINITE;
+    if (largest > 0 && largest < TARRY__DESIGN_LEAST)
+        return TARRY_BAD_ARGUMENT;
     const double scale = tarry__design_unit_scale(largest);
     const size_t work_size = tarry__linalg_factor_work(n, n_arms);
     double *A = tarry__base_alloc(n_arms * n + work_size, sizeof *A);

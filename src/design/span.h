@@ -23,6 +23,10 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t dim,
 tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t dim,
                                  double **out);
 
+/* Arms whose largest entry is below this, and not 0, cannot be scaled: they are
+ * TARRY_BAD_ARGUMENT. */
+#define TARRY__DESIGN_LEAST 1e-290
+
 /* The power of two that brings `largest` to about 1; 0 for 0. */
 double tarry__design_unit_scale(double largest);
 

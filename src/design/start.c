@@ -70,7 +70,8 @@ static tarry_status scale_of_sample(tarry__solver *s)
             return TARRY_NOT_FINITE;
         largest = fmax(largest, here);
     }
-    s->scale = tarry__design_unit_scale(largest);
+    s->scale =
+        largest < TARRY__DESIGN_LEAST ? 0 : tarry__design_unit_scale(largest);
     return s->scale > 0 ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 

@@ -472,6 +472,28 @@ static void values_that_are_not_finite_are_refused(void **state)
         }
 }
 
+/* Down to the least scale the design is the same; below it there is none, and
+ * not one of arms that are all zero. */
+static void arms_that_vanish_are_refused(void **state)
+{
+    (void)state;
+    const double scales[] = {1e300,  1e-280, 1e-289, 1e-291,
+                             1e-300, 1e-308, 5e-324};
+    for (size_t i = 0; i < 2 * sizeof scales / sizeof *scales; i++) {
+        const double a = scales[i / 2];
+        const double arms[] = {a, 0, 0, 0, a, 0, 0, 0, a};
+        const size_t n_arms = i % 2 == 0 ? 3 : 2; /* fewer than dimensions */
+        tarry_design *d;
+        const tarry_status status =
+            tarry_design_solve(arms, n_arms, 3, NULL, &d);
+        assert_int_equal(status, a > 1e-290 ? TARRY_OK : TARRY_BAD_ARGUMENT);
+        assert_true((d != NULL) == (status == TARRY_OK));
+        if (d != NULL)
+            assert_true(d->rank == n_arms && fabs(d->g - (double)n_arms) < 0.1);
+        tarry_design_free(d);
+    }
+}
+
 static void bad_options_are_refused(void **state)
 {
     (void)state;
@@ -567,6 +589,7 @@ int main(void)
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(a_solve_can_be_cancelled_at_every_report),
         cmocka_unit_test(every_failed_allocation_is_survived),
+        cmocka_unit_test(arms_that_vanish_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
