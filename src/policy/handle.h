@@ -46,10 +46,6 @@ struct tarry_policy {
     uint32_t may_ask;      /* the chance of the last choice can be told */
 };
 
-/* TARRY_OK, TARRY_NOT_FINITE or TARRY_BAD_ARGUMENT: too small or large. */
-tarry_status tarry__policy_check_arms(const double *arms, size_t n_arms,
-                                      size_t dim, tarry_error *error);
-
 /* Counts losses in the order of play. */
 void tarry__policy_count(const tarry_policy *policy, const tarry__held *held,
                          void *state, tarry__policy_uses *uses);

@@ -160,6 +160,11 @@ bool tarry__policy_is_pending(const tarry_policy *policy, uint64_t round);
 uint64_t tarry__policy_round(const tarry_policy *policy);
 uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 
+/* Whether these arms can be used: TARRY_OK, TARRY_NOT_FINITE or
+ * TARRY_BAD_ARGUMENT: too small or large. */
+tarry_status tarry__policy_check_arms(const double *arms, size_t n_arms,
+                                      size_t dim, tarry_error *error);
+
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);
 

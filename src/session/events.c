@@ -404,6 +404,10 @@ static tarry_status check_arm(const tarry__session *s, const char *name,
         if (!isfinite(features[i]))
             return tarry__base_fail(error, TARRY_NOT_FINITE,
                                     "feature %zu is not a finite number", i);
+    if (tarry__policy_check_arms(features, 1, count, NULL) != TARRY_OK)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "the largest feature is too small or too "
+                                "large; scale all arms alike");
     return TARRY_OK;
 }
 

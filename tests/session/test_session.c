@@ -351,6 +351,8 @@ static void lines_of_nonsense_are_refused(void **state)
         {"admit 1 0.1 0.2\n", "error "},
         {"admit new 0.1\n", "error "},
         {"admit new 0.1 x\n", "error "},
+        {"admit new 0.1 1e300\n", "error the largest feature is too "},
+        {"admit new 1e-308 0\n", "error the largest feature is too "},
         {"withdraw 7\n", "error "},
         {"choose --no x\n", "error "},
         {"choose --id\n", "error "},
