@@ -91,8 +91,8 @@ int run_print_table(const tarry__experiment_results *r, double seconds)
     for (size_t i = 0; i < count; i++)
         print_row(r, order[i], order[0], values);
     puts("\n+/- is the half-width of a 95 % interval; above best: difference "
-         "to the first line,\nrun by run; kept: share of runs in which a best "
-         "arm is still active.");
+         "to the\nfirst line, run by run; kept: share of runs in which a best "
+         "arm is still\nactive.");
     for (size_t p = 0; p < e->n_policies; p++) {
         const char *meaning = tarry__experiment_meaning(e, p);
         if (meaning != NULL)
