@@ -24,7 +24,8 @@ enum {
     MOST_ARMS = 8,
     DIM = 3,
     ROOM = 12000, /* rounds, and events */
-    OLD = 4       /* rounds until a choice of the second session expires */
+    OLD = 4,      /* rounds until a choice of the second session expires */
+    OLD_MS = 2000 /* and milliseconds, for the third */
 };
 
 typedef enum { UNKNOWN, WAITING, REPORTED, CANCELLED, EXPIRED } fate;
@@ -35,7 +36,14 @@ typedef struct {
     uint8_t fate[ROOM];
     double loss[ROOM];
     bool is_own[ROOM]; /* chosen with an id of the user's own */
+    bool was_expired[ROOM];
+    size_t arm[ROOM];
+    double probability[ROOM];
+    int64_t at[ROOM];   /* when it was chosen */
+    uint64_t cut[ROOM]; /* how many the lease from here was to have */
+    int64_t last_at;    /* when the last event came */
     size_t n_arms;
+    size_t name[MOST_ARMS]; /* an arm may have the name of one that is gone */
     bool gone[MOST_ARMS];
     bool is_paused;
     size_t n_events;
@@ -47,7 +55,8 @@ typedef struct {
     tarry_policy *twin;
     model now, safe; /* with what is staged, and without */
     tarry__store_event event[ROOM];
-    int64_t last_at; /* of the events looked at */
+    bool is_silent;     /* it tells no probabilities */
+    int64_t checked_at; /* when what is old was last looked for */
 } experiment;
 
 static char folder[] = "/dev/shm/tarry-session-XXXXXX";
@@ -134,11 +143,15 @@ static void tell_twin(tarry_policy *twin, const tarry__store_event *e)
 {
     uint64_t round;
     size_t arm;
+    double probability;
     switch (e->kind) {
     case TARRY__STORE_CHOOSE:
         assert_int_equal(tarry_policy_choose(twin, &round, &arm), TARRY_OK);
         assert_int_equal(round, e->round);
         assert_int_equal(arm, e->arm);
+        if (tarry_policy_probability(twin, &probability) != TARRY_OK)
+            probability = 1;
+        assert_true(e->value == 0 || e->value == probability);
         break;
     case TARRY__STORE_OBSERVE:
         tarry_policy_observe(twin, e->round, e->value);
@@ -190,6 +203,32 @@ static void check_twin(experiment *e)
     tarry_policy_pack_free(other);
 }
 
+static void name_of(const model *m, size_t arm, char name[32])
+{
+    snprintf(name, 32, "a%zu", m->name[arm]);
+}
+
+static void id_of(const experiment *e, uint64_t round, char id[64])
+{
+    const bool is_own = round < ROOM && e->now.is_own[round];
+    snprintf(id, 64, "%s%s%ju", is_own ? e->name : e->prefix,
+             is_own ? "own-" : "", (uintmax_t)round);
+}
+
+/* The text of an event, and the features. */
+static void compare_texts(const experiment *e, const tarry__store_event *found)
+{
+    char text[64] = "";
+    if (found->kind == TARRY__STORE_CHOOSE && e->now.is_own[found->round])
+        id_of(e, found->round, text);
+    else if (found->kind == TARRY__STORE_ADMIT)
+        name_of(&e->now, found->arm, text);
+    assert_string_equal(found->text != NULL ? found->text : "", text);
+    if (found->kind == TARRY__STORE_ADMIT)
+        assert_memory_equal(found->features, features(found->arm),
+                            DIM * sizeof(double));
+}
+
 static tarry_status compare(void *context, const tarry__store_event *found)
 {
     experiment *e = context;
@@ -198,15 +237,14 @@ static tarry_status compare(void *context, const tarry__store_event *found)
     const tarry__store_event *w = &e->event[at];
     assert_true(found->kind == w->kind && found->round == w->round &&
                 found->arm == w->arm && found->value == w->value);
-    assert_true(found->at >= e->last_at); /* whatever the clock does */
-    e->last_at = found->at;
+    assert_int_equal(found->at, w->at);
+    compare_texts(e, found);
     return TARRY_OK;
 }
 
 /* All that was committed is in the log, and nothing else. */
 static void check_log(experiment *e, uint64_t number)
 {
-    e->last_at = 0;
     assert_int_equal(tarry__store_events(world.store, number, NULL),
                      ARMS + e->safe.n_events);
     assert_int_equal(
@@ -216,9 +254,13 @@ static void check_log(experiment *e, uint64_t number)
 
 /* ---- operations -----------------------------------------------------------*/
 
+/* An event's time is never before that of the last, whatever the clock does. */
 static void note(experiment *e, tarry__store_event event)
 {
     assert_true(e->now.n_events < ROOM);
+    if (world.clock > e->now.last_at)
+        e->now.last_at = world.clock;
+    event.at = e->now.last_at;
     e->event[e->now.n_events++] = event;
 }
 
@@ -226,13 +268,8 @@ static void settle(experiment *e, uint64_t round, fate new)
 {
     e->now.pending -= e->now.fate[round] == WAITING;
     e->now.fate[round] = (uint8_t) new;
-}
-
-static void id_of(const experiment *e, uint64_t round, char id[64])
-{
-    const bool is_own = round < ROOM && e->now.is_own[round];
-    snprintf(id, 64, "%s%s%ju", is_own ? e->name : e->prefix,
-             is_own ? "own-" : "", (uintmax_t)round);
+    if (new == EXPIRED)
+        e->now.was_expired[round] = true;
 }
 
 /* Any round, most often one that waits. */
@@ -247,15 +284,37 @@ static uint64_t some_round(experiment *e)
     return round;
 }
 
-/* What a choice of the second session finds too old. */
+/* The last round that is too old: the third session looks at what is stored,
+ * once a second. */
+static uint64_t last_old(experiment *e)
+{
+    uint64_t last = 0;
+    if (e == &world.e[1] && e->now.round >= OLD)
+        return e->now.round - OLD;
+    if (e != &world.e[2] || world.clock - e->checked_at < 1000)
+        return 0;
+    e->checked_at = world.clock;
+    while (last < e->safe.round && e->safe.at[last + 1] <= world.clock - OLD_MS)
+        last++;
+    return last;
+}
+
 static void expire_old(experiment *e)
 {
-    for (uint64_t t = 1; e == &world.e[1] && t + OLD <= e->now.round; t++)
+    const uint64_t last = last_old(e);
+    for (uint64_t t = 1; t <= last; t++)
         if (e->now.fate[t] == WAITING) {
             note(e,
                  (tarry__store_event){.kind = TARRY__STORE_EXPIRE, .round = t});
             settle(e, t, EXPIRED);
         }
+}
+
+static void do_expire_old(experiment *e)
+{
+    expire_old(e);
+    assert_int_equal(tarry__session_expire_old(e->session, world.clock, NULL),
+                     TARRY_OK);
 }
 
 static void do_choose(experiment *e)
@@ -266,8 +325,10 @@ static void do_choose(experiment *e)
     const uint64_t next = m->round + 1;
     m->is_own[next] = below(2) != 0;
     id_of(e, next, id);
-    const tarry_status status = tarry__session_choose(
-        e->session, m->is_own[next] ? id : NULL, world.clock, &made, NULL);
+    const tarry_status status =
+        (m->is_own[next] && below(2) ? tarry__session_choose_new
+                                     : tarry__session_choose)(
+            e->session, m->is_own[next] ? id : NULL, world.clock, &made, NULL);
     if (m->is_paused) {
         assert_int_equal(status, TARRY_CANCELLED);
         return;
@@ -275,13 +336,19 @@ static void do_choose(experiment *e)
     assert_int_equal(status, TARRY_OK);
     assert_true(made.round == next && !made.repeated);
     assert_true(made.arm < m->n_arms && !m->gone[made.arm]);
+    assert_true(e->is_silent ? made.probability == 0 : made.probability > 0);
     expire_old(e);
     note(e, (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
                                  .round = next,
                                  .arm = made.arm,
                                  .value = made.probability});
+    assert_int_equal(made.at, m->last_at);
     m->round = next;
     m->fate[next] = WAITING;
+    m->was_expired[next] = false;
+    m->arm[next] = made.arm;
+    m->probability[next] = made.probability;
+    m->at[next] = made.at;
     m->pending++;
 }
 
@@ -298,6 +365,9 @@ static void do_repeat(experiment *e)
         tarry__session_choose(e->session, id, world.clock, &made, NULL),
         TARRY_OK);
     assert_true(made.repeated && made.round == round);
+    assert_int_equal(made.arm, e->now.arm[round]);
+    assert_true(made.probability == e->now.probability[round]);
+    assert_int_equal(made.at, e->now.at[round]);
 }
 
 static bool is_known(const experiment *e, uint64_t round)
@@ -361,13 +431,27 @@ static void do_settle(experiment *e, bool cancel)
     }
 }
 
+/* Whether no arm that can be chosen has it. */
+static bool name_is_free(const model *m, size_t name)
+{
+    for (size_t k = 0; k < m->n_arms; k++)
+        if (m->name[k] == name && !m->gone[k])
+            return false;
+    return true;
+}
+
 static void do_arms(experiment *e)
 {
     model *m = &e->now;
     char name[32];
     const bool admit = m->n_arms < MOST_ARMS && below(2);
     const size_t arm = admit ? m->n_arms : below(m->n_arms);
-    snprintf(name, sizeof name, "a%zu", arm);
+    const size_t other = below(m->n_arms);
+    if (admit)
+        m->name[arm] = name_is_free(m, m->name[other]) ? m->name[other] : arm;
+    name_of(m, arm, name);
+    if (!admit && m->gone[arm] && !name_is_free(m, m->name[arm]))
+        return; /* it is the name of another by now */
     const tarry_status status =
         admit ? tarry__session_admit(e->session, name, features(arm), DIM,
                                      world.clock, NULL)
@@ -405,13 +489,123 @@ static void do_pause(experiment *e)
 /* It can be said at any time, and counts what is staged too. */
 static void do_status(experiment *e)
 {
+    const model *m = &e->now;
     json_t *status = tarry__session_status(e->session, false);
+    uint64_t of[EXPIRED + 1] = {0};
+    size_t there = 0;
     assert_non_null(status);
-    assert_int_equal(json_integer_value(json_object_get(status, "round")),
-                     e->now.round);
-    assert_int_equal(json_integer_value(json_object_get(status, "pending")),
-                     e->now.pending);
+    for (uint64_t t = 1; t <= m->round; t++)
+        of[m->fate[t]]++;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } wanted[] = {{"round", m->round},
+                  {"pending", m->pending},
+                  {"expired", of[EXPIRED]},
+                  {"cancelled", of[CANCELLED]}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_int_equal(
+            json_integer_value(json_object_get(status, wanted[i].key)),
+            wanted[i].value);
+    assert_true(json_is_true(json_object_get(status, "paused")) ==
+                m->is_paused);
+    const json_t *arms = json_object_get(status, "arms");
+    for (size_t k = 0; k < m->n_arms; k++) {
+        char name[32];
+        name_of(m, k, name);
+        if (!m->gone[k])
+            assert_string_equal(
+                json_string_value(json_array_get(arms, there++)), name);
+        assert_string_equal(tarry__session_arm_name(e->session, k), name);
+    }
+    assert_int_equal(json_array_size(arms), there);
     json_decref(status);
+}
+
+/* What is known of a choice, stored or staged. */
+static void do_describe(experiment *e)
+{
+    const model *m = &e->now;
+    tarry__session_description d;
+    const uint64_t round = some_round(e);
+    uint64_t found;
+    int64_t at;
+    char id[64];
+    if (round == 0 || round > m->round)
+        return;
+    id_of(e, round, id);
+    assert_int_equal(tarry__session_round(e->session, id, &found), TARRY_OK);
+    assert_int_equal(found, round);
+    assert_int_equal(tarry__session_decided_at(e->session, id, &at), TARRY_OK);
+    assert_int_equal(at, m->at[round]);
+    assert_true(tarry__session_has_ended(e->session, id, true) ==
+                (m->fate[round] == CANCELLED));
+    assert_true(tarry__session_has_ended(e->session, id, false) ==
+                m->was_expired[round]);
+    assert_int_equal(
+        tarry__session_describe(e->session, round, world.clock, &d, NULL),
+        TARRY_OK);
+    assert_string_equal(d.id, id);
+    assert_int_equal(d.rounds, m->round - round);
+    const double age = (double)(world.clock - at) / 1000;
+    assert_true(d.seconds == (age > 0 ? age : 0));
+}
+
+/* Those that wait, the oldest first, and how old it is. */
+static void do_pending(experiment *e)
+{
+    enum { MOST = 20 };
+    const model *m = &e->now;
+    tarry_pending waiting[MOST];
+    const size_t most = below(MOST + 1);
+    size_t listed, seen = 0;
+    uint64_t count, oldest = 0;
+    double seconds;
+    assert_int_equal(tarry__session_pending(e->session, most, waiting, &listed,
+                                            &count, NULL),
+                     TARRY_OK);
+    assert_int_equal(count, m->pending);
+    for (uint64_t t = 1; t <= m->round; t++) {
+        if (m->fate[t] != WAITING)
+            continue;
+        oldest = oldest > 0 ? oldest : t;
+        if (seen < most) {
+            assert_int_equal(waiting[seen].round, t);
+            assert_int_equal(waiting[seen++].arm, m->arm[t]);
+        }
+    }
+    assert_int_equal(listed, seen);
+    assert_int_equal(
+        tarry__session_outstanding(e->session, world.clock, &seconds),
+        m->pending);
+    const double age =
+        oldest > 0 ? (double)(world.clock - m->at[oldest]) / 1000 : 0;
+    assert_true(seconds == (age > 0 ? age : 0));
+}
+
+/* Leases that were cut short are known once they are stored. */
+static void do_cut(experiment *e)
+{
+    const uint64_t first = 1 + below(e->now.round + 1), count = 2 + below(9);
+    uint64_t found;
+    assert_int_equal(tarry__session_was_cut(e->session, first, &found, NULL),
+                     TARRY_OK);
+    assert_int_equal(found, e->safe.cut[first]);
+    if (e->now.cut[first] > 0)
+        return;
+    assert_int_equal(
+        tarry__session_cut(e->session, first, count, world.clock, NULL),
+        TARRY_OK);
+    note(e, (tarry__store_event){.kind = TARRY__STORE_CUT,
+                                 .arm = first,
+                                 .value = (double)count});
+    e->now.cut[first] = count;
+}
+
+static void do_silence(experiment *e)
+{
+    e->is_silent = !e->is_silent && below(3) == 0;
+    tarry__session_tell_probability(e->session, !e->is_silent);
 }
 
 /* ---- ids of others --------------------------------------------------------*/
@@ -545,6 +739,8 @@ static void do_kill(bool clean)
     for (size_t i = 0; i < SESSIONS; i++) {
         experiment *e = &world.e[i];
         e->now = e->safe;
+        e->is_silent = false;
+        e->checked_at = 0;
         open_session(i);
         check_twin(e);
         check_log(e, i + 1);
@@ -558,8 +754,16 @@ static void step(void)
     world.clock += (int64_t)below(100);
     if (below(200) == 0)
         world.clock -= 3000; /* set anew */
-    if (kind < 35)
+    if (kind < 32)
         do_choose(e);
+    else if (kind < 34)
+        do_describe(e);
+    else if (kind < 36)
+        do_pending(e);
+    else if (kind < 37)
+        do_cut(e);
+    else if (kind < 38)
+        do_expire_old(e);
     else if (kind < 65)
         do_observe(e);
     else if (kind < 68)
@@ -574,8 +778,10 @@ static void step(void)
         do_pause(e);
     else if (kind < 81)
         do_status(e);
-    else if (kind < 84)
+    else if (kind < 83)
         do_mistake(e);
+    else if (kind < 84)
+        do_silence(e);
     else if (kind < 86)
         do_nonsense(e);
     else if (kind < 87)
@@ -617,8 +823,9 @@ static void begin(size_t i)
     const tarry__store_experiment made = {.name = e->name,
                                           .prefix = e->prefix,
                                           .policy = world.policy,
-                                          .expire_after =
-                                              i == 1 ? "4rounds" : "",
+                                          .expire_after = i == 1   ? "4rounds"
+                                                          : i == 2 ? "2s"
+                                                                   : "",
                                           .n_arms = ARMS,
                                           .dim = DIM,
                                           .low = -1,
@@ -630,6 +837,9 @@ static void begin(size_t i)
                                            names, &e->session, NULL),
                      TARRY_OK);
     e->now.n_arms = e->safe.n_arms = ARMS;
+    e->now.last_at = e->safe.last_at = 1;
+    for (size_t k = 0; k < MOST_ARMS; k++)
+        e->now.name[k] = e->safe.name[k] = k;
     e->twin = make_twin();
 }
 
