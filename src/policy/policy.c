@@ -319,6 +319,11 @@ uint64_t tarry__policy_round(const tarry_policy *p)
     return p->round;
 }
 
+bool tarry__policy_goes_beyond(const tarry_policy *p)
+{
+    return p->beyond_horizon != 0;
+}
+
 uint64_t tarry__policy_n_pending(const tarry_policy *p)
 {
     return p->open.count - p->expired;

@@ -165,6 +165,9 @@ uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 tarry_status tarry__policy_check_arms(const double *arms, size_t n_arms,
                                       size_t dim, tarry_error *error);
 
+/* Whether it plays on after its horizon. */
+bool tarry__policy_goes_beyond(const tarry_policy *policy);
+
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);
 

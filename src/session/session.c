@@ -423,7 +423,8 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
     size_t size;
     *out = NULL;
     tarry_policy_get_status(policy, &p);
-    const tarry__store_experiment e = experiment_of(&p, name);
+    tarry__store_experiment e = experiment_of(&p, name);
+    e.beyond_horizon = tarry__policy_goes_beyond(policy);
     tarry_status status =
         names != NULL ? check_names(names, p.n_arms, error) : TARRY_OK;
     if (status == TARRY_OK)

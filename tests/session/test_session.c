@@ -609,9 +609,147 @@ static void a_snapshot_under_another_number_is_refused(void **state)
     }
 }
 
+/* ---- what an experiment is made with --------------------------------------*/
+
+/* One setting of each kind that is not the usual one. */
+static tarry__store_experiment unusual(size_t i)
+{
+    tarry__store_experiment e =
+        small_experiment("e", "phased-stochastic", N_ARMS, DIM);
+    switch (i) {
+    case 0:
+        break;
+    case 1:
+        e.policy = "lints";
+        break;
+    case 2:
+        e.low = -0.25;
+        break;
+    case 3:
+        e.high = 2.385;
+        break;
+    case 4:
+        e.maximize = true;
+        break;
+    case 5:
+        e.beyond_horizon = true;
+        break;
+    case 6:
+        e.horizon = 2385;
+        break;
+    case 7:
+        e.horizon = 0;
+        e.confidence = 0.875;
+        break;
+    case 8:
+        e.seed = UINT64_C(1) << 60;
+        break;
+    default:
+        e.name = NULL; /* there are no more */
+    }
+    return e;
+}
+
+static void expect_same_state(tarry_policy *one, tarry_policy *other)
+{
+    enum { HEADER = 32 };
+    void *bytes[2];
+    size_t size[2];
+    assert_int_equal(tarry_policy_pack(one, &bytes[0], &size[0]), TARRY_OK);
+    assert_int_equal(tarry_policy_pack(other, &bytes[1], &size[1]), TARRY_OK);
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal((char *)bytes[0] + HEADER, (char *)bytes[1] + HEADER,
+                        size[0] - HEADER);
+    tarry_policy_pack_free(bytes[0]);
+    tarry_policy_pack_free(bytes[1]);
+}
+
+static void expect_same_experiment(const tarry__store_experiment *a,
+                                   const tarry__store_experiment *b)
+{
+    assert_string_equal(a->name, b->name);
+    assert_string_equal(a->prefix, b->prefix);
+    assert_string_equal(a->policy, b->policy);
+    assert_string_equal(a->expire_after, b->expire_after);
+    assert_true(a->n_arms == b->n_arms && a->dim == b->dim);
+    assert_true(a->low == b->low && a->high == b->high);
+    assert_true(a->maximize == b->maximize);
+    assert_true(a->beyond_horizon == b->beyond_horizon);
+    assert_true(a->horizon == b->horizon && a->seed == b->seed);
+    assert_true(a->confidence == b->confidence);
+}
+
+/* The policy is the one that all the settings make. */
+static void every_setting_reaches_the_policy(void **state)
+{
+    (void)state;
+    for (size_t i = 0; unusual(i).name != NULL; i++) {
+        const tarry__store_experiment e = unusual(i);
+        tarry__store *store = open_store();
+        tarry__session *s;
+        tarry_policy_params p = tarry_policy_defaults();
+        tarry_policy *policy;
+        p.n_arms = N_ARMS;
+        p.dim = DIM;
+        p.arms = arms;
+        p.low = e.low;
+        p.high = e.high;
+        p.maximize = i == 4;
+        p.beyond_horizon = i == 5;
+        p.horizon = e.horizon;
+        p.confidence = e.confidence;
+        p.seed = e.seed;
+        assert_int_equal(tarry_policy_create(e.policy, &p, &policy, NULL),
+                         TARRY_OK);
+        assert_int_equal(
+            tarry__session_create(store, &e, arms, names, &s, NULL), TARRY_OK);
+        expect_same_state(tarry__session_policy(s), policy);
+        expect_same_experiment(tarry__session_experiment(s), &e);
+        tarry_policy_free(policy);
+        tarry__session_close(s);
+        tarry__store_close(store);
+    }
+}
+
+/* What is saved and taken over is as it was made, and goes on. */
+static void every_setting_is_taken_over(void **state)
+{
+    static const char path[] = "taken_over.state";
+    (void)state;
+    for (size_t i = 0; unusual(i).name != NULL; i++) {
+        const tarry__store_experiment e = unusual(i);
+        tarry__store *store = open_store(), *other = open_store();
+        tarry__session *s, *heir;
+        tarry_policy *policy;
+        assert_int_equal(
+            tarry__session_create(store, &e, arms, names, &s, NULL), TARRY_OK);
+        play(s, 30, true);
+        assert_int_equal(tarry__session_save(s, path, NULL), TARRY_OK);
+        assert_int_equal(tarry_policy_restore(path, &policy, NULL), TARRY_OK);
+        assert_int_equal(
+            tarry__session_adopt(other, policy, path, "e", names, &heir, NULL),
+            TARRY_OK);
+        expect_same_state(tarry__session_policy(s),
+                          tarry__session_policy(heir));
+        expect_same_experiment(tarry__session_experiment(heir), &e);
+        json_t *status = tarry__session_status(s, false);
+        json_t *told = tarry__session_status(heir, false);
+        assert_true(json_equal(status, told));
+        json_decref(status);
+        json_decref(told);
+        tarry__session_close(s);
+        tarry__session_close(heir);
+        tarry__store_close(store);
+        tarry__store_close(other);
+    }
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_setting_reaches_the_policy),
+        cmocka_unit_test(every_setting_is_taken_over),
         cmocka_unit_test(a_snapshot_under_another_number_is_refused),
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
