@@ -243,6 +243,7 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
     unload(s);
     s->snapshot_seq = s->snapshot_size = 0;
     s->expired_to = 0;
+    s->oldest = 0; /* its time may be that of a choice taken back */
     tarry_status status =
         tarry__store_own(s->store, s->experiment, owner, error);
     s->epoch = *s->epoch_now;

@@ -745,11 +745,33 @@ static void every_setting_is_taken_over(void **state)
     remove(path);
 }
 
+/* The age of the oldest choice is that of the one that stands. */
+static void a_choice_taken_back_leaves_no_age(void **state)
+{
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "e", "uniform", "");
+    tarry__session_choice_made made;
+    double seconds;
+    (void)state;
+    for (int64_t at = 1000; at <= 9000; at += 4000) {
+        assert_int_equal(tarry__session_choose(s, NULL, at, &made, NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry__session_outstanding(s, at + 500, &seconds), 1);
+        assert_true(seconds == 0.5);
+        tarry__session_take_back(s);
+        assert_int_equal(tarry__session_outstanding(s, at + 500, &seconds), 0);
+        assert_true(seconds == 0);
+    }
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_setting_reaches_the_policy),
         cmocka_unit_test(every_setting_is_taken_over),
+        cmocka_unit_test(a_choice_taken_back_leaves_no_age),
         cmocka_unit_test(a_snapshot_under_another_number_is_refused),
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
