@@ -1,6 +1,6 @@
 /* A random program of requests to a service with three experiments in one
  * store, against a plain model: ids of one's own, leases, what is said twice,
- * what belongs to another experiment, restarts.
+ * what belongs to another experiment, restarts, and what is told of it all.
  *
  * Some requests come together, so that they are one commit; those of a group
  * ask of what was there before it, and so their order does not matter.
@@ -16,7 +16,14 @@
 #include "base/json.h"
 #include "service/service.h"
 
-enum { EXPERIMENTS = 3, GROUP = 5, OWN = 60, MOST_LEASE = 4, ROOM = 200000 };
+enum {
+    EXPERIMENTS = 3,
+    GROUP = 5,
+    OWN = 60,
+    MOST_LEASE = 4,
+    MOST_ARMS = 12,
+    ROOM = 200000
+};
 
 static const char *const names[EXPERIMENTS] = {"e", "e.1", "E"};
 
@@ -26,11 +33,18 @@ typedef struct {
     char id[40];
     size_t experiment;
     uint64_t round;
-    char arm[8];
+    char arm[8], decided_at[40];
+    double probability;
     fate fate;
     bool was_expired;
     double loss;
 } decision;
+
+/* What became of an outcome. */
+typedef enum { APPLIED, LATE, DUPLICATE, UNKNOWN, CONFLICT, INVALID } result;
+enum { RESULTS = INVALID + 1 };
+static const char *const results[RESULTS] = {"applied", "late",     "duplicate",
+                                             "unknown", "conflict", "invalid"};
 
 static struct {
     tarry__service *service;
@@ -40,6 +54,13 @@ static struct {
     size_t count;
     uint64_t rounds[EXPERIMENTS];
     bool is_paused[EXPERIMENTS];
+    uint64_t pauses[EXPERIMENTS], resumes[EXPERIMENTS];
+    size_t n_arms[EXPERIMENTS]; /* those that are gone too */
+    bool is_gone[EXPERIMENTS][MOST_ARMS];
+    struct {
+        uint64_t decisions[EXPERIMENTS];
+        uint64_t outcomes[EXPERIMENTS + 1][RESULTS]; /* the last: of nobody */
+    } since_start;
 } world;
 
 static uint64_t below(uint64_t limit)
@@ -66,12 +87,15 @@ typedef struct {
     uint64_t count; /* of a lease; 0: one decision */
     double loss;
     bool wrong_key, pauses;
-    char path[100], body[200];
+    char path[100], body[300];
     pthread_mutex_t lock;
     pthread_cond_t come;
     bool has_come;
     int status;
     json_t *json;
+    char *text;
+    const char *query;
+    tarry__service_stream *stream;
 } request;
 
 static void receive(void *context, const tarry__service_answer *answer)
@@ -81,6 +105,9 @@ static void receive(void *context, const tarry__service_answer *answer)
     pthread_mutex_lock(&r->lock);
     r->status = answer->status;
     r->json = json_loadb(answer->body, answer->size, 0, NULL);
+    r->text = strndup(answer->body, answer->size);
+    r->stream = answer->stream;
+    mine.stream = NULL;
     tarry__service_answer_clear(world.service, &mine);
     r->has_come = true;
     pthread_cond_signal(&r->come);
@@ -93,7 +120,7 @@ static void send(request *r, const char *method)
     pthread_cond_init(&r->come, NULL);
     const tarry__service_request q = {.method = method,
                                       .path = r->path,
-                                      .query = "",
+                                      .query = r->query != NULL ? r->query : "",
                                       .body = r->body,
                                       .size = strlen(r->body),
                                       .has_length = true};
@@ -106,7 +133,13 @@ static void wait_for(request *r)
     while (!r->has_come)
         pthread_cond_wait(&r->come, &r->lock);
     pthread_mutex_unlock(&r->lock);
-    assert_non_null(r->json);
+    assert_non_null(r->text);
+}
+
+static void clear(request *r)
+{
+    json_decref(r->json);
+    free(r->text);
 }
 
 static const char *text_of(const json_t *json, const char *key)
@@ -193,6 +226,31 @@ static void make_other(request *r)
 
 /* ---- what the model says --------------------------------------------------*/
 
+/* "x" and "y" are there from the start. */
+static void name_of(size_t arm, char name[8])
+{
+    if (arm < 2)
+        strcpy(name, arm == 0 ? "x" : "y");
+    else
+        snprintf(name, 8, "z%d", (int)arm);
+}
+
+static bool has_arm(size_t e, const char *arm)
+{
+    char name[8];
+    for (size_t k = 0; k < world.n_arms[e]; k++) {
+        name_of(k, name);
+        if (strcmp(arm, name) == 0)
+            return !world.is_gone[e][k];
+    }
+    return false;
+}
+
+static double number_of(const json_t *json, const char *key)
+{
+    return json_number_value(json_object_get(json, key));
+}
+
 static void check_decision(const request *r, const json_t *told,
                            const char *own, decision *before)
 {
@@ -203,6 +261,8 @@ static void check_decision(const request *r, const json_t *told,
     if (before != NULL) { /* the same again */
         assert_int_equal(round, before->round);
         assert_string_equal(text_of(told, "arm"), before->arm);
+        assert_string_equal(text_of(told, "decided_at"), before->decided_at);
+        assert_true(number_of(told, "probability") == before->probability);
         return;
     }
     assert_true(round > 0 && world.count < ROOM);
@@ -213,8 +273,13 @@ static void check_decision(const request *r, const json_t *told,
     *d = (decision){.experiment = r->experiment, .round = (uint64_t)round};
     strcpy(d->id, text_of(told, "id"));
     snprintf(d->arm, sizeof d->arm, "%s", text_of(told, "arm"));
-    assert_true(strcmp(d->arm, "x") == 0 || strcmp(d->arm, "y") == 0);
+    assert_true(has_arm(r->experiment, d->arm));
+    snprintf(d->decided_at, sizeof d->decided_at, "%s",
+             text_of(told, "decided_at"));
+    d->probability = number_of(told, "probability");
+    assert_true(d->probability > 0 && d->probability <= 1);
     world.rounds[r->experiment]++;
+    world.since_start.decisions[r->experiment]++;
 }
 
 static void id_in_lease(const char *own, uint64_t i, char id[60])
@@ -283,19 +348,31 @@ static void check_decide(const request *r)
     }
 }
 
+static result what_becomes_of(const request *r, const decision *d)
+{
+    if (d == NULL)
+        return r->wrong_key && r->status == 422 ? INVALID : UNKNOWN;
+    if (r->loss > 1 || r->wrong_key)
+        return INVALID;
+    if (d->fate == REPORTED && d->loss == r->loss)
+        return DUPLICATE;
+    return d->fate != WAITING ? CONFLICT : d->was_expired ? LATE : APPLIED;
+}
+
 static void check_observe(const request *r, decision *d)
 {
-    const bool is_good = r->loss <= 1 && !r->wrong_key;
-    if (d == NULL && !(r->wrong_key && r->status == 422))
+    const result result = what_becomes_of(r, d);
+    world.since_start
+        .outcomes[d != NULL ? d->experiment : EXPERIMENTS][result]++;
+    if (result == UNKNOWN)
         expect(r, 404, "code", "unknown_id");
-    else if (!is_good)
+    else if (result == INVALID)
         expect(r, 422, "code", "invalid");
-    else if (d->fate == REPORTED && d->loss == r->loss)
-        expect(r, 200, "status", "duplicate");
-    else if (d->fate != WAITING)
+    else if (result == CONFLICT)
         expect(r, 409, "code", "conflict");
-    else {
-        expect(r, 200, "status", d->was_expired ? "late" : "applied");
+    else
+        expect(r, 200, "status", results[result]);
+    if (result == APPLIED || result == LATE) {
         d->fate = REPORTED;
         d->loss = r->loss;
     }
@@ -357,7 +434,7 @@ static void do_group(void)
             if ((all[i].kind == DECIDE) == decides)
                 check_answer(&all[i]);
     for (size_t i = 0; i < count; i++)
-        json_decref(all[i].json);
+        clear(&all[i]);
 }
 
 static void do_pause(void)
@@ -369,8 +446,256 @@ static void do_pause(void)
     ask_all(&r, 1, "POST");
     check_answer(&r);
     assert_true(json_is_true(json_object_get(r.json, "paused")) == pauses);
-    json_decref(r.json);
+    clear(&r);
+    if (pauses != world.is_paused[r.experiment])
+        (pauses ? world.pauses : world.resumes)[r.experiment]++;
     world.is_paused[r.experiment] = pauses;
+}
+
+/* An arm comes, under a new name, or goes. */
+static void do_arm(void)
+{
+    request r = {.kind = PAUSE, .experiment = below(EXPERIMENTS)};
+    const size_t e = r.experiment, count = world.n_arms[e];
+    const bool comes = below(2) != 0;
+    const size_t arm = below(count + (comes && count < MOST_ARMS));
+    size_t there = 0;
+    char name[8];
+    for (size_t k = 0; k < count; k++)
+        there += !world.is_gone[e][k];
+    name_of(arm, name);
+    if (comes && arm < count && world.is_gone[e][arm])
+        return; /* that would be another arm of the name */
+    snprintf(r.path, sizeof r.path, "/v1/experiments/%s/arms%s%s", names[e],
+             comes ? "" : "/", comes ? "" : name);
+    if (comes)
+        snprintf(r.body, sizeof r.body,
+                 "{\"name\":\"%s\",\"features\":[%g,0.25]}", name,
+                 0.5 + 0.01 * (double)arm);
+    ask_all(&r, 1, comes ? "POST" : "DELETE");
+    if (comes && arm < count)
+        expect(&r, 409, "code", "exists");
+    else if (comes)
+        expect(&r, 201, "status", "admitted");
+    else if (world.is_gone[e][arm])
+        expect(&r, 404, "code", "unknown_arm");
+    else if (there == 1)
+        assert_int_equal(r.status, 422);
+    else
+        expect(&r, 200, "status", "withdrawn");
+    world.n_arms[e] += r.status == 201;
+    if (r.status == 200)
+        world.is_gone[e][arm] = true;
+    clear(&r);
+}
+
+/* ---- what is told of them all ---------------------------------------------*/
+
+static decision *find_round(size_t e, uint64_t round)
+{
+    for (size_t i = 0; i < world.count; i++)
+        if (world.made[i].experiment == e && world.made[i].round == round)
+            return &world.made[i];
+    return NULL;
+}
+
+static uint64_t n_waiting(size_t e)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < world.count; i++)
+        count += world.made[i].experiment == e &&
+                 world.made[i].fate == WAITING && !world.made[i].was_expired;
+    return count;
+}
+
+/* The oldest first, as many as were asked for. */
+static void do_pending(size_t e)
+{
+    char query[32];
+    const uint64_t most = below(20);
+    request r = {.experiment = e, .query = query};
+    size_t listed = 0;
+    snprintf(query, sizeof query, "limit=%d", (int)most);
+    snprintf(r.path, sizeof r.path, "/v1/experiments/%s/pending", names[e]);
+    ask_all(&r, 1, "GET");
+    const json_t *list = json_object_get(r.json, "pending");
+    assert_true(number_of(r.json, "count") == (double)n_waiting(e));
+    for (uint64_t t = 1; t <= world.rounds[e] && listed < most; t++) {
+        const decision *d = find_round(e, t);
+        if (d->fate != WAITING || d->was_expired)
+            continue;
+        const json_t *told = json_array_get(list, listed++);
+        assert_string_equal(text_of(told, "id"), d->id);
+        assert_string_equal(text_of(told, "arm"), d->arm);
+        assert_true(number_of(told, "rounds") == (double)(world.rounds[e] - t));
+    }
+    assert_int_equal(json_array_size(list), listed);
+    clear(&r);
+}
+
+/* How many events of a kind the log has. */
+typedef struct {
+    uint64_t choose, observe, cancel, expire, admit, withdraw, pause, resume;
+} counts;
+
+static void check_event(size_t e, const json_t *told, counts *n)
+{
+    const char *event = text_of(told, "event");
+    const decision *d = find_round(e, (uint64_t)number_of(told, "round"));
+    const bool of_choice = d != NULL;
+    if (of_choice)
+        assert_string_equal(text_of(told, "id"), d->id);
+    if (strcmp(event, "choose") == 0) {
+        n->choose++;
+        assert_true(of_choice && d->round == n->choose);
+        assert_string_equal(text_of(told, "arm"), d->arm);
+        assert_string_equal(text_of(told, "at"), d->decided_at);
+        assert_true(number_of(told, "probability") == d->probability);
+    } else if (strcmp(event, "observe") == 0) {
+        n->observe++;
+        assert_true(of_choice && d->fate == REPORTED);
+        assert_true(number_of(told, e == 1 ? "reward" : "loss") == d->loss);
+    } else if (strcmp(event, "cancel") == 0) {
+        n->cancel++;
+        assert_true(of_choice && d->fate == CANCELLED);
+    } else if (strcmp(event, "expire") == 0) {
+        n->expire++;
+        assert_true(of_choice && d->was_expired);
+    } else if (strcmp(event, "admit") == 0) {
+        char name[8];
+        const json_t *features = json_object_get(told, "features");
+        name_of(n->admit, name);
+        assert_string_equal(text_of(told, "arm"), name);
+        assert_int_equal(json_array_size(features), 2);
+        if (n->admit++ >= 2)
+            assert_true(json_number_value(json_array_get(features, 0)) ==
+                            0.5 + 0.01 * (double)(n->admit - 1) &&
+                        json_number_value(json_array_get(features, 1)) == 0.25);
+    } else if (strcmp(event, "withdraw") == 0) {
+        n->withdraw++;
+        assert_false(has_arm(e, text_of(told, "arm")));
+    } else {
+        n->pause += strcmp(event, "pause") == 0;
+        n->resume += strcmp(event, "resume") == 0;
+    }
+}
+
+static void check_counts(size_t e, const counts *n)
+{
+    counts w = {.choose = world.rounds[e],
+                .admit = world.n_arms[e],
+                .pause = world.pauses[e],
+                .resume = world.resumes[e]};
+    for (size_t i = 0; i < world.count; i++) {
+        const decision *d = &world.made[i];
+        w.observe += d->experiment == e && d->fate == REPORTED;
+        w.cancel += d->experiment == e && d->fate == CANCELLED;
+        w.expire += d->experiment == e && d->was_expired;
+    }
+    for (size_t k = 0; k < world.n_arms[e]; k++)
+        w.withdraw += world.is_gone[e][k];
+    assert_memory_equal(n, &w, sizeof w);
+}
+
+/* Every event once, in order, with all that is known of it. */
+static void do_log(size_t e)
+{
+    request r = {.experiment = e};
+    counts n = {0};
+    uint64_t seq = 0;
+    char last_at[40] = "";
+    snprintf(r.path, sizeof r.path, "/v1/experiments/%s/log", names[e]);
+    ask_all(&r, 1, "GET");
+    for (;;) {
+        assert_int_equal(r.status, 200);
+        char *rest, *line = strtok_r(r.text, "\n", &rest);
+        for (; line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+            json_t *told = json_loads(line, 0, NULL);
+            assert_true(number_of(told, "seq") == (double)++seq);
+            assert_true(strcmp(text_of(told, "at"), last_at) >= 0);
+            snprintf(last_at, sizeof last_at, "%s", text_of(told, "at"));
+            check_event(e, told, &n);
+            json_decref(told);
+        }
+        tarry__service_stream *stream = r.stream;
+        clear(&r);
+        if (stream == NULL)
+            break;
+        r.has_come = false;
+        tarry__service_next(world.service, stream, receive, &r);
+        wait_for(&r);
+    }
+    check_counts(e, &n);
+}
+
+/* The value of a line of the metrics, which must be there. */
+static double metric(const char *text, const char *line)
+{
+    const char *at = strstr(text, line);
+    if (at == NULL)
+        fail_msg("no %s", line);
+    return strtod(at + strlen(line), NULL);
+}
+
+static void do_metrics(void)
+{
+    request r = {.path = "/metrics"};
+    char line[200];
+    uint64_t delays = 0;
+    ask_all(&r, 1, "GET");
+    for (size_t e = 0; e < EXPERIMENTS; e++) {
+        snprintf(line, sizeof line,
+                 "\ntarry_decisions_total{experiment=\"%s\"}", names[e]);
+        assert_true(metric(r.text, line) ==
+                    (double)world.since_start.decisions[e]);
+        snprintf(line, sizeof line, "\ntarry_pending{experiment=\"%s\"}",
+                 names[e]);
+        assert_true(metric(r.text, line) == (double)n_waiting(e));
+        for (size_t k = 0; k < RESULTS; k++) {
+            snprintf(line, sizeof line,
+                     "\ntarry_feedback_total{experiment=\"%s\",status=\"%s\"}",
+                     names[e], results[k]);
+            const double told = metric(r.text, line);
+            const double known = (double)world.since_start.outcomes[e][k];
+            /* an id nobody has may be of an experiment by its looks */
+            assert_true(k == UNKNOWN || k == INVALID ? told >= known
+                                                     : told == known);
+        }
+        delays += world.since_start.outcomes[e][APPLIED] +
+                  world.since_start.outcomes[e][LATE];
+    }
+    assert_true(metric(r.text, "\ntarry_feedback_delay_seconds_count") ==
+                (double)delays);
+    assert_true(metric(r.text, "\ntarry_store_writable") == 1);
+    clear(&r);
+}
+
+/* What they were made with, in the order they were made. */
+static void do_list(void)
+{
+    request r = {.path = "/v1/experiments"};
+    ask_all(&r, 1, "GET");
+    const json_t *list = json_object_get(r.json, "experiments");
+    assert_int_equal(json_array_size(list), EXPERIMENTS);
+    for (size_t e = 0; e < EXPERIMENTS; e++) {
+        const json_t *told = json_array_get(list, e);
+        const json_t *range = json_object_get(told, "range");
+        assert_string_equal(text_of(told, "name"), names[e]);
+        assert_string_equal(text_of(told, "policy"), "lints");
+        assert_string_equal(text_of(told, "objective"),
+                            e == 1 ? "maximize" : "minimize");
+        assert_true(json_number_value(json_array_get(range, 0)) == 0 &&
+                    json_number_value(json_array_get(range, 1)) == 1);
+        assert_true(number_of(told, "seed") == 2385 + (double)e);
+        assert_true(json_is_null(json_object_get(told, "horizon")));
+        assert_true(number_of(told, "confidence") == 0.99);
+        assert_true(number_of(told, "dim") == 2);
+        assert_true(number_of(told, "arms") == 2);
+        assert_string_equal(text_of(told, "expire_after"), e == 2 ? "7d" : "");
+        assert_true(number_of(told, "decisions") == (double)world.rounds[e]);
+        assert_true(number_of(told, "pending") == (double)n_waiting(e));
+    }
+    clear(&r);
 }
 
 static void do_status(size_t e)
@@ -398,7 +723,7 @@ static void do_status(size_t e)
         assert_int_equal(
             json_integer_value(json_object_get(r.json, wanted[i].key)),
             wanted[i].value);
-    json_decref(r.json);
+    clear(&r);
 }
 
 static void open_service(void)
@@ -414,6 +739,7 @@ static void open_service(void)
 static void do_restart(void)
 {
     tarry__service_close(world.service);
+    memset(&world.since_start, 0, sizeof world.since_start);
     open_service();
 }
 
@@ -423,12 +749,14 @@ static void make_experiments(void)
         request r = {.experiment = e, .path = "/v1/experiments"};
         snprintf(r.body, sizeof r.body,
                  "{\"name\":\"%s\",\"policy\":\"lints\",\"range\":[0,1],"
-                 "\"objective\":\"%s\",\"arms\":[{\"name\":\"x\"},"
-                 "{\"name\":\"y\"}]}",
-                 names[e], e == 1 ? "maximize" : "minimize");
+                 "\"objective\":\"%s\",\"seed\":%d,%s\"arms\":"
+                 "[{\"name\":\"x\"},{\"name\":\"y\"}]}",
+                 names[e], e == 1 ? "maximize" : "minimize", 2385 + (int)e,
+                 e == 2 ? "\"expire_after\":\"7d\"," : "");
+        world.n_arms[e] = 2;
         ask_all(&r, 1, "POST");
         expect(&r, 201, "name", names[e]);
-        json_decref(r.json);
+        clear(&r);
     }
 }
 
@@ -444,17 +772,27 @@ static void services_do_as_the_model_says(void **state)
     make_experiments();
     for (int i = 0; i < steps; i++) {
         const uint64_t what = below(100);
-        if (what < 90)
+        if (what < 86)
             do_group();
-        else if (what < 93)
+        else if (what < 89)
             do_pause();
-        else if (what < 98)
+        else if (what < 91)
+            do_arm();
+        else if (what < 93)
             do_status(below(EXPERIMENTS));
+        else if (what < 95)
+            do_pending(below(EXPERIMENTS));
+        else if (what < 96)
+            do_metrics();
+        else if (what < 97)
+            do_list();
+        else if (what < 98)
+            do_log(below(EXPERIMENTS));
         else
             do_restart();
     }
     for (size_t e = 0; e < EXPERIMENTS; e++)
-        do_status(e);
+        do_log(e);
     tarry__service_close(world.service);
     free(world.made);
     print_message("%zu decisions\n", world.count);
