@@ -417,13 +417,32 @@ static void ask_all(request *all, size_t count, const char *method)
         wait_for(&all[i]);
 }
 
+/* Whether one before it has the same id with .0, or the other way round: which
+ * comes first decides. */
+static bool may_be_its_lease(const request *all, size_t i)
+{
+    char first[60];
+    for (size_t k = 0; k < i && all[i].id[0] != '\0'; k++) {
+        id_in_lease(all[i].id, 0, first);
+        if (all[k].kind == DECIDE && strcmp(all[k].id, first) == 0)
+            return true;
+        id_in_lease(all[k].id, 0, first);
+        if (all[k].kind == DECIDE && strcmp(all[i].id, first) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void do_group(void)
 {
     request all[GROUP] = {{0}};
     const size_t count = 1 + below(GROUP);
     for (size_t i = 0; i < count; i++)
         if (below(2))
-            make_decide(&all[i]);
+            do {
+                all[i] = (request){0};
+                make_decide(&all[i]);
+            } while (may_be_its_lease(all, i));
         else if (i > 0 && all[i - 1].kind != DECIDE && below(3) == 0)
             all[i] = all[i - 1]; /* the very same, together */
         else
