@@ -213,6 +213,39 @@ static void names_are_quoted(void **state)
     assert_false(tarry__client_quote("aaaaaaaaaa", out, 10));
 }
 
+/* Letters, digits and -._~ stand for themselves. */
+static void every_byte_is_quoted_or_not(void **state)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789-._~";
+    (void)state;
+    for (int c = 1; c < 256; c++) {
+        const char text[] = {'a', (char)c, '\0'};
+        char out[16], wanted[16];
+        snprintf(wanted, sizeof wanted,
+                 strchr(plain, c) != NULL ? "a%c" : "a%%%02X", c);
+        assert_true(tarry__client_quote(text, out, sizeof out));
+        assert_string_equal(out, wanted);
+    }
+}
+
+/* It fits, or it is refused; nothing is written behind the room. */
+static void what_is_quoted_stays_in_its_room(void **state)
+{
+    static const char wanted[] = "a%2Fb%20c%3F";
+    char out[32];
+    (void)state;
+    for (size_t room = 1; room < sizeof out; room++) {
+        memset(out, 'x', sizeof out);
+        if (tarry__client_quote("a/b c?", out, room))
+            assert_string_equal(out, wanted);
+        else
+            assert_true(room < sizeof wanted + 3);
+        for (size_t i = room; i < sizeof out; i++)
+            assert_int_equal(out[i], 'x');
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +258,8 @@ int main(void)
         cmocka_unit_test(who_does_not_answer_is_given_up),
         cmocka_unit_test(addresses_are_taken_apart),
         cmocka_unit_test(names_are_quoted),
+        cmocka_unit_test(every_byte_is_quoted_or_not),
+        cmocka_unit_test(what_is_quoted_stays_in_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

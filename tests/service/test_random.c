@@ -689,6 +689,117 @@ static void do_metrics(void)
     clear(&r);
 }
 
+static const char *state_of(const decision *d)
+{
+    return d->fate == REPORTED    ? "observed"
+           : d->fate == CANCELLED ? "cancelled"
+           : d->was_expired       ? "expired"
+                                  : "pending";
+}
+
+/* The last decisions, newest first. */
+static void check_recent(size_t e, const json_t *list)
+{
+    const size_t count = world.rounds[e] < 32 ? world.rounds[e] : 32;
+    assert_int_equal(json_array_size(list), count);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *told = json_array_get(list, i);
+        const decision *d = find_round(e, world.rounds[e] - i);
+        assert_string_equal(text_of(told, "id"), d->id);
+        assert_string_equal(text_of(told, "arm"), d->arm);
+        assert_string_equal(text_of(told, "state"), state_of(d));
+        assert_true(number_of(told, "round") == (double)d->round);
+        assert_true(number_of(told, "probability") == d->probability);
+        assert_true(json_is_null(json_object_get(told, "ended")) ==
+                    (d->fate == WAITING && !d->was_expired));
+        assert_true(json_is_null(json_object_get(told, "value")) ==
+                    (d->fate != REPORTED));
+        if (d->fate == REPORTED)
+            assert_true(number_of(told, "value") == d->loss);
+    }
+}
+
+static void check_arms(size_t e, const json_t *list)
+{
+    assert_int_equal(json_array_size(list), world.n_arms[e]);
+    for (size_t i = 0; i < world.n_arms[e]; i++) {
+        const json_t *told = json_array_get(list, i);
+        const char *arm = text_of(told, "arm");
+        double decisions = 0, outcomes = 0, pending = 0, sum = 0;
+        for (size_t k = 0; k < world.count; k++) {
+            const decision *d = &world.made[k];
+            if (d->experiment != e || strcmp(d->arm, arm) != 0)
+                continue;
+            decisions++;
+            outcomes += d->fate == REPORTED;
+            sum += d->fate == REPORTED ? d->loss : 0;
+            pending += d->fate == WAITING && !d->was_expired;
+        }
+        assert_true(json_is_true(json_object_get(told, "available")) ==
+                    has_arm(e, arm));
+        assert_true(number_of(told, "decisions") == decisions);
+        assert_true(number_of(told, "outcomes") == outcomes);
+        assert_true(number_of(told, "pending") == pending);
+        assert_true(json_is_null(json_object_get(told, "mean")) ==
+                    (outcomes == 0));
+        CHECK_NEAR(number_of(told, "mean"), outcomes > 0 ? sum / outcomes : 0,
+                   1e-9);
+    }
+}
+
+static void do_overview(size_t e)
+{
+    request r = {.experiment = e};
+    double outcomes = 0, cancelled = 0, aged = 0;
+    snprintf(r.path, sizeof r.path, "/v1/experiments/%s/overview", names[e]);
+    ask_all(&r, 1, "GET");
+    expect(&r, 200, "experiment", names[e]);
+    for (size_t i = 0; i < world.count; i++) {
+        const decision *d = &world.made[i];
+        outcomes += d->experiment == e && d->fate == REPORTED;
+        cancelled += d->experiment == e && d->fate == CANCELLED;
+    }
+    assert_true(number_of(r.json, "events") ==
+                number_of(r.json, "events_read"));
+    assert_true(number_of(r.json, "n_arms") == (double)world.n_arms[e]);
+    assert_true(number_of(r.json, "decisions") == (double)world.rounds[e]);
+    assert_true(number_of(r.json, "outcomes") == outcomes);
+    assert_true(number_of(r.json, "cancelled") == cancelled);
+    assert_true(number_of(r.json, "pending") == (double)n_waiting(e));
+    size_t i;
+    json_t *bin;
+    json_array_foreach(json_object_get(r.json, "ages"), i, bin)
+    {
+        assert_true(json_real_value(json_array_get(bin, 0)) <
+                    json_real_value(json_array_get(bin, 1)));
+        aged += (double)json_integer_value(json_array_get(bin, 2));
+    }
+    assert_true(aged == (double)n_waiting(e));
+    check_arms(e, json_object_get(r.json, "arms"));
+    check_recent(e, json_object_get(r.json, "recent"));
+    clear(&r);
+}
+
+/* What is asked of an experiment that is not there. */
+static void do_stranger(void)
+{
+    static const struct {
+        const char *method, *path;
+    } routes[] = {{"GET", ""},           {"GET", "/status"},
+                  {"GET", "/pending"},   {"GET", "/log"},
+                  {"GET", "/overview"},  {"POST", "/pause"},
+                  {"POST", "/resume"},   {"POST", "/arms"},
+                  {"DELETE", "/arms/x"}, {"POST", "/decisions"}};
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        request r = {.body = "{}"};
+        snprintf(r.path, sizeof r.path, "/v1/experiments/nobody%s",
+                 routes[i].path);
+        ask_all(&r, 1, routes[i].method);
+        expect(&r, 404, "code", "unknown_experiment");
+        clear(&r);
+    }
+}
+
 /* What they were made with, in the order they were made. */
 static void do_list(void)
 {
@@ -799,6 +910,8 @@ static void services_do_as_the_model_says(void **state)
             do_arm();
         else if (what < 93)
             do_status(below(EXPERIMENTS));
+        else if (what < 94)
+            do_overview(below(EXPERIMENTS));
         else if (what < 95)
             do_pending(below(EXPERIMENTS));
         else if (what < 96)
@@ -812,6 +925,7 @@ static void services_do_as_the_model_says(void **state)
     }
     for (size_t e = 0; e < EXPERIMENTS; e++)
         do_log(e);
+    do_stranger();
     tarry__service_close(world.service);
     free(world.made);
     print_message("%zu decisions\n", world.count);

@@ -126,6 +126,26 @@ static void names_are_found_and_given_back(void **state)
         assert_false(tarry__names_is_name(bad[i]));
 }
 
+/* The controls of ASCII, and U+0080 to U+009F, wherever they stand. */
+static void no_name_has_a_control_character(void **state)
+{
+    (void)state;
+    for (unsigned c = 1; c < 0x800; c++) {
+        char letter[3] = {(char)c, '\0', '\0'}, name[3][8];
+        if (c >= 0x80) {
+            letter[0] = (char)(0xc0 | c >> 6);
+            letter[1] = (char)(0x80 | (c & 0x3f));
+        }
+        const bool is_control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+        snprintf(name[0], sizeof *name, "%s", letter);
+        snprintf(name[1], sizeof *name, "ab%s", letter);
+        snprintf(name[2], sizeof *name, "%sab", letter);
+        for (size_t i = 0; i < 3; i++)
+            if (tarry__names_is_name(name[i]) == is_control)
+                fail_msg("U+%04X", c);
+    }
+}
+
 /* Chooses, and reports the loss in the same round if asked to. */
 static void play(tarry__session *s, int rounds, bool observes)
 {
@@ -769,6 +789,7 @@ static void a_choice_taken_back_leaves_no_age(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_name_has_a_control_character),
         cmocka_unit_test(every_setting_reaches_the_policy),
         cmocka_unit_test(every_setting_is_taken_over),
         cmocka_unit_test(a_choice_taken_back_leaves_no_age),
