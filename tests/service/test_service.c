@@ -193,6 +193,174 @@ static void bodies_of_experiments_have_exact_limits(void **state)
     tarry__service_close(service);
 }
 
+/* What was given is what is told of it, now and later. */
+static void every_setting_is_shown(void **state)
+{
+    static const struct {
+        const char *fields, *key, *value;
+    } all[] = {
+        {"\"policy\":\"greedy\"", "policy", "\"greedy\""},
+        {"\"range\":[-0.25,2.385]", "range", "[-0.25,2.385]"},
+        {"\"objective\":\"maximize\"", "objective", "\"maximize\""},
+        {"\"objective\":\"minimize\"", "objective", "\"minimize\""},
+        {"\"horizon\":2385", "horizon", "2385"},
+        {"\"seed\":9007199254740992", "seed", "9007199254740992"},
+        {"\"expire_after\":\"90min\"", "expire_after", "\"90min\""},
+        {"\"confidence\":0.875", "confidence", "0.875"},
+        {"\"horizon\":null", "confidence", "0.99"},
+        {"\"horizon\":null", "horizon", "null"},
+        {"\"horizon\":5", "confidence", NULL},
+        {"\"horizon\":5,\"beyond_horizon\":true", "beyond_horizon", "true"},
+        {"\"horizon\":5,\"beyond_horizon\":false", "beyond_horizon", "false"},
+        {"\"seed\":1", "dim", "3"},
+        {"\"seed\":1", "arms", "3"},
+        {"\"seed\":1", "decisions", "0"},
+        {"\"seed\":1", "pending", "0"},
+        {"\"seed\":1", "expire_after", "null"}};
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char body[300], path[60];
+        snprintf(body, sizeof body,
+                 "{\"name\":\"n%d\",\"arms\":[{\"name\":\"x\"},{\"name\":"
+                 "\"y\"},{\"name\":\"z\"}],%s}",
+                 (int)i, all[i].fields);
+        snprintf(path, sizeof path, "/v1/experiments/n%d", (int)i);
+        const receiver told[] = {ask("POST", "/v1/experiments", body),
+                                 ask("GET", path, "")};
+        json_t *wanted = all[i].value != NULL
+                             ? json_loads(all[i].value, JSON_DECODE_ANY, NULL)
+                             : NULL;
+        for (size_t k = 0; k < 2; k++) {
+            json_t *json = json_loads(told[k].body, 0, NULL);
+            const json_t *value = json_object_get(json, all[i].key);
+            if (told[k].status / 100 != 2 ||
+                (value != wanted && !json_equal(value, wanted)))
+                fail_msg("%s: %s", all[i].fields, told[k].body);
+            json_decref(json);
+        }
+        json_decref(wanted);
+    }
+    tarry__service_close(service);
+}
+
+/* Each limit of a service, and one more. */
+static void every_limit_holds_to_the_last_one(void **state)
+{
+#define EXPERIMENT "/v1/experiments"
+#define X "{\"name\":\"x\"}"
+#define Y "{\"name\":\"y\"}"
+#define F2(n) "{\"name\":\"" n "\",\"features\":[1,2]}"
+#define F3(n) "{\"name\":\"" n "\",\"features\":[1,2,3]}"
+    static const struct {
+        const char *path, *body;
+        int status;
+    } all[] = {
+        {EXPERIMENT, "{\"name\":\"a\",\"arms\":[" F3("x") "]}", 422},
+        {EXPERIMENT, "{\"name\":\"a\",\"arms\":[" X "," Y "]}", 201},
+        {EXPERIMENT,
+         "{\"name\":\"b\",\"arms\":[" F2("x") "," F2("y") "," F2("z") "," F2(
+             "u") "]}",
+         422},
+        {EXPERIMENT,
+         "{\"name\":\"b\",\"arms\":[" F2("x") "," F2("y") "," F2("z") "]}",
+         201},
+        {EXPERIMENT, "{\"name\":\"c\",\"arms\":[" X "," Y "]}", 409},
+        {EXPERIMENT "/a/arms", F2("z"), 201},
+        {EXPERIMENT "/a/arms", F2("u"), 422},
+        {EXPERIMENT "/b/arms", F2("u"), 422},
+        {EXPERIMENT "/a/decisions", "{\"count\":5}", 201},
+        {EXPERIMENT "/a/decisions", "{\"count\":6}", 422},
+        {EXPERIMENT "/a/decisions", "{\"count\":1}", 201},
+        {EXPERIMENT "/a/decisions", "{\"count\":0}", 422},
+        {EXPERIMENT "/a/decisions", "{\"count\":1.5}", 422},
+        {EXPERIMENT "/a/decisions", "{\"count\":2.0}", 201},
+        {EXPERIMENT "/a/decisions", "{\"count\":\"2\"}", 422},
+        {EXPERIMENT "/a/decisions", "{\"count\":true}", 422},
+        {EXPERIMENT "/a/decisions", "{\"count\":null}", 201},
+        {EXPERIMENT "/a/decisions", "{\"id\":null}", 201},
+        {EXPERIMENT "/a/decisions", "{\"id\":5}", 422},
+        {EXPERIMENT "/a/decisions", "{\"id\":\"\"}", 422},
+        {EXPERIMENT "/a/decisions", "{\"id\":\"o\"}", 201},
+        {EXPERIMENT "/a/decisions", "{\"id\":\"o\"}", 200},
+        {EXPERIMENT "/a/decisions", "{\"od\":\"o\"}", 422},
+        {EXPERIMENT "/a/decisions", "{\"arms\":[]}", 422}};
+    tarry__service_limits limits = tarry__service_default_limits();
+    (void)state;
+    limits.most_experiments = 2;
+    limits.most_arms = 3;
+    limits.most_dim = 2;
+    limits.most_choices = 5;
+    assert_int_equal(tarry__service_open("memory:", &limits, &service, NULL),
+                     TARRY_OK);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const receiver r = ask("POST", all[i].path, all[i].body);
+        if (r.status != all[i].status)
+            fail_msg("%s %s: %d %s", all[i].path, all[i].body, r.status,
+                     r.body);
+    }
+    tarry__service_close(service);
+#undef EXPERIMENT
+#undef X
+#undef Y
+#undef F2
+#undef F3
+}
+
+/* A thousand outcomes may come at once. */
+static void a_list_of_outcomes_has_an_end(void **state)
+{
+    (void)state;
+    open_memory(1000);
+    for (size_t count = 999; count <= 1001; count++) {
+        char *body = calloc(count, 3);
+        assert_non_null(body);
+        for (size_t i = 0; i < count; i++)
+            memcpy(body + 3 * i, i == 0 ? "[{}" : ",{}", 3);
+        body = realloc(body, 3 * count + 2);
+        strcpy(body + 3 * count, "]");
+        const receiver r = ask("POST", "/v1/feedback", body);
+        assert_int_equal(r.status, count <= 1000 ? 200 : 422);
+        free(body);
+    }
+    tarry__service_close(service);
+}
+
+/* Any byte of an id may be written with a percent sign, in either case. */
+static void every_byte_of_a_path_may_be_quoted(void **state)
+{
+    static const char *const bad[] = {"%",   "%4", "%4g", "%g4",
+                                      "%00", "a%", "%%41"};
+    (void)state;
+    open_memory(1000);
+    for (int c = '!'; c <= '~'; c++)
+        for (int form = 0; form < 2; form++) {
+            char body[60], path[100], told[60];
+            const char *escape = c == '"' || c == '\\' ? "\\" : "";
+            snprintf(body, sizeof body, "{\"id\":\"i%s%cj%d\"}", escape, c,
+                     form);
+            snprintf(path, sizeof path,
+                     form == 0 ? "/v1/decisions/i%%%02xj%d/cancel"
+                               : "/v1/decisions/%%69%%%02X%%6A%d/cancel",
+                     (unsigned)c, form);
+            snprintf(told, sizeof told, "{\"id\":\"i%s%cj%d\",", escape, c,
+                     form);
+            assert_int_equal(
+                ask("POST", "/v1/experiments/a/decisions", body).status, 201);
+            const receiver r = ask("POST", path, "");
+            if (r.status != 200 || strncmp(r.body, told, strlen(told)) != 0)
+                fail_msg("%s: %d %s", path, r.status, r.body);
+        }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char path[60];
+        snprintf(path, sizeof path, "/v1/decisions/%s/cancel", bad[i]);
+        const receiver r = ask("POST", path, "");
+        if (strstr(r.body, "no_such_path") == NULL)
+            fail_msg("%s: %d %s", path, r.status, r.body);
+    }
+    tarry__service_close(service);
+}
+
 static void tokens_have_scopes(void **state)
 {
     (void)state;
@@ -470,6 +638,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_can_be_reached),
         cmocka_unit_test(bodies_of_experiments_have_exact_limits),
+        cmocka_unit_test(every_setting_is_shown),
+        cmocka_unit_test(every_limit_holds_to_the_last_one),
+        cmocka_unit_test(a_list_of_outcomes_has_an_end),
+        cmocka_unit_test(every_byte_of_a_path_may_be_quoted),
         cmocka_unit_test(tokens_have_scopes),
         cmocka_unit_test(a_crew_does_every_piece_once),
         cmocka_unit_test(experiments_do_not_disturb_each_other),
