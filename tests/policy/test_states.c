@@ -143,6 +143,40 @@ static void write_states(const char *folder, const char *version)
         write_state(folder, version, name, name);
 }
 
+/* ---- from the first round on
+ * -----------------------------------------------*/
+
+/* A policy that is made today and meets what the one of the file met. */
+static void check_anew(const char *folder, const char *name,
+                       const char *description)
+{
+    char path[1024];
+    size_t recorded[SAVED + MORE + 1], arm[SAVED + MORE + 1];
+    snprintf(path, sizeof path, "%s/v4-%s.choices", folder, name);
+    read_choices(path, recorded);
+    tarry_policy *p = create(description);
+    for (uint64_t t = 1; t <= SAVED + MORE; t++) {
+        play(p, t, arm);
+        if (t >= SAVED - 22 && arm[t] != recorded[t])
+            fail_msg("%s: round %ju plays %zu, not %zu", name, (uintmax_t)t,
+                     arm[t], recorded[t]);
+    }
+    tarry_policy_free(p);
+}
+
+/* What a state holds was set when its policy was made: restored ones alone do
+ * not show what policies are made with now. */
+static void new_policies_come_to_choose_as_recorded(void **state)
+{
+    (void)state;
+    const char *name, *folder = getenv("TARRY_STATES");
+    assert_non_null(folder);
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++)
+        check_anew(folder, written[i][0], written[i][1]);
+    for (size_t i = 0; (name = tarry_policy_name(i)) != NULL; i++)
+        check_anew(folder, name, name);
+}
+
 static void states_of_all_versions_choose_on_as_recorded(void **state)
 {
     (void)state;
@@ -169,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_of_all_versions_choose_on_as_recorded),
+        cmocka_unit_test(new_policies_come_to_choose_as_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
