@@ -1,5 +1,6 @@
-/* test_plain.c - ucb-delayed, se-delayed, opse and payoff-mab beside
- * their definitions, written down once more from a list of all plays. */
+/* test_plain.c - ucb-delayed, se-delayed, opse, pse, payoff-mab and
+ * sapo-delayed beside their definitions, written down once more from a list of
+ * all plays. */
 #include "check.h"
 
 #include <stdbool.h>
@@ -21,21 +22,25 @@ typedef struct {
     size_t arm;
     double loss;
     uint64_t due; /* the round at whose end it is seen; UINT64_MAX: never */
+    bool called_off;
 } play;
 
 typedef struct {
     size_t n_arms;
     uint64_t horizon;
+    double scale, confidence;
     uint64_t round;             /* rounds played */
     play plays[MAX_ROUNDS + 1]; /* from 1 on */
     bool cut[MAX_ARMS];         /* the naive policy's own books: */
     size_t turn[MAX_ROUNDS];    /*   arms of this turn */
     size_t n_turn, at;
     uint64_t judged; /*   plays when standing was last judged */
+    int phase;       /*   of pse */
 } game;
 
-static tarry_policy *make(const char *name, size_t n_arms, uint64_t horizon,
-                          const char *settings)
+static tarry_policy *make_sure(const char *name, size_t n_arms,
+                               uint64_t horizon, const char *settings,
+                               double confidence)
 {
     double *arms = calloc(n_arms, sizeof *arms);
     tarry_policy_params params = tarry_policy_defaults();
@@ -47,10 +52,17 @@ static tarry_policy *make(const char *name, size_t n_arms, uint64_t horizon,
     params.arms = arms;
     params.horizon = horizon;
     params.settings = settings;
+    params.confidence = confidence;
     assert_int_equal(tarry_policy_create(name, &params, &policy, NULL),
                      TARRY_OK);
     free(arms);
     return policy;
+}
+
+static tarry_policy *make(const char *name, size_t n_arms, uint64_t horizon,
+                          const char *settings)
+{
+    return make_sure(name, n_arms, horizon, settings, 0);
 }
 
 static bool is_seen(const game *g, uint64_t t)
@@ -62,7 +74,7 @@ static bool is_seen(const game *g, uint64_t t)
 static void deliver(game *g, tarry_policy *policy)
 {
     for (uint64_t t = 1; t <= g->round; t++)
-        if (g->plays[t].due == g->round)
+        if (g->plays[t].due == g->round && !g->plays[t].called_off)
             assert_int_equal(tarry_policy_observe(policy, t, g->plays[t].loss),
                              TARRY_OK);
 }
@@ -78,7 +90,7 @@ static tally count(const game *g, size_t arm)
 {
     tally c = {0, 0, 0, 0};
     for (uint64_t t = 1; t <= g->round; t++) {
-        if (g->plays[t].arm != arm)
+        if (g->plays[t].arm != arm || g->plays[t].called_off)
             continue;
         c.played++;
         c.seen += is_seen(g, t);
@@ -86,6 +98,14 @@ static tally count(const game *g, size_t arm)
         c.waited += is_seen(g, t) ? 0 : (double)(g->round - t);
     }
     return c;
+}
+
+/* In the width of a mean of n losses. */
+static double log_of(const game *g, double n)
+{
+    return g->confidence > 0
+               ? log(2 * (double)g->n_arms * n * (n + 1) / (1 - g->confidence))
+               : log((double)g->horizon);
 }
 
 static size_t naive_ucb(game *g)
@@ -102,7 +122,8 @@ static size_t naive_ucb(game *g)
     }
     for (size_t k = 0; fewest == INFINITY && k < g->n_arms; k++) {
         const tally c = count(g, k);
-        const double index = c.sum / c.seen - sqrt(2 * log(round) / c.seen);
+        const double index =
+            c.sum / c.seen - g->scale * sqrt(2 * log(round) / c.seen);
         if (index < least) {
             least = index;
             best = k;
@@ -130,20 +151,24 @@ static void new_turn(game *g)
             g->turn[g->n_turn++] = k;
 }
 
-static size_t naive_elimination(game *g, bool complete)
+static void cut_by_means(game *g, bool complete)
 {
     double lower[MAX_ARMS], upper[MAX_ARMS];
-    if (g->at == g->n_turn && g->round > 0) {
-        for (size_t k = 0; k < g->n_arms; k++) {
-            const tally c = count(g, k);
-            const double n = complete ? c.played : c.seen;
-            const double missing = complete ? c.played - c.seen : 0;
-            const double width = sqrt(2 * log((double)g->horizon) / n);
-            lower[k] = n > 0 ? (c.sum - missing) / n - width : -INFINITY;
-            upper[k] = n > 0 ? (c.sum + missing) / n + width : INFINITY;
-        }
-        cut(g, lower, upper);
+    for (size_t k = 0; k < g->n_arms; k++) {
+        const tally c = count(g, k);
+        const double n = complete ? c.played : c.seen;
+        const double missing = complete ? c.played - c.seen : 0;
+        const double width = g->scale * sqrt(2 * log_of(g, n) / n);
+        lower[k] = n > 0 ? (c.sum - missing) / n - width : -INFINITY;
+        upper[k] = n > 0 ? (c.sum + missing) / n + width : INFINITY;
     }
+    cut(g, lower, upper);
+}
+
+static size_t naive_elimination(game *g, bool complete)
+{
+    if (g->at == g->n_turn && g->round > 0)
+        cut_by_means(g, complete);
     if (g->at == g->n_turn)
         new_turn(g);
     return g->turn[g->at++];
@@ -159,12 +184,38 @@ static size_t naive_opse(game *g)
     return naive_elimination(g, true);
 }
 
+/* Goes on to the next arm of this turn that has fewer than 16 log T / eps^2
+ * losses; false: there is none. */
+static bool go_to_one_behind(game *g)
+{
+    const double log_t =
+        g->confidence > 0 ? log_of(g, 1) - log(2) : log((double)g->horizon);
+    const double needed = fmax(16 * log_t, 1) * pow(4, g->phase);
+    while (g->at < g->n_turn && count(g, g->turn[g->at]).seen >= needed)
+        g->at++;
+    return g->at < g->n_turn;
+}
+
+static size_t naive_pse(game *g)
+{
+    if (g->round == 0) {
+        g->phase = 1;
+        new_turn(g);
+    }
+    if (!go_to_one_behind(g)) {
+        cut_by_means(g, false);
+        for (new_turn(g); !go_to_one_behind(g); g->at = 0)
+            g->phase++;
+    }
+    return g->turn[g->at++];
+}
+
 /* 1 / D from all that has come; 0: cannot be told. */
 static double learnt(const game *g)
 {
     double losses = 0, delays = 0;
     for (uint64_t t = 1; t <= g->round; t++)
-        if (is_seen(g, t)) {
+        if (is_seen(g, t) && !g->plays[t].called_off) {
             losses += g->plays[t].loss;
             delays += (double)(g->plays[t].due - t);
         }
@@ -186,13 +237,14 @@ static void judge(game *g)
     const double per_round = rate > 0 ? rate : 1 / round;
     double largest = 0, least = INFINITY;
     for (uint64_t t = 1; t <= g->round; t++)
-        largest = is_seen(g, t) ? fmax(largest, g->plays[t].loss) : largest;
+        if (is_seen(g, t) && !g->plays[t].called_off)
+            largest = fmax(largest, g->plays[t].loss);
     const double range = fmin(1, fmax(largest, round * per_round));
     for (size_t k = 0; k < g->n_arms; k++) {
         const tally c = count(g, k);
         const double missing = c.played - c.seen;
         known[k] = (c.sum + fmin(missing, c.waited * per_round)) / c.played;
-        w[k] = sqrt(log((double)g->horizon) / (2 * c.played));
+        w[k] = g->scale * sqrt(log_of(g, c.played) / (2 * c.played));
         lower[k] = known[k] - w[k];
         upper[k] = (c.sum + missing) / c.played + w[k];
     }
@@ -237,49 +289,197 @@ static tarry_policy *reborn(tarry_policy *policy)
     return policy;
 }
 
+/* Another play of the arm remains, so that something is known of it. */
+static void call_off(game *g, tarry_policy *policy, uint64_t round)
+{
+    if (round == 0 || g->plays[round].called_off || is_seen(g, round) ||
+        count(g, g->plays[round].arm).played < 2)
+        return;
+    assert_int_equal(tarry_policy_cancel(policy, round), TARRY_OK);
+    g->plays[round].called_off = true;
+}
+
+typedef struct {
+    const char *name;
+    size_t (*naive)(game *);
+    size_t most_arms;
+    bool payoff, may_cancel;
+} definition;
+
+static const definition definitions[] = {
+    {"ucb-delayed", naive_ucb, 30, false, false},
+    {"se-delayed", naive_se, 30, false, true},
+    {"opse", naive_opse, 30, false, true},
+    {"pse", naive_pse, 4, false, true},
+    {"payoff-mab", naive_payoff, 30, true, true},
+};
+
 /* Losses -1 or 1 (0 or 1 as payoff) so that sums are exact; a tenth of them
  * never comes.  Now and then the policy is saved and restored. */
-static void check_choices(const char *name, size_t (*naive)(game *),
-                          bool payoff, uint64_t seed)
+static void check_choices(const definition *d, game *g, const char *settings,
+                          uint64_t seed)
 {
-    game *g = calloc(1, sizeof *g);
     uint64_t state = seed;
-    g->n_arms = 1 + test_bits(&state) % 30;
+    g->n_arms = 1 + test_bits(&state) % d->most_arms;
     g->horizon = 700;
     const double longest = 1 + 200 * test_uniform(&state);
-    tarry_policy *policy = make(name, g->n_arms, g->horizon, NULL);
+    tarry_policy *policy =
+        make_sure(d->name, g->n_arms, g->horizon, settings, g->confidence);
     while (g->round < g->horizon) {
         uint64_t round;
         size_t arm;
-        const size_t expected = naive(g);
+        const size_t expected = d->naive(g);
         assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
         assert_int_equal(arm, expected);
         const bool high =
             test_uniform(&state) < (double)(arm + 1) / (double)g->n_arms;
-        const double loss = payoff ? high : high ? 1 : -1;
+        const double loss = d->payoff ? high : high ? 1 : -1;
         const double delay =
-            ceil(longest * (payoff ? loss : test_uniform(&state)));
-        const bool lost = !payoff && test_uniform(&state) < 0.1;
-        g->plays[round] =
-            (play){arm, loss, lost ? UINT64_MAX : round + (uint64_t)delay};
+            ceil(longest * (d->payoff ? loss : test_uniform(&state)));
+        const bool lost = !d->payoff && test_uniform(&state) < 0.1;
+        g->plays[round] = (play){
+            arm, loss, lost ? UINT64_MAX : round + (uint64_t)delay, false};
         g->round = round;
         deliver(g, policy);
+        if (d->may_cancel && test_uniform(&state) < 0.03)
+            call_off(g, policy, round - test_bits(&state) % round);
         if (test_uniform(&state) < 0.01)
             policy = reborn(policy);
     }
     tarry_policy_free(policy);
-    free(g);
 }
 
+/* With the widths of the text, and with others, for ever. */
 static void each_choice_is_that_of_the_definition(void **unused)
 {
     (void)unused;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
-        check_choices("ucb-delayed", naive_ucb, false, seed);
-        check_choices("se-delayed", naive_se, false, seed);
-        check_choices("opse", naive_opse, false, seed);
-        check_choices("payoff-mab", naive_payoff, true, seed);
+    game *g = malloc(sizeof *g);
+    assert_non_null(g);
+    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
+        for (uint64_t seed = 1; seed <= 16; seed++) {
+            const bool plain = seed % 2;
+            memset(g, 0, sizeof *g);
+            g->scale = plain ? 1 : 0.37;
+            g->confidence = seed % 4 < 2 ? 0 : 0.9;
+            check_choices(&definitions[i], g, plain ? NULL : "scale=0.37",
+                          seed);
+        }
+    free(g);
+}
+
+/* ---- sapo-delayed ---------------------------------------------------------*/
+
+/* Two arms, as the opening comment of sapo_delayed.c has them. */
+typedef struct {
+    double scale, horizon, confidence;
+    double n[2], sum[2], least;
+    bool out[2];
+    double p[2], rounds[2];
+    uint64_t since[2], seen[2], news, now;
+} sapo;
+
+static double sapo_width(const sapo *s, size_t k)
+{
+    const double log_t =
+        s->confidence > 0
+            ? log(4 * s->n[k] * (s->n[k] + 1) / (1 - s->confidence))
+            : log(s->horizon);
+    return fmin(1, s->scale * sqrt(2 * log_t / s->n[k]));
+}
+
+static void sapo_cut(sapo *s)
+{
+    s->news = 0;
+    for (size_t k = 0; k < 2; k++)
+        if (s->n[k] > 0)
+            s->least = fmin(s->least, s->sum[k] / s->n[k] + sapo_width(s, k));
+    for (size_t k = 0; k < 2; k++) {
+        const double w = sapo_width(s, k), p = 0.25 + s->n[k] / 2 / s->horizon;
+        if (s->n[k] == 0 || s->sum[k] / s->n[k] - 9 * w <= s->least)
+            continue;
+        s->out[k] = true;
+        s->p[k] = p;
+        s->rounds[k] = 1280 / (p * 64 * w * w);
+        s->since[k] = s->now;
     }
+}
+
+/* The arm of the next round, and the probability of that. */
+static size_t sapo_choice(sapo *s, double u, double *p)
+{
+    s->now++;
+    if (!s->out[0] && !s->out[1] && s->news >= 2)
+        sapo_cut(s);
+    if (!s->out[0] && !s->out[1]) {
+        *p = 0.5;
+        return u >= 0.5;
+    }
+    const size_t gone = s->out[1];
+    const bool again = u >= 1 - s->p[gone];
+    *p = again ? s->p[gone] : 1 - s->p[gone];
+    return again ? gone : 1 - gone;
+}
+
+static void sapo_loss(sapo *s, uint64_t round, size_t arm, double loss)
+{
+    s->news++;
+    for (size_t k = 0; k < 2; k++) {
+        if (!s->out[k] || round < s->since[k])
+            continue;
+        if ((double)++s->seen[k] < floor(s->rounds[k]))
+            continue;
+        s->p[k] /= 2;
+        s->rounds[k] *= 2;
+        s->since[k] = s->now + 1;
+        s->seen[k] = 0;
+    }
+    s->n[arm]++;
+    s->sum[arm] += (1 + loss) / 2;
+}
+
+static double check_sapo(const char *settings, double scale, double confidence)
+{
+    enum { ROUNDS = 40000, LATE = 64 };
+    tarry_policy *policy =
+        make_sure("sapo-delayed", 2, ROUNDS, settings, confidence);
+    sapo s = {.scale = scale,
+              .horizon = ROUNDS,
+              .confidence = confidence,
+              .least = INFINITY};
+    size_t arms[LATE] = {0}; /* of the last rounds */
+    uint64_t seed = 2385;
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        uint64_t round;
+        double p = 0, expected;
+        const tarry_random at = {.round = t,
+                                 .seed = tarry_policy_defaults().seed,
+                                 .run = tarry_policy_defaults().run};
+        arms[t % LATE] = sapo_choice(&s, tarry_random_uniform(&at), &expected);
+        size_t arm;
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        assert_int_equal(arm, arms[t % LATE]);
+        assert_int_equal(tarry_policy_probability(policy, &p), TARRY_OK);
+        CHECK_NEAR(p, expected, 1e-12);
+        const uint64_t late = t % 3 == 0 ? LATE - 4 : 0; /* multiples of 3 */
+        if (t <= late)
+            continue;
+        const size_t of = arms[(t - late) % LATE];
+        const double loss =
+            2 * (test_uniform(&seed) < (of == 1 ? 0.03 : 0.97)) - 1;
+        assert_int_equal(tarry_policy_observe(policy, t - late, loss),
+                         TARRY_OK);
+        sapo_loss(&s, t - late, of, loss);
+    }
+    tarry_policy_free(policy);
+    return s.p[0];
+}
+
+static void each_draw_of_sapo_is_that_of_the_definition(void **unused)
+{
+    (void)unused;
+    CHECK_AT_MOST(check_sapo(NULL, 1, 0), 0.25); /* it has been halved */
+    CHECK_AT_MOST(check_sapo("scale=0.4", 0.4, 0), 0.25);
+    CHECK_AT_MOST(check_sapo("scale=0.4", 0.4, 0.9), 0.25);
 }
 
 /* ---- elimination ----------------------------------------------------------*/
@@ -323,7 +523,8 @@ static uint64_t play_out(tarry_policy *policy, uint64_t rounds, const world *w,
         assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
         const double high = (w->mean[arm] - w->low) / (1 - w->low);
         const double loss = test_uniform(&seed) < high ? 1 : w->low;
-        g->plays[round] = (play){arm, loss, round + w->delay(arm, loss, &seed)};
+        g->plays[round] =
+            (play){arm, loss, round + w->delay(arm, loss, &seed), false};
         g->round = round;
         deliver(g, policy);
         of_first += arm == 0;
@@ -570,6 +771,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_choice_is_that_of_the_definition),
+        cmocka_unit_test(each_draw_of_sapo_is_that_of_the_definition),
         cmocka_unit_test(elimination_keeps_the_best_arm_and_cuts_the_others),
         cmocka_unit_test(opse_keeps_a_best_arm_whose_low_losses_are_late),
         cmocka_unit_test(payoff_rules_do_not_wait_for_arms_that_are_late),
