@@ -1,10 +1,17 @@
-/* Information-directed sampling against alternatives asks until the evidence
+/* ids and linmed draw with the probabilities of their definitions, written down
+ * once more with dense matrices.
+ *
+ * Information-directed sampling against alternatives asks until the evidence
  * against every other arm is enough, and not longer.  With three arms of one
  * dimension each, gaps g and n plays of a bad arm, evidence is about g^2 n / 2
  * and enough is beta^2 / 2: so a bad arm is played beta^2 / g^2 times. */
 #include "check.h"
 #include <math.h>
+#include <string.h>
+#include "policy/play.h"
 #include "sim/sim.h"
+#include "tarry/design.h"
+#include "tarry/random.h"
 
 enum { RUNS = 8, HORIZON = 100000 };
 static const double GAP = 0.5;
@@ -71,9 +78,236 @@ static void outstanding_plays_are_not_asked_for_again(void **state)
     CHECK_AT_MOST(paid, 1.35 * expected(1) + 500 * 2 * GAP);
 }
 
+/* ---- definitions ----------------------------------------------------------*/
+
+enum { ARMS = 7, DIM = 3, LENGTH = 600 };
+
+/* I lambda + sum of a a' over some plays. */
+typedef struct {
+    double V[DIM][DIM];
+} moments;
+
+typedef struct {
+    game g;
+    double alpha, lambda, failure;
+    size_t arm_of[LENGTH + 1];
+    double loss_of[LENGTH + 1];
+    bool seen[LENGTH + 1], gone[ARMS], cancelled[LENGTH + 1];
+    uint64_t now, events, renew_at;
+    double weight[ARMS];
+} reference;
+
+static moments moments_of(const reference *f, bool seen_only)
+{
+    moments m = {{{0}}};
+    for (size_t i = 0; i < DIM; i++)
+        m.V[i][i] = f->lambda;
+    for (uint64_t t = 1; t <= f->now; t++) {
+        const double *a = arm_of(&f->g, f->arm_of[t]);
+        if (seen_only ? !f->seen[t] : f->cancelled[t])
+            continue;
+        for (size_t i = 0; i < DIM; i++)
+            for (size_t j = 0; j < DIM; j++)
+                m.V[i][j] += a[i] * a[j];
+    }
+    return m;
+}
+
+/* y = V^-1 x; the logarithm of the determinant. */
+static double eliminate(moments m, const double *x, double *y)
+{
+    double log_det = 0;
+    memcpy(y, x, DIM * sizeof *y);
+    for (size_t k = 0; k < DIM; k++) {
+        log_det += log(m.V[k][k]);
+        for (size_t i = 0; i < DIM; i++) {
+            const double factor = i != k ? m.V[i][k] / m.V[k][k] : 0;
+            for (size_t j = 0; j < DIM; j++)
+                m.V[i][j] -= factor * m.V[k][j];
+            y[i] -= factor * y[k];
+        }
+    }
+    for (size_t i = 0; i < DIM; i++)
+        y[i] /= m.V[i][i];
+    return log_det;
+}
+
+static double covariance(moments m, const double *x, const double *y)
+{
+    double solved[DIM];
+    eliminate(m, y, solved);
+    return dot_product(x, solved, DIM);
+}
+
+/* Estimates from what has arrived; answers alpha beta. */
+static double estimate(const reference *f, double *mean)
+{
+    double b[DIM] = {0}, theta[DIM];
+    for (uint64_t t = 1; t <= f->now; t++)
+        for (size_t i = 0; f->seen[t] && i < DIM; i++)
+            b[i] += f->loss_of[t] * arm_of(&f->g, f->arm_of[t])[i];
+    const double log_det = eliminate(moments_of(f, true), b, theta);
+    for (size_t k = 0; k < ARMS; k++)
+        mean[k] = dot_product(theta, arm_of(&f->g, k), DIM);
+    return f->alpha *
+           (sqrt(2 * log(1 / f->failure) + log_det - DIM * log(f->lambda)) +
+            sqrt(f->lambda));
+}
+
+/* Of the arms that may be chosen. */
+static size_t least_of(const reference *f, const double *x)
+{
+    size_t least = ARMS;
+    for (size_t k = 0; k < ARMS; k++)
+        if (!f->gone[k] && (least == ARMS || x[k] < x[least]))
+            least = k;
+    return least;
+}
+
+static void weigh_linmed(reference *f)
+{
+    double mean[ARMS];
+    size_t count = 0;
+    tarry_design *design;
+    const double beta = estimate(f, mean);
+    const size_t best = least_of(f, mean);
+    assert_int_equal(tarry_design_solve(f->g.arms, ARMS, DIM, NULL, &design),
+                     TARRY_OK);
+    for (size_t k = 0; k < ARMS; k++)
+        count += !f->gone[k];
+    for (size_t k = 0; k < ARMS; k++) {
+        double x[DIM], q = 0.005 / (double)count + (k == best ? 0.495 : 0);
+        for (size_t i = 0; i < design->n_support; i++)
+            q += design->arm[i] == k ? design->weight[i] / 2 : 0;
+        for (size_t i = 0; i < DIM; i++)
+            x[i] = arm_of(&f->g, k)[i] - arm_of(&f->g, best)[i];
+        const double gap = mean[k] - mean[best];
+        const double spread =
+            beta * beta * covariance(moments_of(f, true), x, x);
+        f->weight[k] =
+            f->gone[k] ? 0 : q * (gap > 0 ? exp(-gap * gap / spread) : 1);
+    }
+    tarry_design_free(design);
+}
+
+/* The mixture of the cheapest arm and another with the least cost squared by
+ * information, looked for among ten thousand shares. */
+static void mix(reference *f, const double *cost, const double *info)
+{
+    const size_t cheap = least_of(f, cost);
+    double least = INFINITY;
+    for (size_t k = 0; k < ARMS; k++)
+        for (int i = 0; !f->gone[k] && i <= 10000; i++) {
+            const double share = i / 10000.0;
+            const double c = (1 - share) * cost[cheap] + share * cost[k];
+            const double known = (1 - share) * info[cheap] + share * info[k];
+            if (c * c / known >= least * (1 - 1e-12))
+                continue;
+            least = c * c / known;
+            memset(f->weight, 0, sizeof f->weight);
+            f->weight[cheap] = 1 - share;
+            f->weight[k] += share;
+        }
+}
+
+static void weigh_ids(reference *f)
+{
+    double mean[ARMS], cost[ARMS], info[ARMS], lower[ARMS];
+    const double beta = estimate(f, mean);
+    const moments seen = moments_of(f, true), asked = moments_of(f, false);
+    for (size_t k = 0; k < ARMS; k++) {
+        const double *a = arm_of(&f->g, k);
+        const double off = beta * sqrt(covariance(seen, a, a));
+        cost[k] = mean[k] + off;
+        lower[k] = mean[k] - off;
+    }
+    const double *u = arm_of(&f->g, least_of(f, lower));
+    for (size_t k = 0; k < ARMS; k++) {
+        const double *a = arm_of(&f->g, k);
+        const double cov = covariance(asked, a, u);
+        cost[k] -= lower[least_of(f, lower)];
+        info[k] = -log(
+            1 - cov * cov /
+                    ((1 + covariance(asked, a, a)) * covariance(asked, u, u)));
+    }
+    mix(f, cost, info);
+}
+
+/* ---- choices --------------------------------------------------------------*/
+
+/* By the policy's coin; probabilities agree up to `off`, and arms unless the
+ * coin falls that near an edge. */
+static void check_draw(reference *f, tarry_policy *p, double off)
+{
+    double probability, sum = 0, upto = 0;
+    const choice c = choose(p);
+    const tarry_random at = {.seed = 2385, .run = 7, .round = c.round};
+    const double u = tarry_random_uniform(&at);
+    assert_int_equal(tarry_policy_probability(p, &probability), TARRY_OK);
+    for (size_t k = 0; k < ARMS; k++)
+        sum += f->weight[k];
+    for (size_t k = 0; k <= c.arm; k++)
+        upto += f->weight[k] / sum;
+    CHECK_NEAR(probability, f->weight[c.arm] / sum, off);
+    CHECK_AT_MOST(u, upto + off);
+    CHECK_AT_MOST(upto - f->weight[c.arm] / sum - off, u);
+    f->arm_of[++f->now] = c.arm;
+    f->events++;
+}
+
+static void check_definition(const char *text, void (*weigh)(reference *),
+                             double confidence, double off)
+{
+    static reference f;
+    f = (reference){.g = make_game(ARMS, DIM, DIM),
+                    .alpha = 0.3,
+                    .lambda = 0.8,
+                    .failure = confidence > 0 ? 1 - confidence : 1.0 / 5000};
+    tarry_policy_params params = params_of(&f.g, 5000);
+    params.confidence = confidence;
+    tarry_policy *p = make_policy(text, &params);
+    for (uint64_t t = 1; t <= LENGTH; t++) {
+        if (f.events >= f.renew_at) {
+            weigh(&f);
+            f.renew_at = f.events + 1 + f.events / 100;
+        }
+        check_draw(&f, p, off);
+        f.loss_of[t] = loss_of(&f.g, t, f.arm_of[t]);
+        for (uint64_t r = t > 22 ? t - 22 : 1; r <= t; r++)
+            if (r + r * 7 % 23 == t && !f.cancelled[r]) {
+                assert_int_equal(tarry_policy_observe(p, r, f.loss_of[r]),
+                                 TARRY_OK);
+                f.seen[r] = true;
+                f.events++;
+            }
+        if (t % 40 == 3 && !f.seen[t]) {
+            assert_int_equal(tarry_policy_cancel(p, t), TARRY_OK);
+            f.cancelled[t] = true;
+            f.events++;
+        }
+        if (t == 300) {
+            assert_int_equal(tarry_policy_withdraw(p, 2), TARRY_OK);
+            f.gone[2] = true;
+            f.renew_at = 0;
+        }
+    }
+    tarry_policy_free(p);
+    end_game(&f.g);
+}
+
+static void arms_are_drawn_as_defined(void **state)
+{
+    (void)state;
+    check_definition("linmed:alpha=0.3,lambda=0.8", weigh_linmed, 0, 1e-9);
+    check_definition("linmed:alpha=0.3,lambda=0.8", weigh_linmed, 0.9, 1e-9);
+    check_definition("ids:alpha=0.3,lambda=0.8", weigh_ids, 0, 2e-4);
+    check_definition("ids:alpha=0.3,lambda=0.8", weigh_ids, 0.9, 2e-4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arms_are_drawn_as_defined),
         cmocka_unit_test(asking_ends_with_enough_evidence),
         cmocka_unit_test(outstanding_plays_are_not_asked_for_again),
     };
