@@ -35,6 +35,14 @@ typedef struct {
 
 /* ---- the operations -------------------------------------------------------*/
 
+static bool is_among(const uint32_t *active, size_t count, size_t arm)
+{
+    for (size_t i = 0; i < count; i++)
+        if (active[i] == arm)
+            return true;
+    return false;
+}
+
 static void check_status(run *r)
 {
     const tarry_policy_status s = status_of(r->p.policy);
@@ -60,19 +68,13 @@ static void check_status(run *r)
     }
     if (m->round == m->changed_at || m->changed_at >= r->params.horizon)
         return;
+    assert_false(m->gone[s.best]);
     if (s.phase > 0) {
         assert_true(s.n_active > 0 && s.n_active <= m->n_active);
+        assert_true(is_among(s.active, s.n_active, s.best));
         m->n_active = s.n_active;
     }
     m->phase = s.phase;
-}
-
-static bool is_among(const uint32_t *active, size_t count, size_t arm)
-{
-    for (size_t i = 0; i < count; i++)
-        if (active[i] == arm)
-            return true;
-    return false;
 }
 
 static void do_choose(run *r)
