@@ -655,6 +655,7 @@ static size_t check_phase(const char *name)
     choose(p);
     assert_int_equal(status_of(p).phase, 1);
     assert_true(is_active(p, 1));
+    assert_true(is_active(p, status_of(p).best));
     const size_t n_active = status_of(p).n_active;
     tarry_policy_free(p);
     end_game(&g);
