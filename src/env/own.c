@@ -59,9 +59,11 @@ static uint64_t add(uint64_t h, const void *bytes, size_t count)
     return bytes != NULL ? tarry__base_digest(h, bytes, count * 8) : h;
 }
 
+/* Means may be the same numbers as another world's theta. */
 uint64_t tarry__own_digest(const tarry__own_world *own)
 {
-    const size_t sizes[] = {own->n_arms, own->dim, own->n_rows};
+    const size_t sizes[] = {own->n_arms, own->dim, own->n_rows,
+                            own->means != NULL};
     uint64_t h = tarry__base_digest(TARRY__BASE_DIGEST, sizes, sizeof sizes);
     h = add(h, own->arms, own->n_arms * own->dim);
     h = add(h, own->theta, own->dim);

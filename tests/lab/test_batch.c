@@ -1,0 +1,309 @@
+/* Which experiment a journal is of, and that it keeps all of an outcome. */
+#include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "lab/batch.h"
+#include "tarry/tarry.h"
+
+static char path[] = "/tmp/tarry-batch-XXXXXX";
+
+static int begin(void **state)
+{
+    (void)state;
+    const int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static tarry__batch_plan small(void)
+{
+    tarry__batch_plan plan = {.experiment = {.n_policies = 2,
+                                             .policy = {"lints", "uniform"},
+                                             .horizon = 300,
+                                             .runs = 3,
+                                             .seed = 2385,
+                                             .points = 5,
+                                             .threads = 1},
+                              .n_worlds = 2,
+                              .world = {{.name = "a",
+                                         .instance = "sphere:dim=2,arms=4",
+                                         .loss = "rademacher",
+                                         .delay = "none"},
+                                        {.name = "b",
+                                         .instance = "basis:arms=3",
+                                         .loss = "uniform",
+                                         .delay = "uniform:high=9"}}};
+    tarry__experiment *e = &plan.experiment;
+    e->n_grid = tarry__sim_log_grid(e->horizon, e->points, e->grid);
+    return plan;
+}
+
+static void begin_anew(void)
+{
+    assert_int_equal(truncate(path, 0), 0);
+}
+
+/* ---- whose journal it is --------------------------------------------------*/
+
+static tarry_status open_as(const tarry__batch_plan *plan, tarry_error *error)
+{
+    tarry__batch b;
+    assert_int_equal(tarry__batch_create(&b, plan), TARRY_OK);
+    const tarry_status status = tarry__batch_open_journal(&b, path, error);
+    tarry__batch_clear(&b);
+    return status;
+}
+
+static void swap_worlds(tarry__batch_plan *plan)
+{
+    const tarry__batch_world first = plan->world[0];
+    plan->world[0] = plan->world[1];
+    plan->world[1] = first;
+}
+
+/* Changes one thing that decides what comes out; false: there are no more. */
+static bool change(tarry__batch_plan *plan, int k)
+{
+    static const tarry_own_policy own = {.name = "uniform"};
+    tarry__experiment *e = &plan->experiment;
+    const char **const text[] = {&plan->world[0].instance,
+                                 &plan->world[0].loss,
+                                 &plan->world[0].delay,
+                                 &plan->world[1].instance,
+                                 &plan->world[1].loss,
+                                 &plan->world[1].delay,
+                                 &e->policy[0],
+                                 &e->policy[1]};
+    const int n_texts = sizeof text / sizeof *text;
+    if (k < n_texts)
+        *text[k] = "another";
+    switch (k - n_texts) {
+    case 0:
+        e->horizon++;
+        break;
+    case 1:
+        e->seed++;
+        break;
+    case 2:
+        e->points++;
+        break;
+    case 3:
+        e->n_policies = 1;
+        break;
+    case 4:
+        plan->n_worlds = 1;
+        break;
+    case 5:
+        e->own_policy[1] = &own;
+        break;
+    case 6:
+        swap_worlds(plan);
+        break;
+    case 7:
+        e->policy[0] = "uniform";
+        e->policy[1] = "lints";
+        break;
+    default:
+        return k < n_texts;
+    }
+    return true;
+}
+
+static void whatever_decides_an_outcome_decides_whose_journal_it_is(void **s)
+{
+    (void)s;
+    begin_anew();
+    tarry__batch_plan plan = small();
+    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    for (int k = 0; plan = small(), change(&plan, k); k++) {
+        tarry_error error = {""};
+        if (open_as(&plan, &error) != TARRY_BAD_INPUT)
+            fail_msg("change %d is not noticed", k);
+        assert_non_null(strstr(error.text, "of another experiment"));
+    }
+    plan = small();
+    plan.experiment.runs = 7;
+    plan.experiment.threads = 2;
+    plan.experiment.parts = 3;
+    plan.experiment.part = 1;
+    plan.world[0].name = "other";
+    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+}
+
+/* ---- worlds of one's own --------------------------------------------------*/
+
+static tarry_status draw(void *state, uint64_t round, size_t arm, double loss,
+                         const tarry_random *at, uint64_t *delay)
+{
+    (void)state, (void)round, (void)arm, (void)loss, (void)at;
+    *delay = 3;
+    return TARRY_OK;
+}
+
+static tarry_status play_in(const tarry_world_params *where)
+{
+    tarry_experiment_params how = tarry_experiment_defaults();
+    tarry_world *world;
+    tarry_experiment *e;
+    how.horizon = 20;
+    how.runs = 1;
+    how.threads = 1;
+    how.journal = path;
+    assert_int_equal(tarry_world_create(where, &world, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_add_world(e, world, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_add_policy(e, "uniform", NULL), TARRY_OK);
+    const tarry_status status = tarry_experiment_run(e, NULL);
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+    return status;
+}
+
+/* The first world of a list begins the journal; all others are refused. */
+static void check_all_differ(const tarry_world_params *where, size_t count)
+{
+    begin_anew();
+    for (size_t i = 0; i < count; i++)
+        if (play_in(&where[i]) != (i == 0 ? TARRY_OK : TARRY_BAD_INPUT))
+            fail_msg("world %zu", i);
+}
+
+static void every_number_of_a_world_of_ones_own_counts(void **state)
+{
+    (void)state;
+    static const double arms[] = {1, 0, 0, 0.5}, others[] = {1, 0, 0, 1},
+                        theta[] = {0.5, -0.5}, theta2[] = {0.5, -0.4};
+    static const size_t arm[] = {0, 1, 1}, arm2[] = {0, 0, 1};
+    static const double loss[] = {0.5, 0.25, -1}, loss2[] = {0.5, 0.25, -0.5};
+    static const uint64_t delay[] = {3, 1, 4}, delay2[] = {3, 1, 5};
+    static const tarry_delay_law law = {.name = "one", .draw = draw},
+                                 law2 = {.name = "two", .draw = draw};
+#define PLACE .n_arms = 2, .dim = 2
+#define ROWS .n_rows = 3
+    static const tarry_world_params by_theta[] = {
+        {PLACE, .arms = arms, .theta = theta, .loss = "none", .law = &law},
+        {PLACE, .arms = others, .theta = theta, .loss = "none", .law = &law},
+        {PLACE, .arms = arms, .theta = theta2, .loss = "none", .law = &law},
+        {PLACE, .arms = arms, .theta = theta, .loss = "uniform", .law = &law},
+        {PLACE, .arms = arms, .theta = theta, .loss = "none", .law = &law2},
+        {PLACE, .arms = arms, .means = theta, .loss = "none", .law = &law},
+    };
+    static const tarry_world_params by_means[] = {
+        {PLACE, .arms = arms, .means = theta, .loss = "none", .delay = "none"},
+        {PLACE, .arms = arms, .means = theta2, .loss = "none", .delay = "none"},
+    };
+    static const tarry_world_params by_rows[] = {
+        {PLACE, .arms = arms, ROWS, arm, loss, delay},
+        {PLACE, .arms = arms, ROWS, arm2, loss, delay},
+        {PLACE, .arms = arms, ROWS, arm, loss2, delay},
+        {PLACE, .arms = arms, ROWS, arm, loss, delay2},
+    };
+    check_all_differ(by_theta, sizeof by_theta / sizeof *by_theta);
+    check_all_differ(by_means, sizeof by_means / sizeof *by_means);
+    check_all_differ(by_rows, sizeof by_rows / sizeof *by_rows);
+}
+
+/* ---- what it keeps --------------------------------------------------------*/
+
+/* No word of it is 0. */
+static tarry__sim_outcome full(uint64_t *seed)
+{
+    tarry__sim_outcome o;
+    uint64_t *const words = (uint64_t *)(void *)&o;
+    for (size_t i = 0; i < sizeof o / sizeof *words; i++)
+        words[i] = test_bits(seed) % 1000000 + 1;
+    o.regret = test_uniform(seed);
+    o.seconds = test_uniform(seed);
+    o.sigma_mean = test_uniform(seed);
+    for (size_t i = 0; i < TARRY__SIM_MAX_GRID; i++) {
+        o.curve[i] = test_uniform(seed);
+        o.certificate[i] = i % 7 ? test_uniform(seed) : NAN;
+        o.exploit_gap[i] = test_uniform(seed);
+    }
+    return o;
+}
+
+static void every_word_of_an_outcome_comes_back(void **state)
+{
+    (void)state;
+    begin_anew();
+    const tarry__batch_plan plan = small();
+    tarry__batch b;
+    uint64_t seed = 2385;
+    assert_int_equal(tarry__batch_create(&b, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_open_journal(&b, path, NULL), TARRY_OK);
+    for (size_t c = 0; c < 4; c++)
+        for (size_t run = 0; run < 3; run++) {
+            const tarry__sim_outcome o = full(&seed);
+            assert_int_equal(tarry__journal_add(&b.journal, c, run, &o, NULL),
+                             TARRY_OK);
+        }
+    tarry__batch_clear(&b);
+    assert_int_equal(tarry__batch_create(&b, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_open_journal(&b, path, NULL), TARRY_OK);
+    assert_int_equal(tarry__batch_finished(&b), 12);
+    seed = 2385;
+    for (size_t c = 0; c < 4; c++)
+        for (size_t run = 0; run < 3; run++) {
+            const tarry__sim_outcome o = full(&seed);
+            const tarry__sim_outcome *there =
+                &b.results[c / 2].outcome[c % 2 * 3 + run];
+            const uint64_t *x = (const uint64_t *)(const void *)&o;
+            const uint64_t *y = (const uint64_t *)(const void *)there;
+            for (size_t i = 0; i < sizeof o / sizeof *x; i++)
+                if (x[i] != y[i])
+                    fail_msg("word %zu", i);
+        }
+    tarry__batch_clear(&b);
+}
+
+/* Part k of n plays runs k, n + k, 2n + k, ..., and says that it is a part. */
+static void a_part_has_every_nth_run(void **state)
+{
+    (void)state;
+    const tarry_world_params where = tarry_world_defaults();
+    tarry_world *world;
+    assert_int_equal(tarry_world_create(&where, &world, NULL), TARRY_OK);
+    for (uint64_t part = 0; part < 3; part++) {
+        tarry_experiment_params how = tarry_experiment_defaults();
+        tarry_experiment *e;
+        tarry_experiment_outcome o;
+        how.horizon = 50;
+        how.runs = 8;
+        how.threads = 1;
+        how.part = part;
+        how.parts = 3;
+        assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
+        assert_int_equal(tarry_experiment_add_world(e, world, NULL), TARRY_OK);
+        assert_int_equal(tarry_experiment_add_policy(e, "uniform", NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry_experiment_run(e, NULL), TARRY_OK);
+        for (uint64_t run = 0; run < 8; run++)
+            assert_int_equal(tarry_experiment_get_outcome(e, 0, 0, run, &o),
+                             run % 3 == part ? TARRY_OK : TARRY_UNKNOWN_ROUND);
+        char *json = tarry_experiment_json(e);
+        assert_non_null(strstr(json, "\"partial\": true"));
+        tarry_experiment_free_json(json);
+        tarry_experiment_free(e);
+    }
+    tarry_world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            whatever_decides_an_outcome_decides_whose_journal_it_is),
+        cmocka_unit_test(every_number_of_a_world_of_ones_own_counts),
+        cmocka_unit_test(every_word_of_an_outcome_comes_back),
+        cmocka_unit_test(a_part_has_every_nth_run),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
