@@ -326,6 +326,279 @@ static void memory_may_run_out_anywhere(void **state)
     }
 }
 
+/* ---- random logs, and what they must be read as
+ * ----------------------------*/
+
+enum { ROWS = 60, BAD = 25, COLUMNS = 7 };
+
+typedef struct {
+    size_t line;
+    int arm;
+    double decided, reported, value, probability; /* NaN: not there */
+} decision;
+
+typedef struct {
+    bool json, reward, words; /* words: arms have names, not numbers */
+    tarry__log_options options;
+    decision row[ROWS];
+    size_t count, bad, bad_line[BAD];
+    char text[1 << 16], *at;
+    size_t line;
+} made_log;
+
+static const char *arm_name(const made_log *m, int arm)
+{
+    static const char *const words[] = {"red", "blue, dark", "a \"b\"", "Z"},
+                             *const numbers[] = {"30", "4", "100", "7"};
+    return m->words ? words[arm] : numbers[arm];
+}
+
+/* A field as text: what is not there is empty, or null. */
+static void put_number(made_log *m, double x)
+{
+    if (isnan(x))
+        m->at += sprintf(m->at, m->json ? "null" : "");
+    else
+        m->at += sprintf(m->at, "%.17g", x);
+}
+
+static void put_quoted(made_log *m, const char *text)
+{
+    *m->at++ = '"';
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            *m->at++ = m->json ? '\\' : '"';
+        *m->at++ = *text;
+    }
+    *m->at++ = '"';
+    *m->at = '\0';
+}
+
+/* Columns in an order that the seed decides. */
+static void put_row(made_log *m, size_t turn, const char *id, const decision *d,
+                    const char *state)
+{
+    const char *const names[COLUMNS] = {
+        "id",     "arm",  "decided", "reported", m->reward ? "reward" : "loss",
+        "pscore", "state"};
+    for (size_t i = 0; i < COLUMNS; i++) {
+        const size_t column = (i + turn) % COLUMNS;
+        m->at += sprintf(m->at, "%s", i > 0 ? "," : m->json ? "{" : "");
+        if (m->json || d == NULL)
+            m->at += sprintf(m->at, m->json ? "\"%s\":" : "%s", names[column]);
+        if (d == NULL)
+            continue;
+        if (column == 0)
+            put_quoted(m, id);
+        else if (column == 1)
+            put_quoted(m, arm_name(m, d->arm));
+        else if (column == COLUMNS - 1)
+            put_quoted(m, state);
+        else
+            put_number(m, column == 2   ? d->decided
+                          : column == 3 ? d->reported
+                          : column == 4 ? d->value
+                                        : d->probability);
+    }
+    m->at += sprintf(m->at, m->json ? "}\n" : "\n");
+    m->line++;
+}
+
+static decision any_decision(const made_log *m, uint64_t *seed)
+{
+    const tarry__log_options *o = &m->options;
+    decision d = {.line = m->line + 1,
+                  .arm = (int)(test_bits(seed) % 4),
+                  .decided = (double)(test_bits(seed) % 40),
+                  .reported = NAN,
+                  .value = NAN,
+                  .probability = (double)(test_bits(seed) % 64 + 1) / 64};
+    if (test_bits(seed) % 3 > 0) {
+        d.reported = d.decided + (double)(test_bits(seed) % 50);
+        d.value =
+            o->low + (o->high - o->low) * ((double)(test_bits(seed) % 9) / 8);
+    }
+    return d;
+}
+
+/* Every field may be the one that makes no sense. */
+static void spoil(const made_log *m, decision *d, uint64_t *seed)
+{
+    switch (test_bits(seed) % 4) {
+    case 0:
+        d->value = m->options.high + 0.5;
+        d->reported = 99;
+        break;
+    case 1:
+        d->value = m->options.low;
+        d->reported = d->decided - 1;
+        break;
+    case 2:
+        d->probability = test_bits(seed) % 2 ? 0 : 1.5;
+        break;
+    default:
+        d->decided = NAN;
+    }
+}
+
+static void make_log(made_log *m, uint64_t *seed)
+{
+    const uint64_t kind = test_bits(seed);
+    const size_t turn = test_bits(seed) % COLUMNS;
+    memset(m, 0, sizeof *m);
+    m->at = m->text;
+    m->json = kind & 1;
+    m->reward = kind & 2;
+    m->words = kind & 4;
+    m->options = kind & 8 ? (tarry__log_options){.low = -1, .high = 1}
+                          : (tarry__log_options){.low = 2, .high = 10};
+    m->options.maximize = kind & 16;
+    if (!m->json)
+        put_row(m, turn, NULL, NULL, NULL);
+    while (m->count < ROWS) {
+        char id[20];
+        decision d = any_decision(m, seed);
+        const uint64_t fate = test_bits(seed) % 10;
+        snprintf(id, sizeof id, "i%zu", m->line);
+        if (fate == 0) { /* cancelled */
+            put_row(m, turn, id, &d, "cancelled");
+        } else if (fate <= 2 && m->bad < BAD) {
+            spoil(m, &d, seed);
+            m->bad_line[m->bad++] = d.line;
+            put_row(m, turn, id, &d, "");
+        } else {
+            m->row[m->count++] = d;
+            put_row(m, turn, id, &d, "");
+        }
+    }
+}
+
+/* By time, then as in the file. */
+static int earlier_first(const void *a, const void *b)
+{
+    const decision *x = a, *y = b;
+    return x->decided != y->decided ? (x->decided > y->decided) * 2 - 1
+                                    : (x->line > y->line) * 2 - 1;
+}
+
+static bool same(double x, double y)
+{
+    return x == y || (isnan(x) && isnan(y));
+}
+
+static void check_log(const made_log *m, const tarry__log *log)
+{
+    const tarry__log_options *o = &m->options;
+    double now = 0, number = -1;
+    assert_int_equal(log->count, m->count);
+    assert_int_equal(log->n_rejected, m->bad);
+    for (size_t i = 0; i < m->bad && i < TARRY__LOG_SHOWN; i++)
+        assert_int_equal(log->rejected[i].line, m->bad_line[i]);
+    for (size_t i = 0; i < m->count; i++) {
+        const decision *d = &m->row[i];
+        const double share = (d->value - o->low) / (o->high - o->low);
+        const double loss =
+            m->reward || o->maximize ? 1 - 2 * share : 2 * share - 1;
+        assert_string_equal(log->names[log->arm[i]], arm_name(m, d->arm));
+        assert_true(log->decided[i] == d->decided);
+        assert_true(log->probability[i] == d->probability);
+        assert_true(same(log->reported[i], d->reported));
+        assert_true(same(log->loss[i], loss));
+        assert_true(same(tarry__log_value(log, log->loss[i]), d->value));
+        now = fmax(now, isnan(d->reported) ? d->decided : d->reported);
+    }
+    assert_true(log->now == now);
+    assert_true(log->has_probability && log->has_delays && !log->is_calendar);
+    for (size_t k = 0; !m->words && k < log->n_arms; k++) {
+        assert_true(atof(log->names[k]) > number);
+        number = atof(log->names[k]);
+    }
+}
+
+static void random_logs_are_read_as_they_were_made(void **state)
+{
+    (void)state;
+    static made_log m;
+    uint64_t seed = 2385;
+    for (int i = 0; i < 300; i++) {
+        tarry__log log;
+        tarry_error error = {""};
+        make_log(&m, &seed);
+        if (read_with(m.text, &m.options, &log, &error) != TARRY_OK)
+            fail_msg("%s", error.text);
+        qsort(m.row, m.count, sizeof *m.row, earlier_first);
+        check_log(&m, &log);
+        tarry__log_clear(&log);
+    }
+}
+
+static void now_may_be_the_last_time_and_no_earlier_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *now, *why;
+    } all[] = {{"17", NULL},
+               {"17.5", NULL},
+               {"16.5", "--now: before the last time in "},
+               {"x", "--now: not a time: 'x'"},
+               {"2026-05-01", "--now: a time of the calendar among numbers"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__log_options options = plain;
+        tarry__log log;
+        tarry_error error = {""};
+        options.now = all[i].now;
+        const tarry_status status =
+            read_with("arm,decided,reported,loss\na,10,17,0.5\nb,12,,\n",
+                      &options, &log, &error);
+        assert_int_equal(status, all[i].why ? TARRY_BAD_INPUT : TARRY_OK);
+        if (all[i].why != NULL)
+            assert_non_null(strstr(error.text, all[i].why));
+        else
+            CHECK_NEAR(log.now, atof(all[i].now), 0);
+        tarry__log_clear(&log);
+    }
+}
+
+/* What a log does not say: the number of a row is its time, and an outcome is
+ * seen at once. */
+static void rows_without_times_come_one_after_another(void **state)
+{
+    (void)state;
+    tarry__log log = read_log("arm,loss\na,0.5\n\nb,\na,7\nb,-1\n");
+    assert_int_equal(log.count, 3);
+    assert_int_equal(log.n_rejected, 1);
+    assert_int_equal(log.rejected[0].line, 5);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_NEAR(log.decided[i], (double)i, 0);
+    CHECK_NEAR(log.reported[2], 2, 0);
+    assert_true(isnan(log.reported[1]) && !log.has_delays);
+    tarry__log_clear(&log);
+}
+
+/* A label's own words go before those of its lists, and the last of several
+ * outcomes before the first. */
+static void dsjson_prefers_labels_and_the_last_outcome(void **state)
+{
+    (void)state;
+    tarry__log log =
+        read_log("{\"_label_cost\":0.5,\"_label_probability\":0.25,"
+                 "\"_label_Action\":7,\"Timestamp\":\"2026-05-01T10:00:00Z\","
+                 "\"EventId\":\"x\",\"a\":[3,7],\"p\":[0.75,0.25],\"o\":["
+                 "{\"EnqueuedTimeUtc\":\"2026-05-01T10:00:05Z\"},"
+                 "{\"EnqueuedTimeUtc\":\"2026-05-01T10:00:09Z\"}]}\n"
+                 "{\"_label_cost\":0.5,\"Timestamp\":\"2026-05-01T10:00:01Z\","
+                 "\"EventId\":\"y\",\"a\":[3,7],\"p\":[0.75,0.25]}\n");
+    assert_int_equal(log.count, 2);
+    assert_string_equal(log.names[log.arm[0]], "7");
+    assert_string_equal(log.names[log.arm[1]], "3");
+    CHECK_NEAR(log.probability[0], 0.25, 0);
+    CHECK_NEAR(log.probability[1], 0.75, 0);
+    CHECK_NEAR(log.reported[0] - log.decided[0], 9, 1e-6);
+    CHECK_NEAR(log.loss[0], 0.5, 0);
+    assert_true(isnan(log.loss[1]));
+    tarry__log_clear(&log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +611,10 @@ int main(void)
         cmocka_unit_test(the_limit_of_columns_is_exact),
         cmocka_unit_test(the_limit_of_lines_is_exact),
         cmocka_unit_test(ranges_and_rewards_become_losses),
+        cmocka_unit_test(random_logs_are_read_as_they_were_made),
+        cmocka_unit_test(now_may_be_the_last_time_and_no_earlier_one),
+        cmocka_unit_test(rows_without_times_come_one_after_another),
+        cmocka_unit_test(dsjson_prefers_labels_and_the_last_outcome),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, make_file, drop_file);
