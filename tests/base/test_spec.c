@@ -1,6 +1,7 @@
 /* Descriptions "name:key=value,...". */
 #include "check.h"
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/base.h"
 #include "base/spec.h"
@@ -54,7 +55,11 @@ static void bad_forms_are_refused_by_name(void **state)
         {"lag:=4", "'=4'"},
         {"lag:mean=1,", "''"},
         {"lag:mean=1,mean=2", "twice"},
-        {"lag:mean=1,men=2", "no setting 'men' (it has: mean, spread"},
+        {"lag:mean=1,men=2", "lag: no setting 'men' (it has: mean, spread, "
+                             "arms, file, law)"},
+        {"lag:mean=1,file=\"", "lag: file: a quote that does not end: '\"'"},
+        {"lag:mean=1,file=\"a", "a quote that does not end: '\"a'"},
+        {"lag:mean=1,file=\"a\"b", "a quote that does not end: '\"a\"b'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tarry__spec spec = {0};
@@ -185,6 +190,41 @@ static void counts_are_whole(void **state)
     assert_false(tarry__base_parse_count("1e", &count));
 }
 
+/* As many settings as there is room for, and names of settings likewise. */
+static void lists_of_settings_have_exact_limits(void **state)
+{
+    (void)state;
+    for (int more = 0; more <= 1; more++) {
+        char text[4000] = "lag", *at = text + 3;
+        tarry__spec spec = {0};
+        tarry_error error = {""};
+        for (int i = 0; i < TARRY__SPEC_MAX_SETTINGS + more; i++)
+            at += sprintf(at, "%ck%d=%d", i == 0 ? ':' : ',', i, i);
+        assert_int_equal(tarry__spec_parse(text, &spec, &error),
+                         more ? TARRY_BAD_INPUT : TARRY_OK);
+        if (more)
+            assert_string_equal(error.text, "lag: too many settings");
+        tarry__spec_clear(&spec);
+    }
+    char key[6][60], wanted[400] = "it has: ", *at = wanted + 8;
+    tarry_setting listed[7] = {{0}};
+    for (int i = 0; i < 6; i++) {
+        memset(key[i], 'a' + i, 37);
+        key[i][37] = '\0';
+        listed[i] = (tarry_setting)TARRY__SPEC_TEXT(key[i], "", "");
+        if (i < 5)
+            at += sprintf(at, "%s%s", i > 0 ? ", " : "", key[i]);
+    }
+    strcpy(at, ")");
+    tarry__spec spec;
+    tarry_error error;
+    assert_int_equal(tarry__spec_parse("lag:x=1", &spec, NULL), TARRY_OK);
+    assert_int_equal(tarry__spec_check(&spec, listed, &error), TARRY_BAD_INPUT);
+    if (strstr(error.text, wanted) == NULL)
+        fail_msg("%s", error.text);
+    tarry__spec_clear(&spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +236,7 @@ int main(void)
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(a_choice_is_one_of_its_words),
         cmocka_unit_test(counts_are_whole),
+        cmocka_unit_test(lists_of_settings_have_exact_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
