@@ -65,6 +65,34 @@ static void an_error_line_is_cut_not_overrun(void **state)
                      TARRY_IO_ERROR);
 }
 
+/* Zeros at the end count too: every length of them has a digest of its own. */
+static void digests_tell_all_bits_and_lengths_apart(void **state)
+{
+    (void)state;
+    enum { MOST = 40 };
+    unsigned char bytes[MOST] = {0};
+    uint64_t seen[MOST + 1], seed = 2385;
+    for (size_t size = 0; size <= MOST; size++) {
+        seen[size] = tarry__base_digest(TARRY__BASE_DIGEST, bytes, size);
+        for (size_t i = 0; i < size; i++)
+            assert_int_not_equal(seen[i], seen[size]);
+    }
+    for (size_t size = 1; size <= MOST; size++) {
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (unsigned char)test_bits(&seed);
+        const uint64_t whole =
+            tarry__base_digest(TARRY__BASE_DIGEST, bytes, size);
+        assert_int_not_equal(
+            whole, tarry__base_digest(TARRY__BASE_DIGEST + 1, bytes, size));
+        for (size_t bit = 0; bit < 8 * size; bit++) {
+            bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            assert_int_not_equal(
+                whole, tarry__base_digest(TARRY__BASE_DIGEST, bytes, size));
+            bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -74,6 +102,7 @@ int main(void)
         cmocka_unit_test(a_size_that_overflows_is_out_of_memory),
         cmocka_unit_test(growing_keeps_what_was_there),
         cmocka_unit_test(an_error_line_is_cut_not_overrun),
+        cmocka_unit_test(digests_tell_all_bits_and_lengths_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
