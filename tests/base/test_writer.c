@@ -27,6 +27,37 @@ static void numbers_read_back_as_the_same_bits(void **state)
     }
 }
 
+/* Whatever neighbour was written before. */
+static void neighbours_are_not_mistaken_for_each_other(void **state)
+{
+    (void)state;
+    uint64_t seed = 2385;
+    for (int i = 0; i < 50000; i++) {
+        tarry__writer t = {0};
+        const double x = 2.385 + (double)(test_bits(&seed) % 3000) * 0x1p-51;
+        tarry__writer_real(&t, x);
+        assert_true(strtod(t.bytes, NULL) == x);
+        tarry__writer_clear(&t);
+    }
+}
+
+/* No more digits than it takes. */
+static void numbers_are_short(void **state)
+{
+    (void)state;
+    for (int i = -3000; i <= 3000; i++) {
+        tarry__writer t = {0};
+        char wanted[40];
+        sprintf(wanted, "%s%d.%02d", i < 0 ? "-" : "", abs(i) / 100,
+                abs(i) % 100);
+        if (wanted[strlen(wanted) - 1] == '0')
+            wanted[strlen(wanted) - 1] = '\0';
+        tarry__writer_real(&t, i / 100.0);
+        assert_string_equal(t.bytes, wanted);
+        tarry__writer_clear(&t);
+    }
+}
+
 static void digits_and_times(void **state)
 {
     (void)state;
@@ -84,6 +115,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_read_back_as_the_same_bits),
+        cmocka_unit_test(neighbours_are_not_mistaken_for_each_other),
+        cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(digits_and_times),
         cmocka_unit_test(times_come_in_any_order),
         cmocka_unit_test(no_memory_is_remembered),
