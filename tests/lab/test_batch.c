@@ -264,6 +264,121 @@ static void every_word_of_an_outcome_comes_back(void **state)
     tarry__batch_clear(&b);
 }
 
+/* Runs that were made up, by way of a journal. */
+static void every_field_of_an_outcome_is_handed_out(void **state)
+{
+    (void)state;
+    begin_anew();
+    tarry__batch_plan plan = small();
+    tarry__experiment *made = &plan.experiment;
+    plan.n_worlds = 0;
+    made->instance = plan.world[0].instance;
+    made->loss = plan.world[0].loss;
+    made->delay = plan.world[0].delay;
+    tarry__batch b;
+    tarry__sim_outcome kept[2][3];
+    uint64_t seed = 2385;
+    assert_int_equal(tarry__batch_create(&b, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_open_journal(&b, path, NULL), TARRY_OK);
+    for (size_t i = 0; i < 6; i++) {
+        kept[i / 3][i % 3] = full(&seed);
+        kept[i / 3][i % 3].n_phases = 46 + i; /* 48 of them are listed */
+        assert_int_equal(tarry__journal_add(&b.journal, i / 3, i % 3,
+                                            &kept[i / 3][i % 3], NULL),
+                         TARRY_OK);
+    }
+    tarry__batch_clear(&b);
+    tarry_world_params where = tarry_world_defaults();
+    where.instance = made->instance;
+    where.loss = made->loss;
+    where.delay = made->delay;
+    const tarry_experiment_params how = {.horizon = made->horizon,
+                                         .runs = made->runs,
+                                         .seed = made->seed,
+                                         .points = made->points,
+                                         .threads = 1,
+                                         .journal = path};
+    tarry_world *world;
+    tarry_experiment *e;
+    assert_int_equal(tarry_world_create(&where, &world, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_add_world(e, world, NULL), TARRY_OK);
+    for (size_t p = 0; p < 2; p++)
+        assert_int_equal(tarry_experiment_add_policy(e, made->policy[p], NULL),
+                         TARRY_OK);
+    assert_int_equal(tarry_experiment_run(e, NULL), TARRY_OK);
+    for (size_t p = 0; p < 2; p++) {
+        tarry_experiment_summary s;
+        double regret[3];
+        assert_int_equal(tarry_experiment_get_summary(e, 0, p, &s), TARRY_OK);
+        for (size_t i = 0; i < 3; i++) {
+            const tarry__sim_outcome *k = &kept[p][i];
+            tarry_experiment_outcome o;
+            assert_int_equal(tarry_experiment_get_outcome(e, 0, p, i, &o),
+                             TARRY_OK);
+            regret[i] = k->regret;
+            assert_true(o.regret == k->regret && o.seconds == k->seconds);
+            assert_true(o.sigma_mean == k->sigma_mean);
+            assert_int_equal(o.sigma_max, k->sigma_max);
+            assert_int_equal(o.sigma_final, k->sigma_final);
+            assert_int_equal(o.used, k->used);
+            assert_int_equal(o.late, k->late);
+            assert_int_equal(o.ignored, k->ignored);
+            assert_int_equal(o.lost, k->lost);
+            assert_int_equal(o.first_seen, k->first_seen);
+            assert_int_equal(o.active, k->active);
+            assert_int_equal(o.best_kept, 1);
+            assert_int_equal(o.n_phases, k->n_phases);
+            assert_int_equal(o.n_listed, k->n_phases < 48 ? k->n_phases : 48);
+            assert_memory_equal(o.phases, k->phase, sizeof k->phase);
+            assert_int_equal(o.n_points, made->n_grid);
+            assert_memory_equal(o.curve, k->curve, sizeof k->curve);
+            assert_memory_equal(o.certificate, k->certificate,
+                                sizeof k->certificate);
+            assert_memory_equal(o.exploit_gap, k->exploit_gap,
+                                sizeof k->exploit_gap);
+        }
+        const tarry__experiment_summary wanted =
+            tarry__experiment_summarise(regret, 3);
+        assert_null(s.world);
+        assert_null(s.refused);
+        assert_string_equal(s.policy, made->policy[p]);
+        assert_int_equal(s.runs, 3);
+        assert_int_equal(s.finished, 3);
+        assert_true(s.regret == wanted.mean && s.ci95 == wanted.ci95);
+        assert_int_equal(s.n_points, made->n_grid);
+        assert_memory_equal(s.grid, made->grid,
+                            made->n_grid * sizeof *made->grid);
+    }
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
+/* Whichever of two has no name, or both the same. */
+static void several_worlds_have_different_names(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"a", "b"}, {"a", "a"}, {"a", NULL}, {NULL, "b"}, {NULL, NULL}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const tarry_experiment_params how = tarry_experiment_defaults();
+        tarry_world_params where = tarry_world_defaults();
+        tarry_world *world[2];
+        tarry_experiment *e;
+        assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
+        for (int k = 0; k < 2; k++) {
+            where.name = names[i][k];
+            assert_int_equal(tarry_world_create(&where, &world[k], NULL),
+                             TARRY_OK);
+            assert_int_equal(tarry_experiment_add_world(e, world[k], NULL),
+                             k == 0 || i == 0 ? TARRY_OK : TARRY_BAD_ARGUMENT);
+        }
+        tarry_experiment_free(e);
+        tarry_world_free(world[0]);
+        tarry_world_free(world[1]);
+    }
+}
+
 /* Part k of n plays runs k, n + k, 2n + k, ..., and says that it is a part. */
 static void a_part_has_every_nth_run(void **state)
 {
@@ -303,6 +418,8 @@ int main(void)
             whatever_decides_an_outcome_decides_whose_journal_it_is),
         cmocka_unit_test(every_number_of_a_world_of_ones_own_counts),
         cmocka_unit_test(every_word_of_an_outcome_comes_back),
+        cmocka_unit_test(every_field_of_an_outcome_is_handed_out),
+        cmocka_unit_test(several_worlds_have_different_names),
         cmocka_unit_test(a_part_has_every_nth_run),
     };
     return cmocka_run_group_tests(tests, begin, end);
