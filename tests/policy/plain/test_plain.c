@@ -714,11 +714,18 @@ static void arms_are_drawn_alike_and_cut_ones_less_and_less(void **unused)
 static void one_arm_is_played_for_ever(void **unused)
 {
     (void)unused;
-    static const double mean[] = {0.5};
-    const world w = {NULL, mean, 0, as_payoff};
-    for (size_t i = 0; i < 4; i++) {
-        tarry_policy *policy = make(baselines[i], 1, 500, NULL);
-        assert_int_equal(play_out(policy, 500, &w, 3), 500);
+    const char *name;
+    for (size_t i = 0; (name = tarry_policy_name(i)) != NULL; i++) {
+        tarry_policy *policy = make(name, 1, 500, NULL);
+        for (uint64_t t = 1; t <= 500; t++) {
+            uint64_t round;
+            size_t arm;
+            assert_int_equal(tarry_policy_choose(policy, &round, &arm),
+                             TARRY_OK);
+            assert_int_equal(arm, 0);
+            if (t > 3) /* or late */
+                tarry_policy_observe(policy, t - 3, 0.5);
+        }
         tarry_policy_free(policy);
     }
 }
