@@ -3,6 +3,7 @@
 #include "each_failure.h"
 #include "figure/folder.h"
 #include "log/examine.h"
+#include "log/examine_parts.h"
 
 /* Two arms, days, probabilities, rows that make no sense, some outstanding. */
 static const char *write_log(const char *a, const char *b)
@@ -64,9 +65,65 @@ static void odd_names_are_told(void **state)
     tarry__base_free(text);
 }
 
+/* From two of a unit on in that unit. */
+static void durations_have_the_unit_that_fits(void **state)
+{
+    static const struct {
+        double time;
+        bool is_calendar;
+        const char *text;
+    } all[] = {{0, true, "0 s"},
+               {119, true, "119 s"},
+               {120, true, "2 min"},
+               {7199, true, "120 min"},
+               {7200, true, "2 h"},
+               {172799, true, "48 h"},
+               {172800, true, "2 d"},
+               {1e6, true, "11.6 d"},
+               {172800, false, "1.728e+05"},
+               {2.385, false, "2.385"},
+               {NAN, true, "-"},
+               {INFINITY, false, "-"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[32];
+        tarry__examine_duration(all[i].time, all[i].is_calendar, text,
+                                sizeof text);
+        assert_string_equal(text, all[i].text);
+    }
+}
+
+/* Only what reads back as the same text. */
+static void arms_are_numbers_where_they_look_like_it(void **state)
+{
+    static const struct {
+        const char *name;
+        long long number; /* -1: it stays a text */
+    } all[] = {{"0", 0},   {"7", 7},
+               {"10", 10}, {"123456789012345", 123456789012345},
+               {"00", -1}, {"07", -1},
+               {"", -1},   {"1234567890123456", -1},
+               {"-1", -1}, {"1.5", -1},
+               {"1 ", -1}, {"a", -1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char *names[] = {(char *)all[i].name};
+        const tarry__log log = {.n_arms = 1, .names = names};
+        json_t *arm = tarry__examine_arm(&log, 0);
+        assert_true(json_is_integer(arm) == (all[i].number >= 0));
+        if (all[i].number >= 0)
+            assert_int_equal(json_integer_value(arm), all[i].number);
+        else
+            assert_string_equal(json_string_value(arm), all[i].name);
+        json_decref(arm);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_have_the_unit_that_fits),
+        cmocka_unit_test(arms_are_numbers_where_they_look_like_it),
         cmocka_unit_test(odd_names_are_told),
         cmocka_unit_test(without_memory_nothing_is_left_out),
     };

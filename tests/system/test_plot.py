@@ -139,6 +139,35 @@ class Plot(LabTest):
                          self.result["policies"][1]["curve"])
         self.assertEqual(os.listdir(self.folder), ["result.json"])
 
+    def test_every_option_changes_its_part_of_the_figure(self):
+        curve = [[1, 2, 1, 3], [9, 4, 3, 5]]
+        bounds = [[1, 0.5, 0.4, 0.6, 0.1], [9, 0.3, 0.2, 0.4, 0.05]]
+        limit = [[1, 0], [9, 7]]
+        source = self.save({
+            "config": {"instance": "i", "loss": "l", "delay": "d"},
+            "policies": [{"name": "p", "curve": curve,
+                          "certificate": {"curve": bounds}}],
+            "limit": {"curve": limit}})
+        for log in (False, True):
+            for certificate in (False, True):
+                for title in (None, "T"):
+                    figure = answer(
+                        "plot", source, *["--log"] * log,
+                        *["--certificate"] * certificate,
+                        *["--title", title] * (title is not None))
+                    self.assertEqual(figure["title"], title or "i, l, d")
+                    self.assertEqual(figure["x"],
+                                     {"label": "round", "log": log})
+                    self.assertEqual(figure["y"], {
+                        "label": "certified gap" if certificate else "regret",
+                        "log": log})
+                    self.assertEqual(
+                        [(x["name"], x["points"]) for x in figure["series"]],
+                        [("p", [b[:4] for b in bounds]),
+                         ("p: true gap", [[b[0], b[4]] for b in bounds])]
+                        if certificate else
+                        [("p", curve), ("limit, c log t", limit)])
+
     def test_standard_input_is_a_dash(self):
         self.plot("-", input=json.dumps(self.result))
         self.assertTrue(texts(self.path("out.svg")))
