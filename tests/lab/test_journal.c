@@ -195,6 +195,105 @@ static void a_journal_of_something_else_is_left_alone(void **state)
     assert_memory_equal(after, bytes, size);
 }
 
+/* Each part of the heading but the words for its cases must be the same. */
+static void every_part_of_the_heading_is_compared(void **state)
+{
+    static const struct {
+        const char *key, *says; /* NULL: it may differ */
+    } all[] = {{"tarry", "another version or build"},
+               {"build", "another version or build"},
+               {"questions", "another experiment"},
+               {"files", "a file that the world reads has changed"},
+               {"cases", NULL}};
+    static char bytes[ROOM];
+    (void)state;
+    full(bytes);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        taken t = {0};
+        tarry__journal j = {.path = path,
+                            .fields = fields,
+                            .n_fields = sizeof fields / sizeof *fields,
+                            .answer_size = sizeof(answer),
+                            .context = &t,
+                            .take = take};
+        tarry_error error = {""};
+        json_t *heading = tarry__journal_heading(7, json_array());
+        assert_int_equal(
+            json_object_set_new(heading, all[i].key, json_string("other")), 0);
+        assert_int_equal(tarry__journal_open(&j, heading, &error),
+                         all[i].says != NULL ? TARRY_BAD_INPUT : TARRY_OK);
+        assert_int_equal(t.taken, all[i].says != NULL ? 0 : TRIALS);
+        if (all[i].says != NULL)
+            assert_non_null(strstr(error.text, all[i].says));
+        tarry__journal_close(&j);
+    }
+}
+
+/* ---- fields of another kind or size ---------------------------------------*/
+
+typedef struct {
+    uint64_t word[3];
+} words;
+
+static bool take_words(void *context, size_t c, size_t run, const void *given)
+{
+    (void)c, (void)run;
+    *(words *)context = *(const words *)given;
+    return true;
+}
+
+/* Writes words as one kind and reads them as another; false: refused. */
+static bool read_as(tarry__journal_kind written, size_t n_written, words *w,
+                    tarry__journal_kind kind, size_t count)
+{
+    const tarry__journal_field put = {"w", written, 0, n_written},
+                               get = {"w", kind, 0, count};
+    words found = {{0}};
+    tarry__journal j = {.path = path,
+                        .fields = &put,
+                        .n_fields = 1,
+                        .answer_size = sizeof(words),
+                        .context = &found,
+                        .take = take_words};
+    write_all("", 0);
+    assert_int_equal(
+        tarry__journal_open(&j, tarry__journal_heading(7, json_array()), NULL),
+        TARRY_OK);
+    assert_int_equal(tarry__journal_add(&j, 0, 0, w, NULL), TARRY_OK);
+    tarry__journal_close(&j);
+    j.fields = &get;
+    assert_int_equal(
+        tarry__journal_open(&j, tarry__journal_heading(7, json_array()), NULL),
+        TARRY_OK);
+    tarry__journal_close(&j);
+    *w = found;
+    return j.n_dropped == 0;
+}
+
+static void numbers_of_another_kind_are_damage(void **state)
+{
+    (void)state;
+    words w = {{UINT64_MAX}}; /* -1 in the file */
+    assert_false(read_as(TARRY__JOURNAL_COUNT, 1, &w, TARRY__JOURNAL_COUNT, 1));
+    w = (words){{INT64_MAX}};
+    assert_true(read_as(TARRY__JOURNAL_COUNT, 1, &w, TARRY__JOURNAL_COUNT, 1));
+    assert_int_equal(w.word[0], INT64_MAX);
+    const double one = 1, nan = NAN;
+    memcpy(w.word, &one, sizeof one);
+    assert_false(read_as(TARRY__JOURNAL_REAL, 1, &w, TARRY__JOURNAL_COUNT, 1));
+    memcpy(w.word, &nan, sizeof nan);
+    assert_false(
+        read_as(TARRY__JOURNAL_UNKNOWN, 1, &w, TARRY__JOURNAL_REAL, 1));
+    memcpy(w.word, &nan, sizeof nan);
+    assert_true(
+        read_as(TARRY__JOURNAL_UNKNOWN, 1, &w, TARRY__JOURNAL_UNKNOWN, 1));
+    w = (words){{5, 6, 7}};
+    assert_false(read_as(TARRY__JOURNAL_COUNT, 3, &w, TARRY__JOURNAL_COUNT, 2));
+    w = (words){{5, 6, 7}};
+    assert_true(read_as(TARRY__JOURNAL_COUNT, 2, &w, TARRY__JOURNAL_COUNT, 3));
+    assert_true(w.word[0] == 5 && w.word[1] == 6 && w.word[2] == 0);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -215,6 +314,8 @@ int main(void)
         cmocka_unit_test(a_changed_byte_costs_its_line_at_most),
         cmocka_unit_test(a_trial_said_twice_is_one_trial),
         cmocka_unit_test(a_journal_of_something_else_is_left_alone),
+        cmocka_unit_test(every_part_of_the_heading_is_compared),
+        cmocka_unit_test(numbers_of_another_kind_are_damage),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
