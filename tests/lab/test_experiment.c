@@ -72,6 +72,10 @@ static void intervals_have_students_factor(void **state)
             tarry__experiment_summarise(values, n).ci95 / error;
         CHECK_NEAR(factor / gsl_cdf_tdist_Pinv(0.975, v), 1, 1e-3);
     }
+    for (size_t v = 1; v <= 300; v++) /* four digits up to 10 */
+        CHECK_NEAR(tarry__experiment_student(v),
+                   gsl_cdf_tdist_Pinv(0.975, (double)v),
+                   v <= 10 ? 6e-5 : 2.5e-3);
 }
 
 /* ---- the grid -------------------------------------------------------------*/
