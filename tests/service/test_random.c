@@ -775,6 +775,10 @@ static void do_overview(size_t e)
         aged += (double)json_integer_value(json_array_get(bin, 2));
     }
     assert_true(aged == (double)n_waiting(e));
+    bool has_curve = false; /* of all arms together */
+    json_array_foreach(json_object_get(r.json, "delays"), i, bin) has_curve |=
+        json_is_null(json_object_get(bin, "arm"));
+    assert_true(has_curve == (outcomes > 0));
     check_arms(e, json_object_get(r.json, "arms"));
     check_recent(e, json_object_get(r.json, "recent"));
     clear(&r);

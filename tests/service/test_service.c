@@ -21,7 +21,7 @@ typedef struct {
     pthread_cond_t come;
     bool has_come;
     int status;
-    char body[4000];
+    char body[4000], allow[40], type[60];
 } receiver;
 
 static tarry__service *service;
@@ -33,6 +33,10 @@ static void receive(void *context, const tarry__service_answer *answer)
     pthread_mutex_lock(&r->lock);
     r->status = answer->status;
     snprintf(r->body, sizeof r->body, "%.*s", (int)answer->size, answer->body);
+    snprintf(r->allow, sizeof r->allow, "%s",
+             answer->allow != NULL ? answer->allow : "");
+    snprintf(r->type, sizeof r->type, "%s",
+             answer->type != NULL ? answer->type : "");
     tarry__service_answer_clear(service, &mine);
     r->has_come = true;
     pthread_cond_signal(&r->come);
@@ -128,6 +132,62 @@ static void every_route_can_be_reached(void **state)
                     status == 422);
     }
     assert_true(count >= 17);
+    tarry__service_close(service);
+}
+
+/* The methods of a path, as the list of routes has them. */
+static void every_path_tells_its_methods(void **state)
+{
+    static const char *const methods[] = {"GET", "POST", "DELETE"};
+    tarry__service_route_shown r, other;
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; tarry__service_route_at(i, &r); i++) {
+        char wanted[60] = "";
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+            for (size_t k = 0; tarry__service_route_at(k, &other); k++)
+                if (strcmp(other.pattern, r.pattern) == 0 &&
+                    strcmp(other.method, methods[m]) == 0) {
+                    strcat(wanted, wanted[0] != '\0' ? ", " : "");
+                    strcat(wanted, m == 0 ? "GET, HEAD" : methods[m]);
+                }
+        char path[100];
+        size_t size = 0;
+        for (const char *c = r.pattern; *c != '\0'; c++) {
+            if (*c == '{')
+                c += strcspn(c, "}");
+            path[size++] = *c == '}' ? 'a' : *c;
+        }
+        path[size] = '\0';
+        const receiver told = ask("PUT", path, "");
+        assert_int_equal(told.status, 405);
+        assert_string_equal(told.allow, wanted);
+        assert_string_equal(told.type, "application/problem+json");
+    }
+    tarry__service_close(service);
+}
+
+static void files_are_there_to_be_read(void **state)
+{
+    static const tarry__service_file files[] = {
+        {"/one", "text/one", (const unsigned char *)"first", 5},
+        {"/two", "text/two", (const unsigned char *)"second", 6},
+        {NULL, NULL, NULL, 0}};
+    (void)state;
+    open_memory(1000);
+    assert_int_equal(ask("GET", "/one", "").status, 404);
+    tarry__service_serve_files(service, files);
+    for (const tarry__service_file *f = files; f->path != NULL; f++) {
+        receiver r = ask("GET", f->path, "");
+        assert_int_equal(r.status, 200);
+        assert_string_equal(r.type, f->type);
+        assert_string_equal(r.body, (const char *)f->bytes);
+        assert_int_equal(ask("HEAD", f->path, "").status, 200);
+        r = ask("POST", f->path, "");
+        assert_int_equal(r.status, 405);
+        assert_string_equal(r.allow, "GET, HEAD");
+    }
+    assert_int_equal(ask("GET", "/three", "").status, 404);
     tarry__service_close(service);
 }
 
@@ -638,6 +698,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_can_be_reached),
         cmocka_unit_test(bodies_of_experiments_have_exact_limits),
+        cmocka_unit_test(every_path_tells_its_methods),
+        cmocka_unit_test(files_are_there_to_be_read),
         cmocka_unit_test(every_setting_is_shown),
         cmocka_unit_test(every_limit_holds_to_the_last_one),
         cmocka_unit_test(a_list_of_outcomes_has_an_end),
