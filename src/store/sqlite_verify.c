@@ -1,6 +1,7 @@
 /* sqlite_verify.c - everything a store holds is looked at before it is used.
  *
- * SQLite looks after the structure of its pages (quick_check).  The running
+ * SQLite looks after its pages and the order of their rows (integrity_check: a
+ * quick one lets rows pass that a look-up would miss).  The running
  * digests say that no event was changed, lost, swapped or put in, from the
  * experiment's own row to its last event.  Of what people or this program look
  * up by index, a sum over the index must be that over the table. */
@@ -23,7 +24,7 @@ static tarry_status check_pages(tarry__sqlite *s, tarry_error *error)
 {
     sqlite3_stmt *check;
     tarry_status status =
-        tarry__sqlite_prepare(s, "PRAGMA quick_check(1)", &check, error);
+        tarry__sqlite_prepare(s, "PRAGMA integrity_check(1)", &check, error);
     if (status != TARRY_OK)
         return status;
     if (sqlite3_step(check) != SQLITE_ROW) {
