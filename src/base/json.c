@@ -32,9 +32,9 @@ json_t *tarry__json_join(json_t *object, json_t *more)
     return object;
 }
 
-/* How many bytes a character of UTF-8 takes that begins here; 0: it is none. */
-static size_t character(const unsigned char *c)
+size_t tarry__json_character(const char *text)
 {
+    const unsigned char *c = (const unsigned char *)text;
     const size_t length = c[0] < 0x80             ? 1
                           : (c[0] & 0xe0) == 0xc0 ? 2
                           : (c[0] & 0xf0) == 0xe0 ? 3
@@ -55,10 +55,9 @@ static size_t character(const unsigned char *c)
 
 bool tarry__json_is_text(const char *text)
 {
-    const unsigned char *c = (const unsigned char *)text;
     size_t length = 1;
-    for (; *c != '\0' && length > 0; c += length)
-        length = character(c);
+    for (; *text != '\0' && length > 0; text += length)
+        length = tarry__json_character(text);
     return length > 0;
 }
 

@@ -28,6 +28,9 @@ json_t *tarry__json_set(json_t *object, const char *key, json_t *value)
 json_t *tarry__json_join(json_t *object, json_t *more)
     __attribute__((warn_unused_result));
 
+/* How many bytes a character of UTF-8 takes that begins here; 0: it is none. */
+size_t tarry__json_character(const char *text);
+
 /* Whether JSON can hold a text: valid UTF-8.  (When json_string gives nothing,
  * it may also be for lack of memory.) */
 bool tarry__json_is_text(const char *text);

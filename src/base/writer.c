@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/base.h"
+#include "base/json.h"
 
 static bool reserve(tarry__writer *t, size_t more)
 {
@@ -54,16 +55,32 @@ void tarry__writer_print(tarry__writer *t, const char *format, ...)
     va_end(arguments);
 }
 
+/* Where a character begins that cannot stand in a string as it is, or its
+ * end. */
+static const char *end_of_plain(const char *c)
+{
+    for (;;) {
+        while ((signed char)*c >= ' ' && *c != '"' && *c != '\\')
+            c++;
+        const size_t length =
+            (unsigned char)*c < 0x80 ? 0 : tarry__json_character(c);
+        if (length == 0)
+            return c;
+        c += length;
+    }
+}
+
 void tarry__writer_quote(tarry__writer *t, const char *string)
 {
     tarry__writer_add(t, "\"", 1);
     for (const char *c = string; *c != '\0';) {
         const char *from = c;
-        while ((unsigned char)*c >= ' ' && *c != '"' && *c != '\\')
-            c++;
+        c = end_of_plain(c);
         tarry__writer_add(t, from, (size_t)(c - from));
         if (*c == '"' || *c == '\\')
             tarry__writer_print(t, "\\%c", *c++);
+        else if ((unsigned char)*c >= 0x80)
+            tarry__writer_put(t, "\\ufffd"), c++;
         else if (*c != '\0')
             tarry__writer_print(t, "\\u%04x", (unsigned char)*c++);
     }

@@ -27,7 +27,7 @@ size_t tarry__writer_digits(unsigned long long value,
 /* A whole number. */
 void tarry__writer_count(tarry__writer *text, unsigned long long value);
 
-/* A string of JSON, in quotes. */
+/* A string of JSON, in quotes; bytes that are no UTF-8 become U+FFFD each. */
 void tarry__writer_quote(tarry__writer *text, const char *string);
 
 /* A number that reads back as the same bits, with a point or an exponent. */

@@ -59,12 +59,13 @@ static void choose_one(tarry__service_call *c, tarry__service_experiment *e,
     }
     tarry__session_id(e->session, made.round, id);
     put_choice(&c->text, e->session, own != NULL ? own : id, &made);
-    e->decisions += !made.repeated;
+    e->counts.decisions += !made.repeated;
     tarry__service_say(c, made.repeated ? 200 : 201);
 }
 
-/* As many as there are before the horizon, if that is nearer.  With an id of
- * the user's own, decision i has that id, a dot and i. */
+/* As many as there are before the horizon, if that is nearer; of a lease that
+ * was given before, those that were given, also in a pause.  With an id of the
+ * user's own, decision i has that id, a dot and i. */
 static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
                         const char *own, uint64_t count)
 {
@@ -96,8 +97,10 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
         tarry__session_cut(e->session, first, count, now, &error) != TARRY_OK)
         status = TARRY_NO_MEMORY;
     tarry__writer_put(&c->text, "]}");
-    e->decisions += done - repeated;
-    const bool is_whole = status == TARRY_OK || status == TARRY_HORIZON_REACHED;
+    e->counts.decisions += done - repeated;
+    const bool is_whole = status == TARRY_OK ||
+                          status == TARRY_HORIZON_REACHED ||
+                          (status == TARRY_CANCELLED && done == repeated);
     if (done > 0 && !is_whole)
         c->service->broken = status;
     if (done == 0 || !is_whole)

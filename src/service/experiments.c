@@ -16,6 +16,7 @@ typedef struct {
     char prefix[MOST_NAME + 2];
     double *features;
     const char **names; /* or NULL: arms have none */
+    bool is_basis;      /* arms have no features: each gets a dimension */
 } plan;
 
 static bool refuse(const plan *p, const char *what, const char *rule)
@@ -151,8 +152,8 @@ static bool read_arm(plan *p, const json_t *arm, size_t k)
         return refuse(p, what, "must have a name, a string, or no arm has one");
     if (name != NULL)
         p->names[k] = json_string_value(name);
-    if (features == NULL && p->e.dim == p->e.n_arms)
-        return true; /* of a basis */
+    if (p->is_basis)
+        return true;
     if (json_array_size(features) != p->e.dim)
         return refuse(p, what, "must have as many features as the first");
     for (size_t i = 0; i < p->e.dim; i++) {
@@ -194,7 +195,8 @@ static bool read_arms(plan *p, const json_t *body)
     const json_t *first = json_array_get(arms, 0);
     const json_t *features = json_object_get(first, "features");
     p->e.n_arms = json_array_size(arms);
-    p->e.dim = features != NULL ? json_array_size(features) : p->e.n_arms;
+    p->is_basis = features == NULL;
+    p->e.dim = p->is_basis ? p->e.n_arms : json_array_size(features);
     if (!check_sizes(p, arms))
         return false;
     p->features = tarry__base_zalloc(p->e.n_arms * p->e.dim, sizeof(double));
@@ -202,7 +204,7 @@ static bool read_arms(plan *p, const json_t *body)
         p->names = tarry__base_zalloc(p->e.n_arms, sizeof *p->names);
     if (p->features == NULL)
         return refuse(p, "memory", "is short");
-    if (features == NULL && !make_basis(p, arms))
+    if (p->is_basis && !make_basis(p, arms))
         return false;
     for (size_t k = 0; k < p->e.n_arms; k++)
         if (!read_arm(p, json_array_get(arms, k), k))

@@ -68,7 +68,8 @@ static void note_delay(tarry__service *s, const outcome *o, int64_t now)
     int64_t at;
     if (tarry__session_decided_at(o->experiment->session, o->id, &at) ==
         TARRY_OK)
-        tarry__service_histogram_add(&s->delays, tarry__service_delay_bounds,
+        tarry__service_histogram_add(&s->new_delays,
+                                     tarry__service_delay_bounds,
                                      now > at ? (double)(now - at) / 1000 : 0);
 }
 
@@ -105,9 +106,9 @@ static tarry__service_result result_of(tarry_status status)
 static void count(tarry__service *s, const outcome *o)
 {
     if (o->experiment != NULL)
-        o->experiment->feedback[o->result]++;
+        o->experiment->counts.feedback[o->result]++;
     else
-        s->strays[o->result]++;
+        s->counts.feedback[o->result]++;
 }
 
 static bool is_broken(tarry_status status)

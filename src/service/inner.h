@@ -39,6 +39,12 @@ typedef enum {
 
 extern const char *const tarry__service_results[TARRY__SERVICE_N_RESULTS];
 
+/* What a group has done, which counts when it is committed. */
+typedef struct {
+    uint64_t decisions;
+    uint64_t feedback[TARRY__SERVICE_N_RESULTS];
+} tarry__service_counts;
+
 /* Who has the lock sees committed things only: the keeper keeps it from the
  * first event that it stages until the commit. */
 typedef struct {
@@ -49,7 +55,8 @@ typedef struct {
     bool in_group; /* the keeper has the lock */
     /* Calls whose choices are to be made in this group. */
     tarry__service_call *first_later, *last_later;
-    size_t n_later; /* choices */
+    size_t n_later;               /* choices */
+    tarry__service_counts counts; /* of the group; the keeper's */
     atomic_ullong decisions;
     atomic_ullong feedback[TARRY__SERVICE_N_RESULTS];
     pthread_mutex_t overview_lock; /* taken before the other one */
@@ -192,6 +199,8 @@ struct tarry__service {
                                     so that the group is undone; or TARRY_OK */
     atomic_bool is_failing;      /* the last commit did not work */
     tarry__service_histogram commits, delays;
+    tarry__service_counts counts;        /* of the group: outcomes of no one */
+    tarry__service_histogram new_delays; /* of the group */
     atomic_ullong requests[TARRY__SERVICE_MOST_ROUTES + 1]
                           [TARRY__SERVICE_N_CODES];
     atomic_ullong strays[TARRY__SERVICE_N_RESULTS]; /* outcomes of no one */
@@ -254,6 +263,9 @@ void tarry__service_histogram_add(tarry__service_histogram *h,
                                   const double *bounds, double value);
 extern const double tarry__service_commit_bounds[],
     tarry__service_delay_bounds[];
+
+/* Adds what has happened to what counts, or forgets it. */
+void tarry__service_settle_counts(tarry__service *service, bool has_happened);
 
 void tarry__service_count(tarry__service *service, size_t route, int status);
 

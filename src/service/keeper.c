@@ -88,6 +88,7 @@ static tarry_status commit(tarry__service *s, tarry_error *error)
                                      tarry__base_seconds() - begin);
         s->is_failing = status != TARRY_OK && status != TARRY_CANCELLED;
     }
+    tarry__service_settle_counts(s, status == TARRY_OK);
     for (size_t i = 0; i < s->n_group; i++) {
         s->group[i]->in_group = false;
         pthread_mutex_unlock(&s->group[i]->lock);

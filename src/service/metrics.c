@@ -29,6 +29,40 @@ void tarry__service_histogram_add(tarry__service_histogram *h,
         ;
 }
 
+static void settle(tarry__service_counts *from, atomic_ullong *decisions,
+                   atomic_ullong *feedback, bool has_happened)
+{
+    if (has_happened && decisions != NULL)
+        *decisions += from->decisions;
+    for (int r = 0; has_happened && r < TARRY__SERVICE_N_RESULTS; r++)
+        feedback[r] += from->feedback[r];
+    *from = (tarry__service_counts){0};
+}
+
+static void settle_delays(tarry__service_histogram *from,
+                          tarry__service_histogram *to, bool has_happened)
+{
+    for (int i = 0; i <= TARRY__SERVICE_MOST_BUCKETS; i++) {
+        if (from->bucket[i] == 0)
+            continue;
+        if (has_happened)
+            to->bucket[i] += from->bucket[i];
+        from->bucket[i] = 0;
+    }
+    if (has_happened)
+        to->sum = to->sum + from->sum;
+    from->sum = 0;
+}
+
+void tarry__service_settle_counts(tarry__service *s, bool has_happened)
+{
+    for (size_t i = 0; i < s->n_group; i++)
+        settle(&s->group[i]->counts, &s->group[i]->decisions,
+               s->group[i]->feedback, has_happened);
+    settle(&s->counts, NULL, s->strays, has_happened);
+    settle_delays(&s->new_delays, &s->delays, has_happened);
+}
+
 static const int codes[TARRY__SERVICE_N_CODES] = {
     200, 201, 204, 304, 307, 400, 401, 403, 404, 405, 408, 409,
     411, 413, 414, 417, 422, 431, 500, 501, 502, 503, 505, 0};

@@ -76,6 +76,25 @@ static void digits_and_times(void **state)
     tarry__writer_clear(&t);
 }
 
+/* A text that was cut within a character, say. */
+static void what_is_no_text_is_replaced(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"ab\xc3", "\"ab\\ufffd\""},
+        {"\xe2\x82", "\"\\ufffd\\ufffd\""},
+        {"\xff\"\xc3\xa9", "\"\\ufffd\\\"\xc3\xa9\""},
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+        {"\xc0\x80", "\"\\ufffd\\ufffd\""},
+        {"\x7f\xf0\x9f\x98\x80\x80", "\"\x7f\xf0\x9f\x98\x80\\ufffd\""}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        tarry__writer t = {0};
+        tarry__writer_quote(&t, pairs[i][0]);
+        assert_string_equal(t.bytes, pairs[i][1]);
+        tarry__writer_clear(&t);
+    }
+}
+
 /* Whatever was written before: as the C library has it. */
 static void times_come_in_any_order(void **state)
 {
@@ -118,6 +137,7 @@ int main(void)
         cmocka_unit_test(neighbours_are_not_mistaken_for_each_other),
         cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(digits_and_times),
+        cmocka_unit_test(what_is_no_text_is_replaced),
         cmocka_unit_test(times_come_in_any_order),
         cmocka_unit_test(no_memory_is_remembered),
     };

@@ -156,6 +156,50 @@ static void totals_are_those_of_a_plain_count(void **state)
     end_world(w);
 }
 
+static double item(const json_t *list, size_t i)
+{
+    return json_number_value(json_array_get(list, i));
+}
+
+/* The number of an arm as it is told; ARMS: all others. */
+static size_t arm_told(const json_t *one)
+{
+    const json_t *arm = json_object_get(one, "arm");
+    if (json_is_string(arm))
+        return strcmp(json_string_value(arm), "blue") == 0;
+    return json_is_integer(arm) ? (size_t)json_integer_value(arm) : ARMS;
+}
+
+/* Each bucket has the decisions of its time, and each arm its own. */
+static void check_buckets(const world *w, const json_t *time, size_t n)
+{
+    const double start = real(time, "start"), width = real(time, "width");
+    double *made = calloc((ARMS + 1) * n, sizeof *made);
+    size_t at;
+    json_t *one;
+    assert_non_null(made);
+    for (uint64_t r = 1; r <= w->rounds; r++) {
+        const size_t i =
+            (size_t)(((double)w->at[r] / 1000 - start) / width + 1e-9);
+        assert_true(i < n);
+        made[w->arm[r] * n + i]++;
+        made[ARMS * n + i]++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        CHECK_NEAR(item(json_object_get(time, "decisions"), i),
+                   made[ARMS * n + i], 0);
+        double others = made[ARMS * n + i];
+        json_array_foreach(json_object_get(time, "shares"), at, one)
+        {
+            const size_t k = arm_told(one);
+            CHECK_NEAR(item(json_object_get(one, "decisions"), i),
+                       k < ARMS ? made[k * n + i] : others, 0);
+            others -= k < ARMS ? made[k * n + i] : 0;
+        }
+    }
+    free(made);
+}
+
 /* However often the buckets double, nothing is lost or counted twice. */
 static void buckets_hold_everything(void **state)
 {
@@ -180,6 +224,7 @@ static void buckets_hold_everything(void **state)
         json_array_foreach(json_object_get(time, "shares"), at, one) shares +=
             sum(json_object_get(one, "decisions"));
         CHECK_NEAR(shares, 1500, 0);
+        check_buckets(w, time, n);
         const double end =
             real(time, "start") + (double)n * real(time, "width");
         CHECK_AT_MOST((double)w->now / 1000, end);

@@ -8,70 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "service/asking.h"
 #include "base/base.h"
 #include "base/json.h"
 #include "service/crew.h"
 #include "service/keys.h"
-#include "service/service.h"
-
-/* ---- asking ---------------------------------------------------------------*/
-
-typedef struct {
-    pthread_mutex_t lock;
-    pthread_cond_t come;
-    bool has_come;
-    int status;
-    char body[4000], allow[40], type[60];
-} receiver;
-
-static tarry__service *service;
-
-static void receive(void *context, const tarry__service_answer *answer)
-{
-    receiver *r = context;
-    tarry__service_answer mine = *answer;
-    pthread_mutex_lock(&r->lock);
-    r->status = answer->status;
-    snprintf(r->body, sizeof r->body, "%.*s", (int)answer->size, answer->body);
-    snprintf(r->allow, sizeof r->allow, "%s",
-             answer->allow != NULL ? answer->allow : "");
-    snprintf(r->type, sizeof r->type, "%s",
-             answer->type != NULL ? answer->type : "");
-    tarry__service_answer_clear(service, &mine);
-    r->has_come = true;
-    pthread_cond_signal(&r->come);
-    pthread_mutex_unlock(&r->lock);
-}
-
-static void send(receiver *r, const char *method, const char *path,
-                 const char *body)
-{
-    *r = (receiver){.lock = PTHREAD_MUTEX_INITIALIZER,
-                    .come = PTHREAD_COND_INITIALIZER};
-    const tarry__service_request request = {.method = method,
-                                            .path = path,
-                                            .query = "",
-                                            .body = body,
-                                            .size = strlen(body),
-                                            .has_length = true};
-    tarry__service_take(service, &request, receive, r);
-}
-
-static void wait_for(receiver *r)
-{
-    pthread_mutex_lock(&r->lock);
-    while (!r->has_come)
-        pthread_cond_wait(&r->come, &r->lock);
-    pthread_mutex_unlock(&r->lock);
-}
-
-static receiver ask(const char *method, const char *path, const char *body)
-{
-    receiver r;
-    send(&r, method, path, body);
-    wait_for(&r);
-    return r;
-}
 
 static void open_memory(uint64_t most_queued)
 {
@@ -251,6 +192,262 @@ static void bodies_of_experiments_have_exact_limits(void **state)
             fail_msg("%s: %d %s", all[i].fields, r.status, r.body);
     }
     tarry__service_close(service);
+}
+
+/* Names and arms, right and wrong in each way. */
+static void names_and_arms_have_exact_forms(void **state)
+{
+#define LETTERS_60                                                             \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567"
+#define ARMS(list) "\"arms\":" list ",\"name\":\"n%d\""
+#define NAME(text) "\"arms\":[{},{}],\"name\":" text
+    static const struct {
+        const char *fields;
+        int status;
+    } all[] = {{NAME("\"" LETTERS_60 "89_\""), 201},
+               {NAME("\"" LETTERS_60 "89_x\""), 422},
+               {NAME("\"0\""), 201},
+               {NAME("\"Z.a_b-c\""), 201},
+               {NAME("\"\""), 422},
+               {NAME("\"-a\""), 422},
+               {NAME("\".a\""), 422},
+               {NAME("\"_a\""), 422},
+               {NAME("\"a b\""), 422},
+               {NAME("\"a:b\""), 422},
+               {NAME("\"a/b\""), 422},
+               {NAME("7"), 422},
+               {NAME("null"), 422},
+               {"\"arms\":[{},{}]", 422},
+               {"\"name\":\"without\"", 422},
+               {ARMS("[]"), 422},
+               {ARMS("{}"), 422},
+               {ARMS("\"x\""), 422},
+               {ARMS("[1]"), 422},
+               {ARMS("[[]]"), 422},
+               {ARMS("[{}]"), 201},
+               {ARMS("[{},{}]"), 201},
+               {ARMS("[{\"name\":\"x\"},{\"name\":\"x\"}]"), 422},
+               {ARMS("[{\"name\":\"x\"},{}]"), 422},
+               {ARMS("[{},{\"name\":\"x\"}]"), 422},
+               {ARMS("[{\"name\":1}]"), 422},
+               {ARMS("[{\"name\":null}]"), 422},
+               {ARMS("[{\"name\":\"\"}]"), 422},
+               {ARMS("[{\"nome\":\"x\"}]"), 422},
+               {ARMS("[{\"features\":[1],\"more\":1}]"), 422},
+               {ARMS("[{\"features\":[1]}]"), 201},
+               {ARMS("[{\"features\":[]}]"), 422},
+               {ARMS("[{\"features\":null}]"), 422},
+               {ARMS("[{\"features\":1}]"), 422},
+               {ARMS("[{\"features\":{}}]"), 422},
+               {ARMS("[{\"features\":[1,\"2\"]}]"), 422},
+               {ARMS("[{\"features\":[1,null]}]"), 422},
+               {ARMS("[{\"features\":[1]},{\"features\":[1,2]}]"), 422},
+               {ARMS("[{\"features\":[1,2]},{\"features\":[1]}]"), 422},
+               {ARMS("[{\"features\":[1,2]},{\"features\":[2,1]}]"), 201},
+               {ARMS("[{\"features\":[1,2]},{}]"), 422},
+               {ARMS("[{\"features\":[1,2]},{},{}]"), 422},
+               {ARMS("[{},{\"features\":[1,2]}]"), 422},
+               {ARMS("[{\"features\":[1e400]}]"), 422}};
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char fields[300], body[310];
+        snprintf(fields, sizeof fields, all[i].fields, (int)i);
+        snprintf(body, sizeof body, "{%s}", fields);
+        const receiver r = ask("POST", "/v1/experiments", body);
+        if (r.status != all[i].status)
+            fail_msg("%s: %d %s", fields, r.status, r.body);
+    }
+    tarry__service_close(service);
+#undef LETTERS_60
+#undef ARMS
+#undef NAME
+}
+
+/* Arms without features are a basis; given ones are kept number by number. */
+static void features_are_kept_as_they_are(void **state)
+{
+    static const struct {
+        const char *arms;
+        double features[9];
+    } all[] = {{"[{},{},{}]", {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+               {"[{\"features\":[1,2.5,-3]},{\"features\":[0,0,1e-9]},"
+                "{\"features\":[4,0.1,1e9]}]",
+                {1, 2.5, -3, 0, 0, 1e-9, 4, 0.1, 1e9}}};
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; i < 2; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "{\"name\":\"f%zu\",\"policy\":\"uniform\",\"arms\":%s}", i,
+                 all[i].arms);
+        assert_int_equal(ask("POST", "/v1/experiments", text).status, 201);
+        snprintf(text, sizeof text, "/v1/experiments/f%zu/log", i);
+        const receiver r = ask("GET", text, "");
+        const char *line = r.body;
+        for (size_t k = 0; k < 3; k++) {
+            json_t *json = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
+            const json_t *list = json_object_get(json, "features");
+            assert_int_equal(json_array_size(list), 3);
+            for (size_t j = 0; j < 3; j++)
+                CHECK_NEAR(json_number_value(json_array_get(list, j)),
+                           all[i].features[3 * k + j], 0);
+            json_decref(json);
+            line = strchr(line, '\n') + 1;
+        }
+        assert_int_equal(*line, '\0');
+    }
+    tarry__service_close(service);
+}
+
+/* What is not given may be null as well. */
+static void null_is_as_good_as_nothing(void **state)
+{
+    static const char *const keys[] = {
+        "policy",     "range", "objective",    "horizon",
+        "confidence", "seed",  "expire_after", "beyond_horizon"};
+    (void)state;
+    open_memory(1000);
+    const receiver plain =
+        ask("POST", "/v1/experiments", "{\"name\":\"n-\",\"arms\":[{},{}]}");
+    json_t *wanted = json_loads(plain.body, 0, NULL);
+    assert_int_equal(plain.status, 201);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char body[200];
+        snprintf(body, sizeof body,
+                 "{\"name\":\"n%d\",\"arms\":[{},{}],\"%s\":null}", (int)i,
+                 keys[i]);
+        const receiver r = ask("POST", "/v1/experiments", body);
+        json_t *made = json_loads(r.body, 0, NULL);
+        assert_int_equal(r.status, 201);
+        assert_int_equal(
+            json_object_set(made, "name", json_object_get(wanted, "name")), 0);
+        assert_int_equal(json_object_set(made, "created_at",
+                                         json_object_get(wanted, "created_at")),
+                         0);
+        if (!json_equal(made, wanted))
+            fail_msg("%s: %s", keys[i], r.body);
+        json_decref(made);
+    }
+    json_decref(wanted);
+    tarry__service_close(service);
+}
+
+/* ---- refusals -------------------------------------------------------------*/
+
+static const char *title_of(int status)
+{
+    return status == 400   ? "Bad Request"
+           : status == 404 ? "Not Found"
+           : status == 405 ? "Method Not Allowed"
+           : status == 409 ? "Conflict"
+           : status == 422 ? "Unprocessable Content"
+                           : "another";
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+/* RFC 9457: five members, which agree with each other and with the answer. */
+static void check_problem(const receiver *r, const char *code,
+                          const char *detail)
+{
+    json_t *json = json_loads(r->body, 0, NULL);
+    char type[100];
+    snprintf(type, sizeof type, "urn:tarry:problem:%s", code);
+    const bool agrees =
+        strcmp(r->type, "application/problem+json") == 0 &&
+        json_object_size(json) == 5 &&
+        strcmp(text_at(json, "type"), type) == 0 &&
+        strcmp(text_at(json, "code"), code) == 0 &&
+        strcmp(text_at(json, "title"), title_of(r->status)) == 0 &&
+        json_integer_value(json_object_get(json, "status")) == r->status &&
+        strstr(text_at(json, "detail"), detail) != NULL;
+    if (!agrees)
+        fail_msg("%d %s, not %s with '%s'", r->status, r->body, code, detail);
+    json_decref(json);
+}
+
+/* In order: some need what was done before. */
+static void every_refusal_says_why(void **state)
+{
+#define E "/v1/experiments"
+#define A E "/a"
+#define D "/v1/decisions/"
+#define TWO_ARMS "\"policy\":\"lints\",\"arms\":[{},{}]"
+    static const struct {
+        const char *method, *path, *body;
+        int status;
+        const char *code, *detail; /* NULL: it is not refused */
+    } all[] = {
+        {"POST", E, "{\"name\":\"h\",\"horizon\":3," TWO_ARMS "}", 201, NULL,
+         NULL},
+        {"POST", E, "{\"name\":\"a\"," TWO_ARMS "}", 409, "exists",
+         "has this name"},
+        {"POST", E, "{\"name\":\"b2\",", 400, "bad_json", "line 1 column"},
+        {"POST", E, "{\"seed\":1,\"seed\":2}", 400, "bad_json", "line 1"},
+        {"POST", E, "{\"range\":[0,NaN]}", 422, "invalid", "not finite"},
+        {"POST", E, "{\"range\":[-Infinity,0]}", 422, "invalid", "not finite"},
+        {"POST", E, "{\"range\":[0,Infinity]}", 422, "invalid", "not finite"},
+        {"POST", E, "{\"range\":[0,1e999]}", 422, "invalid", "not finite"},
+        {"POST", E, "[]", 422, "invalid", "not a JSON object"},
+        {"POST", E, "{\"name\":\"c2\",\"dim\":2}", 422, "contextual",
+         "\"dim\""},
+        {"POST", E, "{\"name\":\"c2\",\"x\":2}", 422, "invalid", "\"x\""},
+        {"GET", E "/nobody", "", 404, "unknown_experiment", "this name"},
+        {"GET", "/v2", "", 404, "no_such_path", ""},
+        {"PUT", A, "", 405, "method_not_allowed", ""},
+        {"POST", A "/decisions", "{\"count\":3}", 201, NULL, NULL},
+        {"POST", A "/decisions", "{\"id\":\"a:1\"}", 422, "invalid",
+         "look like a generated one"},
+        {"POST", A "/decisions", "{\"id\":\"mine\"}", 201, NULL, NULL},
+        {"POST", E "/b/decisions", "{\"id\":\"mine\"}", 409, "conflict",
+         "another request"},
+        {"POST", D "a:1/cancel", "", 200, NULL, NULL},
+        {"POST", D "a:1/expire", "", 409, "conflict", ""},
+        {"POST", D "a:2/expire", "", 200, NULL, NULL},
+        {"POST", "/v1/feedback", "{\"id\":\"a:2\",\"loss\":0}", 200, NULL,
+         NULL},
+        {"POST", "/v1/feedback", "{\"id\":\"a:2\",\"loss\":1}", 409, "conflict",
+         "reported"},
+        {"POST", "/v1/feedback", "{\"id\":\"a:1\",\"loss\":1}", 409, "conflict",
+         "cancelled"},
+        {"POST", "/v1/feedback", "{\"id\":\"a:3\",\"loss\":2}", 422, "invalid",
+         "range"},
+        {"POST", "/v1/feedback", "{\"id\":\"a:9\",\"loss\":2}", 404,
+         "unknown_id", ""},
+        {"POST", D "none/cancel", "", 404, "unknown_id", ""},
+        {"POST", A "/pause", "", 200, NULL, NULL},
+        {"POST", A "/decisions", "", 409, "paused", "paused"},
+        {"POST", A "/resume", "", 200, NULL, NULL},
+        {"POST", A "/decisions", "", 201, NULL, NULL},
+        {"POST", E "/h/decisions", "{\"count\":3}", 201, NULL, NULL},
+        {"POST", E "/h/decisions", "", 409, "horizon_reached", "horizon"},
+        {"POST", A "/arms", "{\"name\":\"x\",\"features\":[1,2]}", 409,
+         "exists", "has this name"},
+        {"POST", A "/arms", "{\"name\":\"z\",\"features\":[1,2,3]}", 422,
+         "invalid", "2 numbers"},
+        {"DELETE", A "/arms/z", "", 404, "unknown_arm", ""},
+        {"DELETE", A "/arms/x", "", 200, NULL, NULL},
+        {"DELETE", A "/arms/y", "", 422, "invalid", ""}};
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const receiver r = ask(all[i].method, all[i].path, all[i].body);
+        if (r.status != all[i].status)
+            fail_msg("%s %s %s: %d %s", all[i].method, all[i].path, all[i].body,
+                     r.status, r.body);
+        if (all[i].code != NULL)
+            check_problem(&r, all[i].code, all[i].detail);
+    }
+    tarry__service_close(service);
+#undef E
+#undef A
+#undef D
+#undef TWO_ARMS
 }
 
 /* What was given is what is told of it, now and later. */
@@ -447,6 +644,144 @@ static void tokens_have_scopes(void **state)
         "", ",", "decide,", ",read", "dec", "decide feedback", "all"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(tarry__keys_parse_scopes(bad[i]), 0);
+}
+
+/* ---- who may do what ------------------------------------------------------*/
+
+/* A path of a route's pattern, for experiment a. */
+static void path_of(const char *pattern, char path[200])
+{
+    size_t used = 0;
+    for (const char *c = pattern; *c != '\0'; c++) {
+        path[used++] = *c == '{' ? 'a' : *c;
+        if (*c == '{')
+            c += strcspn(c, "}");
+    }
+    path[used] = '\0';
+}
+
+static int status_of(tarry__service_request request)
+{
+    receiver r;
+    request.query = "";
+    request.body = "";
+    send_request(&r, request);
+    wait_for(&r);
+    return r.status;
+}
+
+/* A token for each set of scopes, token i for those with the bits of i. */
+static void make_tokens(char token[16][TARRY__KEYS_ROOM])
+{
+    char path[] = "/tmp/tarry-keys-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (int i = 0; i < 16; i++) {
+        char digest[TARRY__KEYS_ROOM], scopes[60] = "";
+        static const char *const names[] = {",decide", ",feedback", ",read",
+                                            ",admin"};
+        for (int k = 0; k < 4; k++)
+            strcat(scopes, i >> k & 1 ? names[k] : "");
+        assert_int_equal(tarry__keys_make(token[i], digest, NULL), TARRY_OK);
+        if (i > 0) /* the first is unknown */
+            dprintf(fd, "%s %s\n", digest, scopes + 1);
+    }
+    close(fd);
+    assert_int_equal(tarry__service_read_tokens(service, path, NULL), TARRY_OK);
+    unlink(path);
+}
+
+/* Each set of scopes opens the routes that ask for one of them, and no other;
+ * pages of others may only look; bodies need a length. */
+static void every_route_asks_for_its_scope(void **state)
+{
+    char token[16][TARRY__KEYS_ROOM], path[200];
+    tarry__service_route_shown route;
+    (void)state;
+    open_memory(1000);
+    make_tokens(token);
+    for (size_t i = 0; tarry__service_route_at(i, &route); i++) {
+        path_of(route.pattern, path);
+        for (int k = -1; k < 16; k++) {
+            const int found = status_of(
+                (tarry__service_request){.method = route.method,
+                                         .path = path,
+                                         .token = k < 0 ? NULL : token[k],
+                                         .has_length = true});
+            const bool is_open = route.scope == TARRY__SERVICE_ANYBODY;
+            const int wanted = is_open                       ? 0
+                               : k <= 0                      ? 401
+                               : (k & (int)route.scope) == 0 ? 403
+                                                             : 0;
+            const bool is_refused = found == 401 || found == 403;
+            if (is_refused ? found != wanted : wanted != 0)
+                fail_msg("%s %s, scopes %d: %d", route.method, path, k, found);
+        }
+        const bool only_looks = strcmp(route.method, "GET") == 0;
+        assert_true((status_of((tarry__service_request){.method = route.method,
+                                                        .path = path,
+                                                        .token = token[15],
+                                                        .is_foreign = true,
+                                                        .has_length = true}) ==
+                     403) == !only_looks);
+        const bool takes_body =
+            strcmp(route.pattern, "/v1/feedback") == 0 ||
+            strstr(route.pattern, "/decisions") != NULL ||
+            (strcmp(route.method, "POST") == 0 &&
+             (strcmp(route.pattern, "/v1/experiments") == 0 ||
+              strstr(route.pattern, "/arms") != NULL));
+        const bool ends_one = strstr(route.pattern, "/v1/decisions/") != NULL;
+        assert_true(
+            (status_of((tarry__service_request){
+                 .method = route.method, .path = path, .token = token[15]}) ==
+             411) == (takes_body && !ends_one));
+    }
+    tarry__service_close(service);
+}
+
+/* How many are listed, by what the query says. */
+static void pending_lists_as_many_as_are_asked_for(void **state)
+{
+    static const struct {
+        const char *query;
+        int status;
+        size_t listed;
+    } all[] = {{"", 200, 12},           {"limit=0", 200, 0},
+               {"limit=1", 200, 1},     {"limit=12", 200, 12},
+               {"limit=13", 200, 12},   {"limit=10000", 200, 12},
+               {"limit=10001", 422, 0}, {"limit=", 422, 0},
+               {"limit=-1", 422, 0},    {"limit=1.5", 422, 0},
+               {"limit=x", 422, 0},     {"limits=1", 422, 0},
+               {"x=1", 422, 0},         {"limit=1&x=1", 422, 0}};
+    (void)state;
+    open_memory(1000);
+    ask("POST", "/v1/experiments/a/decisions", "{\"count\":12}");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        receiver r;
+        send_request(
+            &r, (tarry__service_request){.method = "GET",
+                                         .path = "/v1/experiments/a/pending",
+                                         .query = all[i].query,
+                                         .body = ""});
+        wait_for(&r);
+        json_t *json = json_loads(r.body, 0, NULL);
+        const json_t *list = json_object_get(json, "pending");
+        if (r.status != all[i].status || json_array_size(list) != all[i].listed)
+            fail_msg("%s: %d %s", all[i].query, r.status, r.body);
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            char id[30];
+            const json_t *one = json_array_get(list, k);
+            snprintf(id, sizeof id, "a:%zu", k + 1);
+            assert_string_equal(text_at(one, "id"), id);
+            assert_int_equal(json_integer_value(json_object_get(one, "rounds")),
+                             11 - k);
+        }
+        if (r.status == 200)
+            assert_int_equal(json_integer_value(json_object_get(json, "count")),
+                             12);
+        json_decref(json);
+    }
+    tarry__service_close(service);
 }
 
 static void work(void *context, size_t i)
@@ -661,9 +996,9 @@ static bool is_same_but_for_numbers(const char *a, const char *b)
 /* The k-th allocation fails, until none is left to fail. */
 static void an_answer_is_whole_or_none(void **state)
 {
-    static const char *const paths[] = {"/v1/experiments", "/v1/experiments/a",
-                                        "/v1/experiments/a/status",
-                                        "/v1/experiments/a/pending"};
+    static const char *const paths[] = {
+        "/v1/experiments", "/v1/experiments/a", "/v1/experiments/a/status",
+        "/v1/experiments/a/pending", "/v1/experiments/a/log"};
     (void)state;
     open_memory(1000);
     ask("POST", "/v1/experiments/a/decisions", "{\"count\":30}");
@@ -698,6 +1033,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_can_be_reached),
         cmocka_unit_test(bodies_of_experiments_have_exact_limits),
+        cmocka_unit_test(names_and_arms_have_exact_forms),
+        cmocka_unit_test(features_are_kept_as_they_are),
+        cmocka_unit_test(null_is_as_good_as_nothing),
+        cmocka_unit_test(every_refusal_says_why),
         cmocka_unit_test(every_path_tells_its_methods),
         cmocka_unit_test(files_are_there_to_be_read),
         cmocka_unit_test(every_setting_is_shown),
@@ -705,6 +1044,8 @@ int main(void)
         cmocka_unit_test(a_list_of_outcomes_has_an_end),
         cmocka_unit_test(every_byte_of_a_path_may_be_quoted),
         cmocka_unit_test(tokens_have_scopes),
+        cmocka_unit_test(every_route_asks_for_its_scope),
+        cmocka_unit_test(pending_lists_as_many_as_are_asked_for),
         cmocka_unit_test(a_crew_does_every_piece_once),
         cmocka_unit_test(experiments_do_not_disturb_each_other),
         cmocka_unit_test(every_failed_allocation_is_answered),
