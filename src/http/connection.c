@@ -358,11 +358,11 @@ static void linger(tarry__http_connection *c)
 /* The answer is written.  true: go on with this connection. */
 static bool finish_answer(tarry__http_connection *c)
 {
-    tarry__service_stream *stream = c->answer.stream;
-    c->answer.stream = NULL;
-    const bool wants_more = stream != NULL && c->is_streaming;
+    tarry__service_stream *stream = c->is_streaming ? c->answer.stream : NULL;
+    if (stream != NULL)
+        c->answer.stream = NULL; /* else it ends with the answer */
     tarry__service_answer_clear(c->server->service, &c->answer);
-    if (wants_more) {
+    if (stream != NULL) {
         enter(c, TARRY__HTTP_WAITING);
         tarry__service_next(c->server->service, stream, deliver, c);
         return true;

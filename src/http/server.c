@@ -311,17 +311,17 @@ static void tick(loop *l)
         close_idle(s);
 }
 
-/* Runs what has gathered, or hands it to who does. */
+/* Runs what has gathered, or hands it to who does.  What comes behind answers
+ * on the same connections is taken, and run after a look at the others. */
 static void flush(tarry__http_server *s)
 {
-    s->runs_here = false;
-    s->answered = 0;
-    for (s->taken = 0; tarry__service_flush(s->service); s->taken = 0) {
-        s->runs_here = true;
-        take_answers(s);
-        look_at_clock(s);
-        s->moved_at = s->now;
-    }
+    s->taken = s->answered = 0;
+    s->runs_here = tarry__service_flush(s->service);
+    if (!s->runs_here)
+        return;
+    take_answers(s);
+    look_at_clock(s);
+    s->moved_at = s->now;
 }
 
 /* Few clients that were answered together ask again together, and soon: for so
@@ -340,8 +340,9 @@ static void run(loop *l)
     struct epoll_event events[MOST_EVENTS];
     while (!s->is_stopping || s->count > 0) {
         const bool looks_again = may_come(l);
-        const int n = epoll_wait(s->epoll, events, MOST_EVENTS,
-                                 looks_again || has_answers(s) ? 0 : TICK_MS);
+        const bool is_busy = looks_again || s->taken > 0 || has_answers(s);
+        const int n =
+            epoll_wait(s->epoll, events, MOST_EVENTS, is_busy ? 0 : TICK_MS);
         look_at_clock(s);
         for (int i = 0; i < n; i++)
             handle(l, &events[i]);

@@ -93,6 +93,143 @@ static void lengths_are_numbers_or_refused(void **state)
     }
 }
 
+/* ---- what is refused, and why ---------------------------------------------*/
+
+#define LINE "GET / HTTP/1.1\r\n"
+#define HOST "Host: x\r\n"
+
+static tarry__http_verdict verdict_of(const char *head, tarry__http_head *h)
+{
+    static char bytes[2 * TARRY__HTTP_MOST_HEAD];
+    const size_t size = strlen(head);
+    assert_true(size < sizeof bytes);
+    memcpy(bytes, head, size);
+    return tarry__http_parse(bytes, size, h);
+}
+
+static void every_refusal_has_its_status_and_reason(void **state)
+{
+    static const struct {
+        const char *head;
+        int status;
+        const char *detail;
+    } all[] = {
+        {LINE HOST "\r\n", 0, NULL},
+        {"GET / HTTP/1.0\r\n\r\n", 0, NULL},
+        {"GET /\x7e HTTP/1.1\r\n" HOST "\r\n", 0, NULL},
+        {"G!#$%&'*+-.^_`|~9z / HTTP/1.1\r\n" HOST "\r\n", 0, NULL},
+        {"ABCDEFGHIJKLMNOPQRST / HTTP/1.1\r\n" HOST "\r\n", 0, NULL},
+        {"ABCDEFGHIJKLMNOPQRSTU / HTTP/1.1\r\n" HOST "\r\n", 400, "method"},
+        {" / HTTP/1.1\r\n" HOST "\r\n", 400, "method"},
+        {"G(T / HTTP/1.1\r\n" HOST "\r\n", 400, "method"},
+        {"GET / HTTP/1.2\r\n" HOST "\r\n", 505, "HTTP/1.1"},
+        {"GET / HTTP/2.0\r\n" HOST "\r\n", 505, "HTTP/1.1"},
+        {"GET / HTTP/1.10\r\n" HOST "\r\n", 400, "request line"},
+        {"GET / HTTP/1\r\n" HOST "\r\n", 400, "request line"},
+        {"GET / HTTP/x.1\r\n" HOST "\r\n", 400, "request line"},
+        {"GET / HTTP/1-1\r\n" HOST "\r\n", 400, "request line"},
+        {"GET / HTTP/1.x\r\n" HOST "\r\n", 400, "request line"},
+        {"GET / http/1.1\r\n" HOST "\r\n", 400, "request line"},
+        {"GET / XTTP/1.1\r\n" HOST "\r\n", 400, "request line"},
+        {"GET /\r\n" HOST "\r\n", 400, "request line"},
+        {"GET\r\n" HOST "\r\n", 400, "request line"},
+        {"GET  / HTTP/1.1\r\n" HOST "\r\n", 400, "target"},
+        {"GET x HTTP/1.1\r\n" HOST "\r\n", 400, "target"},
+        {"GET http://x/ HTTP/1.1\r\n" HOST "\r\n", 400, "target"},
+        {"GET /\x80 HTTP/1.1\r\n" HOST "\r\n", 400, "target"},
+        {"GET /\x7f HTTP/1.1\r\n" HOST "\r\n", 400, "target"},
+        {LINE "\r\n", 400, "Host"},
+        {LINE HOST HOST "\r\n", 400, "Host"},
+        {"GET / HTTP/1.0\r\n" HOST HOST "\r\n", 400, "Host"},
+        {LINE HOST "A : b\r\n\r\n", 400, "name of a header"},
+        {LINE HOST ": b\r\n\r\n", 400, "name of a header"},
+        {LINE HOST "A b\r\n\r\n", 400, "colon"},
+        {LINE HOST " A: b\r\n\r\n", 400, "folded"},
+        {LINE HOST "\tA: b\r\n\r\n", 400, "folded"},
+        {LINE HOST "A: \x80\tb\r\n\r\n", 0, NULL},
+        {LINE HOST "A: \x01\r\n\r\n", 400, "control"},
+        {LINE HOST "A: \x7f\r\n\r\n", 400, "control"},
+        {LINE HOST "Content-Length: 0\r\n\r\n", 0, NULL},
+        {LINE HOST "Content-Length:\r\n\r\n", 400, "not a number"},
+        {LINE HOST "Content-Length: -1\r\n\r\n", 400, "not a number"},
+        {LINE HOST "Content-Length: 1x\r\n\r\n", 400, "not a number"},
+        {LINE HOST "Content-Length: 1, 1\r\n\r\n", 400, "not a number"},
+        {LINE HOST "Content-Length: 1\r\nContent-Length: 1\r\n\r\n", 400,
+         "more than one Content-Length"},
+        {LINE HOST "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+         400, "both"},
+        {LINE HOST "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
+         400, "both"},
+        {LINE HOST "Transfer-Encoding: chunked\r\n\r\n", 411, "Content-Length"},
+        {"GET / HTTP/1.0\r\nTransfer-Encoding: x\r\n\r\n", 400, "HTTP/1.0"},
+        {LINE HOST "Authorization: a\r\nAuthorization: b\r\n\r\n", 400,
+         "Authorization"},
+        {LINE HOST "Expect: 100-continue\r\n\r\n", 0, NULL},
+        {LINE HOST "Expect: a miracle\r\n\r\n", 417, "100-continue"},
+        {LINE HOST, 400, "CR LF"},
+        {"", 400, "CR LF"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__http_head h;
+        const tarry__http_verdict v = verdict_of(all[i].head, &h);
+        if (v.status != all[i].status ||
+            (v.status != 0 && strstr(v.detail, all[i].detail) == NULL))
+            fail_msg("%s: %d %s", all[i].head, v.status,
+                     v.status != 0 ? v.detail : "");
+    }
+}
+
+/* By the version and the words of Connection. */
+static void a_connection_is_kept_as_both_sides_wish(void **state)
+{
+    static const struct {
+        const char *head;
+        bool keeps;
+    } all[] = {{LINE HOST "\r\n", true},
+               {LINE HOST "Connection: close\r\n\r\n", false},
+               {LINE HOST "Connection: Close\r\n\r\n", false},
+               {LINE HOST "Connection: x,close\r\n\r\n", false},
+               {LINE HOST "Connection: close , x\r\n\r\n", false},
+               {LINE HOST "Connection: closer\r\n\r\n", true},
+               {LINE HOST "Connection: clos\r\n\r\n", true},
+               {LINE HOST "Connection: keep-alive\r\n\r\n", true},
+               {LINE HOST "Connection: keep-alive, close\r\n\r\n", false},
+               {LINE HOST "Connection: close, keep-alive\r\n\r\n", false},
+               {"GET / HTTP/1.0\r\n\r\n", false},
+               {"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true},
+               {"GET / HTTP/1.0\r\nConnection: keep-alives\r\n\r\n", false},
+               {"GET / HTTP/1.0\r\nConnection: keep-aliva\r\n\r\n", false},
+               {"GET / HTTP/1.0\r\nConnection: close\r\n\r\n", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__http_head h;
+        assert_int_equal(verdict_of(all[i].head, &h).status, 0);
+        if (h.keeps_alive != all[i].keeps)
+            fail_msg("%s", all[i].head);
+        assert_true(h.is_old == (strstr(all[i].head, "HTTP/1.0") != NULL));
+        assert_false(h.has_length || h.expects_continue);
+        assert_null(h.authorization);
+    }
+}
+
+/* As many fields, and as long a path, as may be; and one more. */
+static void limits_of_a_request_are_exact(void **state)
+{
+    static char head[2 * TARRY__HTTP_MOST_HEAD];
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        tarry__http_head h;
+        strcpy(head, LINE HOST);
+        for (int i = 1; i < TARRY__HTTP_MOST_FIELDS + more; i++)
+            strcat(head, "A: b\r\n");
+        strcat(head, "\r\n");
+        assert_int_equal(verdict_of(head, &h).status, more ? 431 : 0);
+        snprintf(head, sizeof head, "GET /%0*d HTTP/1.1\r\n" HOST "\r\n",
+                 TARRY__HTTP_MOST_LINE - 1 + more, 0);
+        assert_int_equal(verdict_of(head, &h).status, more ? 414 : 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +237,9 @@ int main(void)
         cmocka_unit_test(its_end_is_found),
         cmocka_unit_test(no_other_line_ends),
         cmocka_unit_test(lengths_are_numbers_or_refused),
+        cmocka_unit_test(every_refusal_has_its_status_and_reason),
+        cmocka_unit_test(a_connection_is_kept_as_both_sides_wish),
+        cmocka_unit_test(limits_of_a_request_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
