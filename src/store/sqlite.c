@@ -62,7 +62,7 @@ static const char *const texts[TARRY__SQLITE_COUNT] = {
     [TARRY__SQLITE_COMMIT] = "COMMIT",
     [TARRY__SQLITE_ROLLBACK] = "ROLLBACK",
     [TARRY__SQLITE_PROBE] =
-        "UPDATE experiments SET name = name WHERE number = 1",
+        "UPDATE experiments SET created_at = ~created_at WHERE number = 1",
     [TARRY__SQLITE_ADD_EXPERIMENT] =
         "INSERT INTO experiments VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [TARRY__SQLITE_ADD_CHOICE] = "INSERT INTO choices VALUES" CHOICE,
@@ -433,10 +433,13 @@ void tarry__store_sqlite_reserve(void *state)
     free(path);
 }
 
+/* There and back: SQLite does not write a row that stays as it is. */
 static tarry_status probe(void *state, tarry_error *error)
 {
     tarry__sqlite *s = state;
-    return finish(s, run(s, TARRY__SQLITE_BEGIN) && run(s, TARRY__SQLITE_PROBE),
+    return finish(s,
+                  run(s, TARRY__SQLITE_BEGIN) && run(s, TARRY__SQLITE_PROBE) &&
+                      run(s, TARRY__SQLITE_PROBE),
                   error);
 }
 

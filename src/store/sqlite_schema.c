@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
 #include "store/sqlite_store.h"
@@ -175,6 +176,11 @@ tarry_status tarry__sqlite_check_header(const tarry__sqlite *s,
                                         tarry_error *error)
 {
     unsigned char b[100];
+    struct stat what;
+    if (stat(s->path, &what) == 0 && !S_ISREG(what.st_mode) &&
+        !S_ISDIR(what.st_mode)) /* nobody may ever write to a pipe */
+        return tarry__base_fail(error, TARRY_BAD_STATE,
+                                "%s: not a store of tarry", s->path);
     FILE *file = fopen(s->path, "rb");
     if (file == NULL)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", s->path,

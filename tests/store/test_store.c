@@ -738,6 +738,24 @@ static void a_folder_is_called_one(void **state)
     remove_folder();
 }
 
+/* Also where nobody writes to it: nothing would ever come. */
+static void a_pipe_is_no_store(void **state)
+{
+    (void)state;
+    tarry__store *s;
+    tarry_error error = {""};
+    make_folder();
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(60);
+    for (int create = 0; create < 2; create++) {
+        assert_int_equal(tarry__store_open(path, create, &s, &error),
+                         TARRY_BAD_STATE);
+        assert_non_null(strstr(error.text, "not a store of tarry"));
+    }
+    alarm(0);
+    remove_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -756,6 +774,7 @@ int main(void)
         cmocka_unit_test(a_path_may_be_relative),
         cmocka_unit_test(a_limit_on_files_leaves_the_lock_as_it_was),
         cmocka_unit_test(a_folder_is_called_one),
+        cmocka_unit_test(a_pipe_is_no_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
