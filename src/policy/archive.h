@@ -20,6 +20,7 @@ typedef struct {
     size_t size, room; /* saving: bytes so far and room for; loading: in all */
     size_t at;         /* loading: bytes read */
     unsigned depth;    /* guides of guides */
+    uint64_t round;    /* of the policy: how many choices it has made */
     tarry_status status; /* the first failure; then nothing more happens */
 } tarry__archive;
 

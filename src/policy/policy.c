@@ -351,7 +351,7 @@ void tarry__policy_forget_ahead(tarry_policy *p)
 /* A second state, by way of its archive. */
 static tarry_status copy_state(tarry_policy *p, void **copy)
 {
-    tarry__archive a = {0};
+    tarry__archive a = {.round = p->round};
     *copy = tarry__base_zalloc(1, p->type->state_size);
     if (*copy == NULL)
         return TARRY_NO_MEMORY;
@@ -604,6 +604,7 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
     tarry__archive_field(a, p->uses);
     tarry__archive_require(a, is_range(p->low, p->high) &&
                                   p->round <= TARRY__POLICY_MAX_ROUND);
+    a->round = p->round;
     archive_open(p, a);
     if (!tarry__archive_is_before(a, 3))
         archive_live(p, a);

@@ -1,11 +1,12 @@
 /* A state whose checksum fits and four of whose bytes are anything: restore
  * refuses it, or the policy bears all operations and keeps the door's promises:
- * arms that are there, probabilities, bounds that are none below 0.
+ * arms that may be chosen, probabilities, bounds that are none below 0.
  *
  * TARRY_SEED=n for other values and programs. */
 #include "check.h"
 #include <string.h>
 #include "base/base.h"
+#include "policy/handle.h"
 #include "programs.h"
 
 enum { ARMS = 4, MOST_ARMS = 8, DIM = 3, HORIZON = 500, HEADER_BYTES = 32 };
@@ -39,7 +40,8 @@ static void do_choose(program *p, tarry_policy *policy)
     double chance;
     if (tarry_policy_choose(policy, &round, &arm) != TARRY_OK)
         return;
-    if (arm >= status_of(policy).n_arms)
+    if (arm >= status_of(policy).n_arms ||
+        !tarry__policy_may_choose(&policy->problem, arm))
         fail_msg("%s: chose arm %zu", p->text, arm);
     if (tarry_policy_probability(policy, &chance) == TARRY_OK &&
         !(chance >= 0 && chance <= 1))
@@ -107,7 +109,7 @@ static uint32_t some_word(program *p)
     return words[below(p, sizeof words / sizeof *words)];
 }
 
-static bool try_forged(program *p, unsigned char *bytes, size_t size)
+static bool try_forged(program *p, unsigned char *bytes, size_t size, int count)
 {
     tarry_policy *policy;
     mend_checksum(bytes, size);
@@ -117,7 +119,7 @@ static bool try_forged(program *p, unsigned char *bytes, size_t size)
         assert_null(policy);
         return false;
     }
-    do_many(p, policy, 30);
+    do_many(p, policy, count);
     check_status(policy, p->text);
     tarry_policy_free(policy);
     return true;
@@ -133,11 +135,19 @@ static void forge_words(program *p, unsigned char *bytes, size_t size)
         uint32_t old;
         memcpy(&old, bytes + at, sizeof old);
         memcpy(bytes + at, &word, sizeof word);
-        refused += !try_forged(p, bytes, size);
+        refused += !try_forged(p, bytes, size, 30);
         memcpy(bytes + at, &old, sizeof old);
     }
     assert_true(refused > 0);
-    assert_true(try_forged(p, bytes, size));
+    assert_true(try_forged(p, bytes, size, 30));
+}
+
+static tarry_policy *begin(const program *p)
+{
+    tarry_policy_params params = params_of(p->g, HORIZON);
+    params.n_arms = ARMS;
+    params.beyond_horizon = 1;
+    return make_policy(p->text, &params);
 }
 
 static void a_forged_word_does_no_harm(void **state)
@@ -146,10 +156,7 @@ static void a_forged_word_does_no_harm(void **state)
     game g = make_game(MOST_ARMS, DIM, DIM);
     for (size_t k = 0; description(k) != NULL; k++) {
         program p = {.text = description(k), .g = &g, .seed = first_seed() + k};
-        tarry_policy_params params = params_of(&g, HORIZON);
-        params.n_arms = ARMS;
-        params.beyond_horizon = 1;
-        tarry_policy *policy = make_policy(p.text, &params);
+        tarry_policy *policy = begin(&p);
         void *bytes;
         size_t size;
         do_many(&p, policy, 300);
@@ -161,9 +168,164 @@ static void a_forged_word_does_no_harm(void **state)
     end_game(&g);
 }
 
+/* ---- arms that are gone ---------------------------------------------------*/
+
+enum { GONE = 1 };
+
+/* The number of an arm that is gone, wherever numbers stand. */
+static void name_the_gone(program *p, unsigned char *bytes, size_t size)
+{
+    const uint32_t word = GONE;
+    const size_t most = 2 * (1 + size / (BRIEF ? 200 : 800)) - 1;
+    for (size_t at = HEADER_BYTES; at + 4 <= size; at += 1 + below(p, most)) {
+        uint32_t old;
+        memcpy(&old, bytes + at, sizeof old);
+        memcpy(bytes + at, &word, sizeof word);
+        try_forged(p, bytes, size, 15);
+        memcpy(bytes + at, &old, sizeof old);
+    }
+}
+
+static void play_on(program *p, tarry_policy *policy, int rounds)
+{
+    uint64_t round;
+    size_t arm;
+    for (int t = 0; t < rounds; t++) {
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        tarry_policy_observe(policy, round, 2 * test_uniform(&p->seed) - 1);
+    }
+}
+
+static void forge_now(program *p, tarry_policy *policy)
+{
+    void *bytes;
+    size_t size;
+    assert_int_equal(tarry_policy_pack(policy, &bytes, &size), TARRY_OK);
+    name_the_gone(p, bytes, size);
+    tarry_policy_pack_free(bytes);
+}
+
+static void no_forged_state_chooses_an_arm_that_is_gone(void **state)
+{
+    (void)state;
+    game g = make_game(MOST_ARMS, DIM, DIM);
+    for (size_t k = 0; description(k) != NULL; k++) {
+        program p = {.text = description(k), .g = &g, .seed = first_seed() + k};
+        tarry_policy *policy = begin(&p);
+        play_on(&p, policy, 40);
+        if (tarry_policy_withdraw(policy, GONE) == TARRY_OK) {
+            forge_now(&p, policy);
+            play_on(&p, policy, 40);
+            forge_now(&p, policy);
+        }
+        tarry_policy_free(policy);
+    }
+    end_game(&g);
+}
+
+/* Of many arms only some are looked at, by an estimate that stands before what
+ * is known of each; it may be made of numbers that are none. */
+static void no_forged_estimate_lets_in_an_arm_that_is_gone(void **state)
+{
+    enum { MANY = 600, SOME_BYTES = 900, BEHIND_BYTES = MANY * 16 + 700 };
+    static const uint32_t words[] = {0x7ff80000, 0x7ff00000, 0xfff00000};
+    (void)state;
+    game g = make_game(MANY, DIM, DIM);
+    program p = {.text = "linucb:alpha=0.01", .g = &g, .seed = first_seed()};
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy *policy = make_policy(p.text, &params);
+    uint64_t round;
+    size_t arm, size;
+    unsigned char *bytes;
+    for (int t = 0; t < 200; t++) {
+        if (t == 100)
+            assert_int_equal(tarry_policy_withdraw(policy, 0), TARRY_OK);
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        tarry_policy_observe(policy, round, mean_loss(&g, arm));
+    }
+    assert_int_equal(tarry_policy_pack(policy, (void **)&bytes, &size),
+                     TARRY_OK);
+    assert_true(size > HEADER_BYTES + BEHIND_BYTES + SOME_BYTES);
+    const size_t from = size - BEHIND_BYTES - SOME_BYTES;
+    for (size_t at = from; at < from + SOME_BYTES; at++)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            uint32_t old;
+            memcpy(&old, bytes + at, sizeof old);
+            memcpy(bytes + at, &words[i], sizeof old);
+            try_forged(&p, bytes, size, 30);
+            memcpy(bytes + at, &old, sizeof old);
+        }
+    tarry_policy_pack_free(bytes);
+    tarry_policy_free(policy);
+    end_game(&g);
+}
+
+/* ---- clocks ---------------------------------------------------------------*/
+
+/* Whether no other number is taken where the last round stands. */
+static bool is_clock(program *p, unsigned char *bytes, size_t size, size_t at,
+                     uint64_t round)
+{
+    const uint64_t others[] = {0, round / 2, round - 1, round + 1, HORIZON};
+    bool is = true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        memcpy(bytes + at, &others[i], sizeof round);
+        is = !try_forged(p, bytes, size, 15) && is;
+    }
+    memcpy(bytes + at, &round, sizeof round);
+    return is;
+}
+
+/* The door's, and that of what waits. */
+static void check_clocks(program *p, unsigned char *bytes, size_t size,
+                         uint64_t round)
+{
+    size_t clocks = 0;
+    for (size_t at = HEADER_BYTES; at + 8 <= size; at++)
+        if (memcmp(bytes + at, &round, sizeof round) == 0)
+            clocks += is_clock(p, bytes, size, at, round);
+    if (clocks < 2)
+        fail_msg("%s: %zu clocks are looked at", p->text, clocks);
+    assert_true(try_forged(p, bytes, size, 15));
+}
+
+static void a_clock_that_is_not_the_policys_is_refused(void **state)
+{
+    static const char *const texts[] = {
+        "foresight", "recommended",
+        "phased-loss-dependent:constants=tight,guide=foresight"};
+    (void)state;
+    game g = make_game(MOST_ARMS, DIM, DIM);
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        program p = {.text = texts[k], .g = &g, .seed = first_seed()};
+        tarry_policy_params params = params_of(&g, HORIZON);
+        params.n_arms = ARMS;
+        tarry_policy *policy = make_policy(p.text, &params);
+        void *bytes;
+        size_t size, arm;
+        uint64_t round;
+        for (int t = 0; t < 301; t++) {
+            assert_int_equal(tarry_policy_choose(policy, &round, &arm),
+                             TARRY_OK);
+            if (t % 50 == 20)
+                assert_int_equal(tarry_policy_cancel(policy, round), TARRY_OK);
+            else if (t % 3 == 0)
+                tarry_policy_observe(policy, round, loss_of(&g, round, arm));
+        }
+        assert_int_equal(tarry_policy_pack(policy, &bytes, &size), TARRY_OK);
+        check_clocks(&p, bytes, size, round);
+        tarry_policy_pack_free(bytes);
+        tarry_policy_free(policy);
+    }
+    end_game(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_forged_state_chooses_an_arm_that_is_gone),
+        cmocka_unit_test(no_forged_estimate_lets_in_an_arm_that_is_gone),
+        cmocka_unit_test(a_clock_that_is_not_the_policys_is_refused),
         cmocka_unit_test(a_forged_word_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,12 @@
 #include "play.h"
 #include "tarry/policy.h"
 
-/* Where BRIEF, of delays and ranges each so manieth is tried. */
+/* Where BRIEF, of delays and ranges each so manieth is tried, twins part
+ * earlier, and many arms are fewer; other tests pass ends of phases there. */
 enum {
     ROUNDS = 30000,
+    TWIN_ROUNDS = BRIEF ? 10000 : ROUNDS,
+    MANY_ARMS = BRIEF ? 20000 : 200000,
     SOME_DELAYS = BRIEF ? 3 : 1,
     SOME_RANGES = BRIEF ? 4 : 1
 };
@@ -135,7 +138,7 @@ static void twin_repeats_every_choice(const char *name)
     for (size_t d = 0; d < N_DELAYS; d += SOME_DELAYS) {
         match live = make_match(name, &delay_laws[d]);
         match twin = make_match(name, &delay_laws[d]);
-        for (int t = 0; t < ROUNDS; t++) {
+        for (int t = 0; t < TWIN_ROUNDS; t++) {
             const choice a = play_on(&live), b = play_on(&twin);
             assert_int_equal(a.round, t + 1);
             assert_int_equal(b.round, t + 1);
@@ -175,7 +178,7 @@ static void restored_policy_goes_on(const char *name)
         uint64_t seed = d;
         match live = make_match(name, &delay_laws[d]);
         match heir = make_match(name, &delay_laws[d]);
-        for (int t = 0; t < ROUNDS; t++) {
+        for (int t = 0; t < TWIN_ROUNDS; t++) {
             if (test_bits(&seed) % 1000 == 0)
                 succeed(&heir);
             assert_int_equal(play_on(&live).arm, play_on(&heir).arm);
@@ -197,7 +200,7 @@ static int rounds_with_status(const char *name)
 {
     const bool large =
         strstr(name, "foresight") != NULL || strcmp(name, "recommended") == 0;
-    return large ? ROUNDS / 20 : ROUNDS;
+    return large ? ROUNDS / 20 : TWIN_ROUNDS;
 }
 
 static void restored_after_a_change(const char *name)
@@ -821,8 +824,8 @@ static void many_arms(const char *name)
 {
     const bool phased = strncmp(name, "phased-", 7) == 0;
     const uint64_t rounds = phased ? ROUNDS : 30; /* baselines read all arms */
-    match m =
-        make_match_with(name, make_game(200000, 3, 3), &delay_laws[1], rounds);
+    match m = make_match_with(name, make_game(MANY_ARMS, 3, 3), &delay_laws[1],
+                              rounds);
     play_until(&m, rounds);
     const tarry_policy_status s = status_of(m.policy);
     assert_true(!phased || s.first_phase_rounds > rounds || s.phase != 1);

@@ -91,8 +91,6 @@ static void age(tarry__waiting *w)
 
 void tarry__waiting_play(tarry__waiting *w, uint64_t round, size_t seat)
 {
-    if (w->now + w->ring_size < round) /* in a forged state */
-        w->now = round - w->ring_size;
     while (w->now < round)
         age(w);
     w->ring[round & (w->ring_size - 1)] = 0;
@@ -178,7 +176,9 @@ void tarry__waiting_archive(tarry__waiting *w,
     tarry__archive_bytes(a, w->waiting, w->room * BINS * sizeof *w->waiting);
     tarry__archive_bytes(a, w->ended, w->room * 2 * BINS * sizeof *w->ended);
     tarry__archive_bytes(a, w->hazard, w->room * BINS * sizeof *w->hazard);
-    tarry__archive_require(a, a->status == TARRY_OK &&
-                                  w->now <= problem->horizon &&
+    /* every round up to the horizon is told, whoever chose its arm */
+    const uint64_t last =
+        a->round < problem->horizon ? a->round : problem->horizon;
+    tarry__archive_require(a, a->status == TARRY_OK && w->now == last &&
                                   w->used <= BINS && is_sound(w));
 }

@@ -194,7 +194,8 @@ static void warm(tarry__optimist *o, const tarry__ridge *ridge, double width,
     for (size_t k = 0; k < K; k++)
         if (o->m0[k] < INFINITY &&
             !(o->m0[k] - bracket(o, o->reach_width, o->reach_move, o->r0[k]) >
-              o->ceiling)) {
+              o->ceiling) &&
+            tarry__policy_may_choose(o->problem, k)) {
             o->hot[o->n_hot++] = (uint32_t)k;
             o->m0[k] = INFINITY;
         }
@@ -292,7 +293,7 @@ static void archive_hot(tarry__optimist *o,
     tarry__archive_bytes(a, o->m, o->n_hot * sizeof *o->m);
     tarry__archive_bytes(a, o->q, o->n_hot * sizeof *o->q);
     for (size_t i = 0; i < o->n_hot; i++)
-        tarry__archive_require(a, o->hot[i] < problem->n_arms);
+        tarry__archive_require(a, tarry__policy_may_choose(problem, o->hot[i]));
     if (!a->loading || a->status != TARRY_OK)
         return;
     tarry__linear_tiles_fill(o->tiles, problem->arms, problem->dim, o->hot, 0,
@@ -340,5 +341,7 @@ void tarry__optimist_archive(tarry__optimist *o,
     tarry__archive_field(a, o->settled);
     tarry__archive_field(a, o->width);
     tarry__archive_field(a, o->last);
-    tarry__archive_require(a, o->last < problem->n_arms && is_sound(o));
+    tarry__archive_require(
+        a, (!o->settled || tarry__policy_may_choose(problem, o->last)) &&
+               is_sound(o));
 }

@@ -477,7 +477,7 @@ static bool is_sound_plan(const tarry__phased_plan *p, size_t K, size_t dim)
                  (p->turn < p->n_entries || p->turn == 0) &&
                  (p->n_entries > 0 || p->n_active == 1);
     for (size_t i = 0; sound && i < p->n_active; i++)
-        sound = p->active[i] < K;
+        sound = p->active[i] < K && (i == 0 || p->active[i - 1] < p->active[i]);
     size_t n_short = 0;
     for (size_t i = 0; sound && i < p->n_entries; i++) {
         const tarry_plan_entry *e = &p->entry[i];
@@ -489,6 +489,39 @@ static bool is_sound_plan(const tarry__phased_plan *p, size_t K, size_t dim)
         sound = p->entry_of[i] == TARRY__PHASED_NO_ENTRY ||
                 p->entry_of[i] < p->n_entries;
     return sound && p->n_short == n_short;
+}
+
+/* Entries and arms name each other, and what is planned is active; a plan that
+ * forces no plays may have entries of arms that were cut since. */
+static bool is_sound_list(const tarry__phased *ph)
+{
+    const tarry__phased_plan *p = &ph->plan;
+    const bool idle = ph->choices.guided && ph->pace.idle;
+    size_t listed = 0, at = 0; /* in the list of active arms */
+    for (size_t k = 0; k < ph->problem->n_arms; k++) {
+        const uint32_t i = p->entry_of[k];
+        while (at < p->n_active && p->active[at] < k)
+            at++;
+        const bool is_active = at < p->n_active && p->active[at] == k;
+        if (i == TARRY__PHASED_NO_ENTRY)
+            continue;
+        if (p->entry[i].arm != k || !(is_active || idle))
+            return false;
+        listed++;
+    }
+    return listed == p->n_entries;
+}
+
+/* Whether only arms that may be chosen can be: after a change arms are sorted
+ * out at the next choice, and a guide's are by those who ask it. */
+static bool is_sound_choice(const tarry__phased *ph, bool guides)
+{
+    const bool best_is_active = tarry__phased_is_active(ph, ph->best);
+    if (guides)
+        return ph->changed || best_is_active;
+    return tarry__policy_may_choose(ph->problem, ph->best) &&
+           tarry__policy_may_choose(ph->problem, ph->exploit) &&
+           (ph->changed || (best_is_active && !tarry__phased_has_lost_one(ph)));
 }
 
 static bool is_sound(const tarry__phased *ph)
@@ -665,8 +698,9 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_require(
         a, ph->n_known <= problem->n_arms && ph->ordinal >= ph->phase &&
                (ph->changed || ph->n_known == problem->n_arms));
-    tarry__archive_require(a, ph->changed || a->depth > 0 ||
-                                  !tarry__phased_has_lost_one(ph));
+    if (a->loading && a->status == TARRY_OK)
+        tarry__archive_require(a, ph->changed <= 1 && is_sound_list(ph) &&
+                                      is_sound_choice(ph, a->depth > 0));
     tarry__archive_require(a, ph->choices.confidence >= 0 &&
                                   ph->choices.confidence < 1);
     tarry__archive_require(a, ph->chance <= 1 &&

@@ -115,8 +115,8 @@ void tarry__counts_status(const tarry__counts *c, tarry_policy_status *status)
 
 /* ---- saving ---------------------------------------------------------------*/
 
-/* No active arm was cut, and only a guide's may be others than those that are
- * there. */
+/* Active is what was not cut, and is there; of a guide's arms some may be gone,
+ * and new ones not active yet. */
 static bool is_sound(const tarry__counts *c, bool guides)
 {
     size_t at = 0;
@@ -125,9 +125,11 @@ static bool is_sound(const tarry__counts *c, bool guides)
     for (size_t k = 0; sound && k < c->problem->n_arms; k++) {
         const tarry__plain_count *arm = &c->count[k];
         const bool active = at < c->n_active && c->active[at] == k;
-        const bool there = guides || tarry__policy_may_choose(c->problem, k);
-        sound = (!active || (there && !arm->cut)) && isfinite(arm->sum) &&
-                arm->arrived <= arm->played;
+        sound = guides
+                    ? !active || !arm->cut
+                    : active == !arm->cut &&
+                          (!active || tarry__policy_may_choose(c->problem, k));
+        sound = sound && isfinite(arm->sum) && arm->arrived <= arm->played;
         at += active;
     }
     return sound && at == c->n_active;

@@ -293,6 +293,7 @@ static tarry_status rearranged(void *state)
 
 /* ---- saving ---------------------------------------------------------------*/
 
+/* Those in good standing are active. */
 static bool is_sound(const payoff *p)
 {
     bool sound = p->n_standing > 0 && p->counts.cursor <= p->n_standing &&
@@ -300,7 +301,8 @@ static bool is_sound(const payoff *p)
                  isfinite(p->sum_c) && isfinite(p->sum_d) &&
                  isfinite(p->largest) && p->guess >= 0 && p->guess <= 2;
     for (size_t i = 0; sound && i < p->n_standing; i++)
-        sound = p->standing[i] < p->counts.problem->n_arms;
+        sound = p->standing[i] < p->counts.problem->n_arms &&
+                !p->counts.count[p->standing[i]].cut;
     return sound;
 }
 
