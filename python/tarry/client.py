@@ -23,7 +23,7 @@ import uuid
 import warnings
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._errors import BadArgument, Error
+from ._errors import BadArgument, BadInput, Error
 
 BATCH = 1000  # outcomes in one call
 _REFUSED = {404: "unknown", 409: "conflict"}  # what a list says instead
@@ -91,9 +91,11 @@ class Client:
     def _connection(self) -> http.client.HTTPConnection:
         connection: Optional[http.client.HTTPConnection] = getattr(
             self._local, "connection", None)
-        if connection is None:
+        if connection is None or self._local.process != os.getpid():
+            # what was open before a fork is the other process's
             connection = self._connect(self._host, self._port)
             self._local.connection = connection
+            self._local.process = os.getpid()
         return connection
 
     def _connect(self, host: str, port: Optional[int]
@@ -272,7 +274,7 @@ class Client:
         with the same id gets the same answer.  `arms`: of a contextual
         experiment."""
         body: Dict[str, Any] = {"id": id if id is not None
-                                else uuid.uuid4().hex}
+                                else str(uuid.uuid4())}  # never a number
         if arms is not None:
             body["arms"] = _arms(arms)
         return _decision(self._json("POST", _path(name, "decisions"), body))
@@ -363,22 +365,30 @@ class Client:
 
     def flush(self) -> List[Dict[str, Any]]:
         """Delivers what waits in the spool; answers as report_many.  What
-        cannot be delivered stays there: Unreachable."""
+        cannot be delivered stays there, with what was, as to say it again is
+        harmless: Unreachable."""
         if self._spool is None or not self._waiting():
             return []
         results: List[Dict[str, Any]] = []
-        with open(self._spool, "r+") as file:
+        with open(self._spool, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            items = [json.loads(line) for line in file if line.endswith("\n")]
-            while items:
-                results += self._deliver(items[:BATCH])
-                items = items[BATCH:]
-                file.seek(0)
-                file.writelines(json.dumps(item) + "\n" for item in items)
-                file.truncate()
-                file.flush()
-                os.fsync(file.fileno())
+            items = [self._read_line(number, line) for number, line
+                     in enumerate(file, 1) if line.endswith(b"\n")]
+            for at in range(0, len(items), BATCH):
+                results += self._deliver(items[at:at + BATCH])
+            file.truncate(0)
+            os.fsync(file.fileno())
         return results
+
+    def _read_line(self, number: int, line: bytes) -> Dict[str, Any]:
+        try:
+            item = json.loads(line)
+        except ValueError:
+            item = None
+        if not isinstance(item, dict) or "id" not in item:
+            raise BadInput("%s:%d: not an outcome that waits" % (
+                self._spool, number))
+        return item
 
     def _waiting(self) -> bool:
         assert self._spool is not None
@@ -386,9 +396,15 @@ class Client:
 
     def _keep(self, items: List[Dict[str, Any]]) -> None:
         assert self._spool is not None
-        with open(self._spool, "a") as file:
+        with open(self._spool, "a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            file.writelines(json.dumps(item) + "\n" for item in items)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 1, 0))
+            if file.read(1) not in (b"", b"\n"):  # half a line of a crash
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(b"".join(json.dumps(item).encode() + b"\n"
+                                for item in items))
             file.flush()
             os.fsync(file.fileno())
 

@@ -2,8 +2,11 @@
 answers, refuses and goes away on demand."""
 import asyncio
 import json
+import os
+import signal
 import socket
 import threading
+import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -204,6 +207,71 @@ def test_outcomes_survive_an_outage_in_the_spool(service, tmp_path):
     assert spool.read_text() == "" and fresh.flush() == []
     later.shutdown()
     later.server_close()
+
+
+def test_half_a_line_of_a_crash_is_not_grown_on(service, tmp_path):
+    spool = tmp_path / "spool"
+    client = tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
+    ids = [client.decide("shop").id for _ in range(3)]
+    spool.write_text('{"id": "%s", "loss": 0.25}\n{"id": "' % ids[0])
+    service.troubles = ["busy"]
+    assert client.report(ids[1], 0.5) == "spooled"
+    assert client.report(ids[2], 0.75) == "applied"
+    assert service.outcomes == dict(zip(ids, (0.25, 0.5, 0.75)))
+    assert spool.read_bytes() == b""
+
+
+def test_a_damaged_spool_is_named_and_kept(service, tmp_path):
+    spool = tmp_path / "spool"
+    client = tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
+    for damage in (b"zonk\n", b"[]\n", b"\xff\n", b"{}\n", b"\n"):
+        text = b'{"id": "a", "loss": 1}\n' + damage
+        spool.write_bytes(text)
+        with pytest.raises(tarry.BadInput, match="spool:2: "):
+            client.report("b", 0.5)
+        assert spool.read_bytes() == text
+
+
+def test_an_outage_within_the_spool_leaves_it_as_it_is(service, tmp_path):
+    spool = tmp_path / "spool"
+    client = tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
+    ids = [d.id for d in client.decide_many("shop", 2500)]
+    lines = "".join('{"id": "%s", "loss": 0.25}\n' % id for id in ids)
+    spool.write_text(lines)
+    service.troubles = [None, "busy"]
+    with pytest.raises(tarry.Unreachable):
+        client.flush()
+    assert spool.read_text() == lines
+    assert len(client.flush()) == 2500
+    assert list(service.outcomes) == ids and spool.read_text() == ""
+
+
+def test_ids_that_are_made_up_are_no_numbers(service, client, monkeypatch):
+    """Which the service refuses; of 32 digits one in millions is one."""
+    monkeypatch.setattr("uuid.uuid4", lambda: uuid.UUID(
+        "12345678-1234-4123-8123-123456789012"))
+    assert not client.decide("shop").id.isdigit()
+
+
+@pytest.mark.skipif(
+    bool(os.environ.get("TARRY_SANITIZE")),
+    reason="a sanitizer's allocator may hang in a fork beside threads")
+def test_a_forked_process_has_a_connection_of_its_own(service, client):
+    client.decide("shop", id="before")
+    children = []
+    for k in range(4):
+        children.append(os.fork())
+        if children[-1] == 0:
+            signal.alarm(20)
+            try:
+                for i in range(10):
+                    id = "child-%d-%d" % (k, i)
+                    if client.decide("shop", id=id).id != id:
+                        os._exit(1)
+                os._exit(0)
+            finally:
+                os._exit(2)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
 
 
 def test_lists_send_the_spool_first_and_refusals_are_warned_of(service,

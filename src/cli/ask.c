@@ -388,12 +388,14 @@ static void print_decision(const json_t *d)
     putchar('\n');
 }
 
-/* 32 digits that nobody else has. */
+/* 32 digits that nobody else has; the first is a letter, as an id may not be a
+ * number. */
 static bool make_id(char id[ID_ROOM])
 {
     unsigned char bytes[16];
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
         return false;
+    bytes[0] |= 0xa0;
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(id + 2 * i, 3, "%02x", bytes[i]);
     return true;

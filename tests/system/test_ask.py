@@ -90,6 +90,14 @@ class OnTheWay(unittest.TestCase):
             self.assertEqual(len(set(ids)), 1)
             self.assertRegex(ids[0], "^[0-9a-f]{32}$")
 
+    def test_ids_that_are_made_up_are_no_numbers(self):
+        """Which the service refuses."""
+        with Scripted(*[DECISION] * 12) as s:
+            for _ in range(12):
+                ask(s.url, "choose", "shop")
+            for _, _, _, body in s.seen:
+                self.assertRegex(json.loads(body)["id"], "^[a-f]")
+
     def test_ids_that_are_made_up_differ(self):
         with Scripted(DECISION, DECISION) as s:
             ask(s.url, "choose", "shop")
