@@ -309,8 +309,10 @@ static bool take_floats(const double *from, size_t count, uint64_t *delay)
 {
     bool ok = true;
     for (size_t i = 0; i < count; i++) {
-        ok &= from[i] >= 0;
-        delay[i] = from[i] < 0x1p63 ? (uint64_t)(int64_t)from[i] : TARRY_NEVER;
+        const bool is_delay = from[i] >= 0; /* nan is none */
+        ok &= is_delay;
+        delay[i] = is_delay && from[i] < 0x1p63 ? (uint64_t)(int64_t)from[i]
+                                                : TARRY_NEVER;
     }
     return ok;
 }

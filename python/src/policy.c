@@ -6,10 +6,12 @@
  * more (harmless) from another one.
  *
  * Threads: a policy has a lock, since long calls let other threads run.  It is
- * never held while Python code runs. */
+ * never held while Python code runs: neither what makes an exception nor, where
+ * objects are made, what the collection of garbage calls. */
 #include "binding.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,18 +30,40 @@ typedef struct {
     uint64_t last;   /* the round of the last choice */
     report *reports; /* at round modulo n_reports, the latest */
     size_t n_reports;
+    unsigned forks; /* of the process, when the lock was taken last */
 } policy_object;
 
 /* ---- the lock -------------------------------------------------------------*/
 
+static unsigned forks; /* that this process is away from the first */
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+/* Waits for another thread; false: it stayed in the process that this one is a
+ * copy of, and has left the policy in the middle of something. */
+static bool wait_for_lock(policy_object *self)
+{
+    if (self->forks != forks)
+        return false;
+    PyThreadState *thread = PyEval_SaveThread();
+    PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    PyEval_RestoreThread(thread);
+    return true;
+}
+
 /* False: an exception is set. */
 static bool enter(policy_object *self)
 {
-    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
-        PyThreadState *thread = PyEval_SaveThread();
-        PyThread_acquire_lock(self->lock, WAIT_LOCK);
-        PyEval_RestoreThread(thread);
+    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK) &&
+        !wait_for_lock(self)) {
+        fail(TARRY_BAD_STATE, "another thread was using this policy when the "
+                              "process was forked");
+        return false;
     }
+    self->forks = forks;
     if (self->policy != NULL)
         return true;
     PyThread_release_lock(self->lock);
@@ -50,6 +74,15 @@ static bool enter(policy_object *self)
 static void leave(policy_object *self)
 {
     PyThread_release_lock(self->lock);
+}
+
+/* Where objects were made with the lock, and PyGC_Disable before: a finalizer
+ * may ask the same policy. */
+static void leave_and_collect(policy_object *self, bool collects)
+{
+    leave(self);
+    if (collects)
+        PyGC_Enable();
 }
 
 /* ---- what was reported ----------------------------------------------------*/
@@ -163,16 +196,15 @@ static bool find_id(const policy_object *self, PyObject *id, choice *c)
 }
 
 /* With the lock held, so that a text is never given two choices. */
-static PyObject *choose_once(policy_object *self, PyObject *id)
+static PyObject *choose_once(policy_object *self, PyObject *id,
+                             tarry_status *status)
 {
     choice c;
     const bool repeated = find_id(self, id, &c);
     if (PyErr_Occurred())
         return NULL;
-    const tarry_status status = repeated ? TARRY_OK : take_choice(self, &c);
-    if (status != TARRY_OK)
-        return fail(status, NULL);
-    if (!repeated && !keep_id(self, id, &c))
+    *status = repeated ? TARRY_OK : take_choice(self, &c);
+    if (*status != TARRY_OK || (!repeated && !keep_id(self, id, &c)))
         return NULL;
     return choice_new(&c, isnan(c.probability) ? (PyObject *)self : NULL, id,
                       name_of(self, c.arm), repeated);
@@ -181,17 +213,24 @@ static PyObject *choose_once(policy_object *self, PyObject *id)
 static PyObject *choose_named(policy_object *self, PyObject *id)
 {
     PyObject *made = NULL;
+    tarry_status status = TARRY_OK;
     if (!PyUnicode_Check(id) || PyUnicode_GET_LENGTH(id) == 0)
         return PyErr_Format(PyExc_TypeError, "an id is a text, not %R", id);
-    if (self->ids == NULL && (self->ids = PyDict_New()) == NULL)
+    PyObject *ids = self->ids == NULL ? PyDict_New() : NULL;
+    if (self->ids == NULL) /* nor has a finalizer made it */
+        self->ids = ids;
+    else
+        Py_XDECREF(ids);
+    if (self->ids == NULL)
         return NULL;
     PyObject *text = PyUnicode_FromObject(id); /* no class of the user's */
     if (text != NULL && enter(self)) {
-        made = choose_once(self, text);
-        leave(self);
+        const bool collects = PyGC_Disable();
+        made = choose_once(self, text, &status);
+        leave_and_collect(self, collects);
     }
     Py_XDECREF(text);
-    return made;
+    return status == TARRY_OK ? made : fail(status, NULL);
 }
 
 static PyObject *choose(PyObject *object, PyObject *const *args,
@@ -448,29 +487,92 @@ static PyObject *expire(PyObject *self, PyObject *id)
     return settle(self, id, tarry_policy_expire);
 }
 
-/* The features must be as many as the policy's dimension. */
-static PyObject *admit(PyObject *object, PyObject *features)
+static bool has_name(const policy_object *self, PyObject *name)
+{
+    bool has = false;
+    const Py_ssize_t count =
+        self->names != NULL ? PyTuple_GET_SIZE(self->names) : 0;
+    for (Py_ssize_t i = 0; !has && i < count; i++)
+        has = PyUnicode_Compare(PyTuple_GET_ITEM(self->names, i), name) == 0;
+    return has;
+}
+
+/* The names of `count` arms and one behind them, which may be None: arms
+ * without a name are called by their numbers.  NULL: an exception is set. */
+static PyObject *longer_names(const policy_object *self, size_t count,
+                              PyObject *name)
+{
+    const Py_ssize_t last = (Py_ssize_t)count;
+    const Py_ssize_t known =
+        self->names != NULL ? PyTuple_GET_SIZE(self->names) : 0;
+    PyObject *names = PyTuple_New(last + 1);
+    for (Py_ssize_t i = 0; names != NULL && i <= last; i++) {
+        PyObject *text = i == last && name != Py_None ? Py_NewRef(name)
+                         : i < known
+                             ? Py_NewRef(PyTuple_GET_ITEM(self->names, i))
+                             : PyUnicode_FromFormat("%zd", i);
+        if (text != NULL)
+            PyTuple_SET_ITEM(names, i, text);
+        else
+            Py_CLEAR(names);
+    }
+    return names;
+}
+
+/* With the lock held, so that an arm and its name come together.  NULL, or why
+ * it is refused; an exception may be set. */
+static const char *admit_named(policy_object *self, const Py_buffer *features,
+                               PyObject *name, size_t *arm,
+                               tarry_status *status)
+{
+    tarry_policy_status s;
+    PyObject *names = NULL;
+    *status = tarry_policy_get_status(self->policy, &s);
+    if (*status != TARRY_OK)
+        return NULL;
+    *status = TARRY_BAD_ARGUMENT;
+    if ((size_t)features->shape[0] != s.dim)
+        return "an arm needs as many features as the others have";
+    if (name != Py_None && has_name(self, name))
+        return "there is an arm of this name";
+    if ((name != Py_None || self->names != NULL) &&
+        (names = longer_names(self, s.n_arms, name)) == NULL)
+        return NULL;
+    *status = tarry_policy_admit(self->policy, features->buf, arm);
+    if (*status == TARRY_OK && names != NULL) {
+        PyObject *before = self->names;
+        self->names = names;
+        names = before;
+    }
+    Py_XDECREF(names); /* texts only */
+    return NULL;
+}
+
+/* admit(features, name or None) */
+static PyObject *admit(PyObject *object, PyObject *args)
 {
     policy_object *self = (policy_object *)object;
-    tarry_policy_status s;
+    PyObject *features, *name;
+    tarry_status status;
     Py_buffer view;
     size_t arm = 0;
+    if (!PyArg_ParseTuple(args, "OO", &features, &name))
+        return NULL;
+    if (name != Py_None && !PyUnicode_CheckExact(name))
+        return PyErr_Format(PyExc_TypeError, "a name is a text, not %R", name);
     if (!view_array(features, "d", 1, false, &view))
         return NULL;
     if (!enter(self)) {
         PyBuffer_Release(&view);
         return NULL;
     }
-    tarry_status status = tarry_policy_get_status(self->policy, &s);
-    const bool fits = (size_t)view.shape[0] == s.dim;
-    if (status == TARRY_OK && fits)
-        status = tarry_policy_admit(self->policy, view.buf, &arm);
-    leave(self);
+    const bool collects = PyGC_Disable();
+    const char *why = admit_named(self, &view, name, &arm, &status);
+    leave_and_collect(self, collects);
     PyBuffer_Release(&view);
-    if (!fits)
-        return fail(TARRY_BAD_ARGUMENT,
-                    "an arm needs as many features as the others have");
-    return status == TARRY_OK ? PyLong_FromSize_t(arm) : fail(status, NULL);
+    if (PyErr_Occurred())
+        return NULL;
+    return status == TARRY_OK ? PyLong_FromSize_t(arm) : fail(status, why);
 }
 
 static PyObject *withdraw(PyObject *object, PyObject *number)
@@ -570,10 +672,11 @@ static PyObject *get_status(PyObject *object, PyObject *unused)
     (void)unused;
     if (!enter(self))
         return NULL;
+    const bool collects = PyGC_Disable();
     const tarry_status read = tarry_policy_get_status(self->policy, &status);
-    PyObject *dict = read == TARRY_OK ? status_dict(&status) : fail(read, NULL);
-    leave(self);
-    return dict;
+    PyObject *dict = read == TARRY_OK ? status_dict(&status) : NULL;
+    leave_and_collect(self, collects);
+    return read == TARRY_OK ? dict : fail(read, NULL);
 }
 
 static PyObject *get_arms(PyObject *object, PyObject *unused)
@@ -588,9 +691,9 @@ static PyObject *get_arms(PyObject *object, PyObject *unused)
                           ? PyBytes_FromStringAndSize(
                                 (const char *)s.arms,
                                 (Py_ssize_t)(s.n_arms * s.dim * sizeof *s.arms))
-                          : fail(read, NULL);
+                          : NULL;
     leave(self);
-    return bytes;
+    return read == TARRY_OK ? bytes : fail(read, NULL);
 }
 
 /* The arm and the bound, or None for the latter. */
@@ -674,24 +777,47 @@ static PyObject *save_state(PyObject *object, PyObject *path)
     Py_RETURN_NONE;
 }
 
-/* The same bytes in memory. */
-static PyObject *pack_state(PyObject *object, PyObject *unused)
+/* The reports as bytes. */
+static PyObject *report_bytes(const policy_object *self)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->n_reports; i++)
+        count += self->reports[i].round > 0;
+    PyObject *bytes = PyBytes_FromStringAndSize(
+        NULL, (Py_ssize_t)(count * sizeof *self->reports));
+    for (size_t i = 0, at = 0; bytes != NULL && i < self->n_reports; i++)
+        if (self->reports[i].round > 0)
+            memcpy(PyBytes_AS_STRING(bytes) + at++ * sizeof *self->reports,
+                   &self->reports[i], sizeof *self->reports);
+    return bytes;
+}
+
+static PyObject *copy_ids(const policy_object *self)
+{
+    return self->ids != NULL ? PyDict_Copy(self->ids) : PyDict_New();
+}
+
+/* snapshot(): (state, reports, ids, names), all of one moment. */
+static PyObject *take_snapshot(PyObject *object, PyObject *unused)
 {
     policy_object *self = (policy_object *)object;
-    void *state;
-    size_t size;
+    PyObject *answer = NULL;
+    void *state = NULL;
+    size_t size = 0;
     (void)unused;
     if (!enter(self))
         return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     const tarry_status status = tarry_policy_pack(self->policy, &state, &size);
     PyEval_RestoreThread(thread);
-    leave(self);
-    if (status != TARRY_OK)
-        return fail(status, NULL);
-    PyObject *bytes = PyBytes_FromStringAndSize(state, (Py_ssize_t)size);
+    const bool collects = PyGC_Disable();
+    if (status == TARRY_OK)
+        answer = Py_BuildValue("y#NNO", state, (Py_ssize_t)size,
+                               report_bytes(self), copy_ids(self),
+                               self->names != NULL ? self->names : Py_None);
+    leave_and_collect(self, collects);
     tarry_policy_pack_free(state);
-    return bytes;
+    return status == TARRY_OK ? answer : fail(status, NULL);
 }
 
 static PyObject *take_over(policy_object *self, tarry_policy *policy)
@@ -738,25 +864,6 @@ static PyObject *restore_state(PyObject *object, PyObject *path)
                               : fail(status, error.text);
 }
 
-static PyObject *get_reports(PyObject *object, PyObject *unused)
-{
-    policy_object *self = (policy_object *)object;
-    size_t count = 0;
-    (void)unused;
-    if (!enter(self))
-        return NULL;
-    for (size_t i = 0; i < self->n_reports; i++)
-        count += self->reports[i].round > 0;
-    PyObject *bytes = PyBytes_FromStringAndSize(
-        NULL, (Py_ssize_t)(count * sizeof *self->reports));
-    for (size_t i = 0, at = 0; bytes != NULL && i < self->n_reports; i++)
-        if (self->reports[i].round > 0)
-            memcpy(PyBytes_AS_STRING(bytes) + at++ * sizeof *self->reports,
-                   &self->reports[i], sizeof *self->reports);
-    leave(self);
-    return bytes;
-}
-
 static PyObject *set_reports(PyObject *object, PyObject *bytes)
 {
     policy_object *self = (policy_object *)object;
@@ -779,7 +886,7 @@ static PyObject *get_ids(PyObject *object, PyObject *unused)
 {
     const policy_object *self = (policy_object *)object;
     (void)unused;
-    return self->ids != NULL ? PyDict_Copy(self->ids) : PyDict_New();
+    return copy_ids(self);
 }
 
 static PyObject *add_id(PyObject *object, PyObject *args)
@@ -909,7 +1016,7 @@ static PyMethodDef methods[] = {
      "expire($self, id, /)\n--\n\n"
      "The loss is taken as never coming.  Should it come all the same, "
      "observe()\ntakes it in and answers 'late'."},
-    {"_admit", admit, METH_O, NULL},
+    {"_admit", admit, METH_VARARGS, NULL},
     {"_withdraw", withdraw, METH_O, NULL},
     {"_choose_many", choose_many, METH_VARARGS, NULL},
     {"_observe_many", observe_many, METH_VARARGS, NULL},
@@ -922,11 +1029,10 @@ static PyMethodDef methods[] = {
      "For choices among arms that come with each round; not there yet: "
      "refuses."},
     {"_pending", get_pending, METH_VARARGS, NULL},
-    {"_pack", pack_state, METH_NOARGS, NULL},
+    {"_snapshot", take_snapshot, METH_NOARGS, NULL},
     {"_unpack", unpack_state, METH_O, NULL},
     {"_save", save_state, METH_O, NULL},
     {"_restore", restore_state, METH_O, NULL},
-    {"_reports", get_reports, METH_NOARGS, NULL},
     {"_set_reports", set_reports, METH_O, NULL},
     {"_ids", get_ids, METH_NOARGS, NULL},
     {"_add_id", add_id, METH_VARARGS, NULL},
@@ -955,5 +1061,9 @@ int add_policy(PyObject *module)
     word_duplicate = PyUnicode_InternFromString("duplicate");
     if (word_ok == NULL || word_late == NULL || word_duplicate == NULL)
         return -1;
+    if (pthread_atfork(NULL, NULL, count_fork) != 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
     return PyModule_AddType(module, &policy_type);
 }

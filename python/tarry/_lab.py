@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import threading
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _tarry
 from ._arrays import whole

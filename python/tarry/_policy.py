@@ -236,12 +236,8 @@ class Policy(_tarry.Policy):
         if name is not None and self._names is not None and \
                 name in self._names:
             raise BadArgument("there is an arm of the name '%s'" % (name,))
-        arm = self._admit(numbers(features, "features", 1))
-        if name is not None and self._names is None:
-            self._names = tuple(str(i) for i in range(arm))
-        if self._names is not None:
-            self._names += (str(arm) if name is None else str(name),)
-        return arm
+        return self._admit(numbers(features, "features", 1),
+                           None if name is None else str(name))
 
     def withdraw(self, arm: Union[int, str]) -> None:
         """Takes an arm out, by number or name; losses of its plays still
@@ -260,9 +256,7 @@ class Policy(_tarry.Policy):
     @property
     def arms(self) -> Array:
         """The arms, a row each."""
-        status = self._status()
-        return np.frombuffer(self._arms()).reshape(status["n_arms"],
-                                                   status["dim"])
+        return np.frombuffer(self._arms()).reshape(-1, self._status()["dim"])
 
     @property
     def names(self) -> Optional[Tuple[str, ...]]:
@@ -332,9 +326,8 @@ class Policy(_tarry.Policy):
 
     def to_bytes(self) -> bytes:
         """The complete state, with names and ids."""
-        state = self._pack()
-        reports = self._reports()
-        head = json.dumps({"names": self._names, "ids": self._ids(),
+        state, reports, ids, names = self._snapshot()
+        head = json.dumps({"names": names, "ids": ids,
                            "reports": len(reports)}).encode()
         body = struct.pack("<Q", len(head)) + head + reports + state
         return _MAGIC + struct.pack("<I", zlib.crc32(body)) + body

@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 import html
-import json
 import math
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 

@@ -1,6 +1,5 @@
 """The wheel, and pip without a network."""
 import os
-import shutil
 import subprocess
 import sys
 import zipfile

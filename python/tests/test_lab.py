@@ -3,14 +3,13 @@ import copy
 import json
 import os
 import pickle
-import signal
 import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
 import tarry
+from ctrl_c import printed_when_stopped
 from house import House
 
 SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
@@ -418,13 +417,8 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("policy, processes", [
     ("'lints'", 1), ("Slow()", 1), ("Slow()", 2)])
 def test_ctrl_c_stops_an_experiment(policy, processes):
-    child = subprocess.Popen(
-        [sys.executable, "-c", CTRL_C % (policy, processes)], text=True,
-        stdout=subprocess.PIPE, start_new_session=True)
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(1)
-    os.kill(child.pid, signal.SIGINT)
-    assert child.communicate(timeout=60)[0] == "stopped\n"
+    script = CTRL_C % (policy, processes)
+    assert printed_when_stopped(script, 1) == "stopped\n"
 
 
 def test_other_threads_run_meanwhile():

@@ -102,7 +102,7 @@ def calls(rng):
         lambda: tarry.Policy.from_bytes(state[:cut]),
         lambda: blank.choose(), lambda: blank.observe(1, 1),
         lambda: blank.status(), lambda: blank.to_bytes(),
-        lambda: blank.choose_many(1), lambda: blank._reports(),
+        lambda: blank.choose_many(1), lambda: blank._snapshot(),
         lambda: tarry.describe(j()),
         lambda: tarry.Random(j()), lambda: tarry.Random(1, stream=10**9),
         lambda: tarry.Random(1).exponential(), lambda: tarry.Random(),

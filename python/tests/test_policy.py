@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 import tarry
+from ctrl_c import printed_when_stopped
 
 ARMS = np.random.default_rng(2385).normal(size=(20, 4)) / 5
 OWN = [name for name in tarry.policies() if name != "oracle"]
@@ -250,6 +251,123 @@ def test_save_leaves_no_file_behind_if_it_fails(tmp_path):
     assert os.listdir(tmp_path) == ["folder"]
 
 
+def together(*work):
+    """Runs functions in threads; raises what one of them raises."""
+    failed = []
+
+    def run(f):
+        try:
+            f()
+        except BaseException as error:
+            failed.append(error)
+    threads = [threading.Thread(target=run, args=(f,)) for f in work]
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    sys.setswitchinterval(usual)
+    if failed:
+        raise failed[0]
+
+
+def test_arms_that_threads_admit_keep_their_names():
+    p = tarry.Policy("uniform", np.eye(2), horizon=1000)
+
+    def admit(k):
+        for i in range(150):
+            p.admit("%d/%d" % (k, i), [k, i])
+    together(*(lambda k=k: admit(k) for k in range(4)))
+    assert len(p.names) == len(p.arms) == 602
+    for name, features in list(zip(p.names, p.arms))[2:]:
+        assert name == "%d/%d" % tuple(features)
+    with pytest.raises(tarry.BadArgument):
+        p.admit("3/7", [1, 1])
+
+
+def test_what_is_saved_is_of_one_moment():
+    """Also while other threads choose, and admit arms."""
+    p = make("uniform", horizon=10**7)
+    done = threading.Event()
+
+    def choose():
+        for i in range(5000):
+            p.choose(id="mine-%d" % i)
+            time.sleep(0)
+            if done.is_set():
+                break
+
+    def admit():
+        for i in range(200):
+            p.admit("new-%d" % i, ARMS[0])
+
+    def save():
+        try:
+            for _ in range(60):
+                twin = tarry.Policy.from_bytes(p.to_bytes())
+                last = max((line[0] for line in twin._ids().values()),
+                           default=0)
+                assert twin.status()["round"] == last
+                assert len(twin.names or twin.arms) == len(twin.arms)
+        finally:
+            done.set()
+    together(choose, admit, save)
+
+
+@pytest.mark.skipif(
+    bool(os.environ.get("TARRY_SANITIZE")),
+    reason="a sanitizer's allocator may hang in a fork beside threads")
+def test_a_policy_in_use_by_a_thread_does_not_hang_in_a_forked_process():
+    p = make("uniform", horizon=10**9)
+    done = threading.Event()
+
+    def use():
+        while not done.is_set():
+            p.choose_many(2000)
+    thread = threading.Thread(target=use)
+    thread.start()
+    try:
+        for _ in range(30):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                try:
+                    p.choose()
+                except tarry.BadState:
+                    pass
+                finally:
+                    os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_a_finalizer_may_ask_the_policy_that_is_being_asked():
+    """Garbage is collected wherever objects are made."""
+    done = subprocess.run([sys.executable, "-c", """
+import numpy as np, tarry
+p = tarry.Policy("uniform", np.eye(3), horizon=10**6)
+class Garbage:
+    count = 0
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        Garbage.count += 1
+        p.choose(id="end-%d" % Garbage.count)
+for i in range(20000):
+    Garbage()
+    p.choose(id="mine-%d" % i)
+    if i % 100 == 0:
+        p.status()
+assert Garbage.count > 1000
+assert p.status()["round"] == 20000 + Garbage.count
+"""], env=dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(
+        tarry.__file__))), timeout=100, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_threads_may_share_a_policy():
     p = make(horizon=1e6)
     seen, errors = [], []
@@ -288,12 +406,7 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_stops_a_batch():
-    child = subprocess.Popen([sys.executable, "-c", CTRL_C], text=True,
-                             stdout=subprocess.PIPE)
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    child.send_signal(signal.SIGINT)
-    assert child.communicate(timeout=120)[0] == "stopped True\n"
+    assert printed_when_stopped(CTRL_C, 0.5) == "stopped True\n"
 
 
 def test_it_shows_itself():
