@@ -13,7 +13,13 @@
 /* Vectors in a tile: as many as registers hold. */
 enum { VECTORS = LANES == 8 ? 2 : 1, R = VECTORS * LANES, ROWS = 4, AHEAD = 3 };
 
+/* Sanitizers look at every access.  One copy of the code does for them; of one
+ * for each dimension they make megabytes, and a minute's work. */
+#ifdef __SANITIZE_ADDRESS__
+#define INLINE static __attribute__((noinline))
+#else
 #define INLINE static inline __attribute__((always_inline))
+#endif
 
 /* Columns j and j+1 of LANES rows: pairs of even and of odd rows side by side,
  * then the first of each pair and the second. */
