@@ -85,7 +85,7 @@ campaign:
 	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
 	@cmake --build --preset release
 	@TARRY_CAMPAIGN=1 ctest --preset release \
-		-R 'system.(faults|kills|serve_kills|strangers)|(policy|session|service).random|store.(power|damage|faults)|sim.coverage'
+		-R 'system.(faults|kills|serve_kills|serve_random|strangers)|(policy|session|service).random|store.(power|damage|faults)|sim.coverage'
 
 check:
 	@tools/setup build check

@@ -9,9 +9,10 @@
 #include <cmocka.h>
 #include <math.h>
 
-/* BRIEF is 1 in a build with sanitizers, else 0.  Those look for errors of
- * memory, and need few of the runs that statistics want; whatever a test
- * counts, it counts in full where BRIEF is 0.  Tests in Python: TARRY_BRIEF. */
+/* BRIEF is 1 in a build with sanitizers and in that of tools/coverage, else 0.
+ * Those look for errors of memory and for lines that nobody runs, and need few
+ * of the runs that statistics want; whatever a test counts, it counts in full
+ * where BRIEF is 0.  Tests in Python: TARRY_BRIEF. */
 
 /* |a - b| <= tolerance, printing both. */
 #define CHECK_NEAR(a, b, tolerance)                                            \

@@ -5,7 +5,8 @@
  *     FAULT_ERROR  errno of the failure; 0: a short write or read
  *     FAULT_EVER   1: all later ones fail too
  *     FAULT_KILL   1: the process is killed instead, before the call
- *     FAULT_COUNT  a file that gets the number of calls at the end
+ *     FAULT_COUNT  a file that gets the numbers of calls at the end, of each
+ *                  kind in a line: "open 3"
  *
  * Calls count from the start of main, in this process only, and those of
  * other libraries (JSON, BLAS, OpenMP, the C library's streams as far as they
@@ -25,7 +26,7 @@ static const char *const names[] = {"alloc", "open",   "read", "write",
                                     "fsync", "rename", "close"};
 
 static atomic_int active;
-static atomic_ulong count;
+static atomic_ulong count[N_CALLS];
 static int chosen = -1, error, ever, kills;
 static unsigned long at;
 static pid_t owner;
@@ -33,9 +34,11 @@ static pid_t owner;
 /* Whether this call is to fail. */
 static int fails(int call)
 {
-    if (!active || call != chosen || getpid() != owner)
+    if (!active || getpid() != owner)
         return 0;
-    const unsigned long n = atomic_fetch_add(&count, 1) + 1;
+    const unsigned long n = atomic_fetch_add(&count[call], 1) + 1;
+    if (call != chosen)
+        return 0;
     if (n == at && kills)
         kill(owner, SIGKILL);
     return at > 0 && (n == at || (ever && n > at));
@@ -182,20 +185,17 @@ int close(int fd)
 
 static int (*real_main)(int, char **, char **);
 
-static void tell_count(void)
+static void tell_counts(void)
 {
-    char text[32];
     const char *path = getenv("FAULT_COUNT");
     active = 0;
     if (path == NULL || getpid() != owner)
         return;
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int length =
-        snprintf(text, sizeof text, "%lu\n", (unsigned long)count);
-    if (fd >= 0) {
-        (void)!write(fd, text, (size_t)length);
+    for (int i = 0; fd >= 0 && i < N_CALLS; i++)
+        dprintf(fd, "%s %lu\n", names[i], (unsigned long)count[i]);
+    if (fd >= 0)
         close(fd);
-    }
 }
 
 static int counted_main(int argc, char **argv, char **environment)
@@ -209,7 +209,7 @@ static int counted_main(int argc, char **argv, char **environment)
     ever = getenv("FAULT_EVER") != NULL;
     kills = getenv("FAULT_KILL") != NULL;
     owner = getpid();
-    atexit(tell_count);
+    atexit(tell_counts);
     active = 1;
     const int code = real_main(argc, argv, environment);
     active = 0;

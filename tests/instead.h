@@ -28,8 +28,8 @@
         return by(#name, path, flags, mode);                                   \
     }
 
-static int open_really(const char *which, const char *path, int flags,
-                       mode_t mode)
+static inline int open_really(const char *which, const char *path, int flags,
+                              mode_t mode)
 {
     return REAL(int (*)(const char *, int, ...), which)(path, flags, mode);
 }

@@ -34,9 +34,11 @@ static inline int scratch_close(void **state)
     return rmdir(scratch_folder);
 }
 
-/* Makes the file scratch_path hold these bytes. */
+/* Makes the file scratch_path hold these bytes.  It is a new file each time:
+ * some file systems wait for the disk when one that was emptied is closed. */
 static inline void scratch_write(const void *bytes, size_t size)
 {
+    unlink(scratch_path);
     FILE *file = fopen(scratch_path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);

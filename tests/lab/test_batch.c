@@ -4,23 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "journal_file.h"
 #include "lab/batch.h"
 #include "tarry/tarry.h"
-
-static char path[] = "/tmp/tarry-batch-XXXXXX";
-
-static int begin(void **state)
-{
-    (void)state;
-    const int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static tarry__batch_plan small(void)
 {
@@ -264,91 +250,147 @@ static void every_word_of_an_outcome_comes_back(void **state)
     tarry__batch_clear(&b);
 }
 
-/* Runs that were made up, by way of a journal. */
-static void every_field_of_an_outcome_is_handed_out(void **state)
+/* ---- what is handed out ---------------------------------------------------*/
+
+enum { RUNS = 3, POLICIES = 2 };
+
+/* small(), in its first world only. */
+static tarry__batch_plan in_one_world(void)
 {
-    (void)state;
-    begin_anew();
     tarry__batch_plan plan = small();
-    tarry__experiment *made = &plan.experiment;
     plan.n_worlds = 0;
-    made->instance = plan.world[0].instance;
-    made->loss = plan.world[0].loss;
-    made->delay = plan.world[0].delay;
+    plan.experiment.instance = plan.world[0].instance;
+    plan.experiment.loss = plan.world[0].loss;
+    plan.experiment.delay = plan.world[0].delay;
+    return plan;
+}
+
+/* Fills the journal with runs that were made up. */
+static void make_up(const tarry__batch_plan *plan,
+                    tarry__sim_outcome kept[POLICIES][RUNS])
+{
     tarry__batch b;
-    tarry__sim_outcome kept[2][3];
     uint64_t seed = 2385;
-    assert_int_equal(tarry__batch_create(&b, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_create(&b, plan), TARRY_OK);
     assert_int_equal(tarry__batch_open_journal(&b, path, NULL), TARRY_OK);
-    for (size_t i = 0; i < 6; i++) {
-        kept[i / 3][i % 3] = full(&seed);
-        kept[i / 3][i % 3].n_phases = 46 + i; /* 48 of them are listed */
-        assert_int_equal(tarry__journal_add(&b.journal, i / 3, i % 3,
-                                            &kept[i / 3][i % 3], NULL),
-                         TARRY_OK);
+    for (size_t i = 0; i < POLICIES * RUNS; i++) {
+        tarry__sim_outcome *k = &kept[i / RUNS][i % RUNS];
+        *k = full(&seed);
+        k->n_phases = 46 + i; /* 48 of them are listed */
+        assert_int_equal(
+            tarry__journal_add(&b.journal, i / RUNS, i % RUNS, k, NULL),
+            TARRY_OK);
     }
     tarry__batch_clear(&b);
-    tarry_world_params where = tarry_world_defaults();
-    where.instance = made->instance;
-    where.loss = made->loss;
-    where.delay = made->delay;
+}
+
+/* The same experiment by the public functions, with all its runs in the
+ * journal. */
+static tarry_experiment *read_back(const tarry__experiment *made,
+                                   const tarry_world *world)
+{
     const tarry_experiment_params how = {.horizon = made->horizon,
                                          .runs = made->runs,
                                          .seed = made->seed,
                                          .points = made->points,
                                          .threads = 1,
                                          .journal = path};
-    tarry_world *world;
     tarry_experiment *e;
-    assert_int_equal(tarry_world_create(&where, &world, NULL), TARRY_OK);
     assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
     assert_int_equal(tarry_experiment_add_world(e, world, NULL), TARRY_OK);
-    for (size_t p = 0; p < 2; p++)
+    for (size_t p = 0; p < POLICIES; p++)
         assert_int_equal(tarry_experiment_add_policy(e, made->policy[p], NULL),
                          TARRY_OK);
     assert_int_equal(tarry_experiment_run(e, NULL), TARRY_OK);
-    for (size_t p = 0; p < 2; p++) {
-        tarry_experiment_summary s;
-        double regret[3];
-        assert_int_equal(tarry_experiment_get_summary(e, 0, p, &s), TARRY_OK);
-        for (size_t i = 0; i < 3; i++) {
-            const tarry__sim_outcome *k = &kept[p][i];
-            tarry_experiment_outcome o;
-            assert_int_equal(tarry_experiment_get_outcome(e, 0, p, i, &o),
-                             TARRY_OK);
-            regret[i] = k->regret;
-            assert_true(o.regret == k->regret && o.seconds == k->seconds);
-            assert_true(o.sigma_mean == k->sigma_mean);
-            assert_int_equal(o.sigma_max, k->sigma_max);
-            assert_int_equal(o.sigma_final, k->sigma_final);
-            assert_int_equal(o.used, k->used);
-            assert_int_equal(o.late, k->late);
-            assert_int_equal(o.ignored, k->ignored);
-            assert_int_equal(o.lost, k->lost);
-            assert_int_equal(o.first_seen, k->first_seen);
-            assert_int_equal(o.active, k->active);
-            assert_int_equal(o.best_kept, 1);
-            assert_int_equal(o.n_phases, k->n_phases);
-            assert_int_equal(o.n_listed, k->n_phases < 48 ? k->n_phases : 48);
-            assert_memory_equal(o.phases, k->phase, sizeof k->phase);
-            assert_int_equal(o.n_points, made->n_grid);
-            assert_memory_equal(o.curve, k->curve, sizeof k->curve);
-            assert_memory_equal(o.certificate, k->certificate,
-                                sizeof k->certificate);
-            assert_memory_equal(o.exploit_gap, k->exploit_gap,
-                                sizeof k->exploit_gap);
-        }
-        const tarry__experiment_summary wanted =
-            tarry__experiment_summarise(regret, 3);
-        assert_null(s.world);
-        assert_null(s.refused);
-        assert_string_equal(s.policy, made->policy[p]);
-        assert_int_equal(s.runs, 3);
-        assert_int_equal(s.finished, 3);
-        assert_true(s.regret == wanted.mean && s.ci95 == wanted.ci95);
-        assert_int_equal(s.n_points, made->n_grid);
-        assert_memory_equal(s.grid, made->grid,
-                            made->n_grid * sizeof *made->grid);
+    return e;
+}
+
+static void check_curves(const tarry_experiment_outcome *o,
+                         const tarry__sim_outcome *k)
+{
+    assert_memory_equal(o->curve, k->curve, sizeof k->curve);
+    assert_memory_equal(o->certificate, k->certificate, sizeof k->certificate);
+    assert_memory_equal(o->exploit_gap, k->exploit_gap, sizeof k->exploit_gap);
+}
+
+static void check_phases(const tarry_experiment_outcome *o,
+                         const tarry__sim_outcome *k)
+{
+    assert_int_equal(o->n_phases, k->n_phases);
+    assert_int_equal(o->n_listed, k->n_phases < 48 ? k->n_phases : 48);
+    assert_memory_equal(o->phases, k->phase, sizeof k->phase);
+}
+
+static void check_numbers(const tarry_experiment_outcome *o,
+                          const tarry__sim_outcome *k)
+{
+    assert_true(o->regret == k->regret && o->seconds == k->seconds);
+    assert_true(o->sigma_mean == k->sigma_mean);
+    assert_int_equal(o->sigma_max, k->sigma_max);
+    assert_int_equal(o->sigma_final, k->sigma_final);
+    assert_int_equal(o->used, k->used);
+    assert_int_equal(o->late, k->late);
+    assert_int_equal(o->ignored, k->ignored);
+    assert_int_equal(o->lost, k->lost);
+    assert_int_equal(o->first_seen, k->first_seen);
+    assert_int_equal(o->active, k->active);
+    assert_int_equal(o->best_kept, 1);
+}
+
+static void check_outcomes(const tarry_experiment *e, size_t policy,
+                           size_t n_points, const tarry__sim_outcome *kept)
+{
+    for (size_t run = 0; run < RUNS; run++) {
+        tarry_experiment_outcome o;
+        assert_int_equal(tarry_experiment_get_outcome(e, 0, policy, run, &o),
+                         TARRY_OK);
+        assert_int_equal(o.n_points, n_points);
+        check_numbers(&o, &kept[run]);
+        check_phases(&o, &kept[run]);
+        check_curves(&o, &kept[run]);
+    }
+}
+
+static void check_summary(const tarry_experiment *e, size_t policy,
+                          const tarry__experiment *made,
+                          const tarry__sim_outcome *kept)
+{
+    tarry_experiment_summary s;
+    double regret[RUNS];
+    for (size_t run = 0; run < RUNS; run++)
+        regret[run] = kept[run].regret;
+    const tarry__experiment_summary wanted =
+        tarry__experiment_summarise(regret, RUNS);
+    assert_int_equal(tarry_experiment_get_summary(e, 0, policy, &s), TARRY_OK);
+    assert_null(s.world);
+    assert_null(s.refused);
+    assert_string_equal(s.policy, made->policy[policy]);
+    assert_int_equal(s.runs, RUNS);
+    assert_int_equal(s.finished, RUNS);
+    assert_true(s.regret == wanted.mean && s.ci95 == wanted.ci95);
+    assert_int_equal(s.n_points, made->n_grid);
+    assert_memory_equal(s.grid, made->grid, made->n_grid * sizeof *made->grid);
+}
+
+/* Runs that were made up, by way of a journal. */
+static void every_field_of_an_outcome_is_handed_out(void **state)
+{
+    (void)state;
+    begin_anew();
+    const tarry__batch_plan plan = in_one_world();
+    const tarry__experiment *made = &plan.experiment;
+    tarry__sim_outcome kept[POLICIES][RUNS];
+    tarry_world_params where = tarry_world_defaults();
+    tarry_world *world;
+    make_up(&plan, kept);
+    where.instance = made->instance;
+    where.loss = made->loss;
+    where.delay = made->delay;
+    assert_int_equal(tarry_world_create(&where, &world, NULL), TARRY_OK);
+    tarry_experiment *e = read_back(made, world);
+    for (size_t p = 0; p < POLICIES; p++) {
+        check_outcomes(e, p, made->n_grid, kept[p]);
+        check_summary(e, p, made, kept[p]);
     }
     tarry_experiment_free(e);
     tarry_world_free(world);

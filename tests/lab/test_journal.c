@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "journal_file.h"
 #include "lab/journal.h"
 
 enum { TRIALS = 4, ROOM = 100000 };
@@ -20,8 +21,6 @@ static const tarry__journal_field fields[] = {
     TARRY__JOURNAL_FIELD(answer, REAL, regret),
     TARRY__JOURNAL_FIELD(answer, UNKNOWN, unknown),
 };
-
-static char path[] = "/tmp/tarry-journal-XXXXXX";
 
 static answer answer_of(size_t c, size_t run)
 {
@@ -292,19 +291,6 @@ static void numbers_of_another_kind_are_damage(void **state)
     w = (words){{5, 6, 7}};
     assert_true(read_as(TARRY__JOURNAL_COUNT, 2, &w, TARRY__JOURNAL_COUNT, 3));
     assert_true(w.word[0] == 5 && w.word[1] == 6 && w.word[2] == 0);
-}
-
-static int begin(void **state)
-{
-    (void)state;
-    const int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    return unlink(path);
 }
 
 int main(void)

@@ -67,6 +67,10 @@ static void the_same_log_in_many_forms(void **state)
     (void)state;
     check_two("id,arm,decided,reported,loss\n1,a,10,13,0.5\n2,b,12,,\n");
     check_two("1,a,10,13,0.5\n2,b,12,,\n");
+    check_two("1,a,10,13,0.5,0.25\n2,b,12,,,\n");
+    check_two("1;\"a\"; \"10\" ;13;0.5\n2;b;12;;\n");
+    check_two("1,a,1970-01-01T00:00:10Z,1970-01-01T00:00:13Z,0.5\n"
+              "2,b,1970-01-01T00:00:12Z,,\n");
     check_two("\xef\xbb\xbfloss;arm;decided;reported\r\n0.5;a;10;13\r\n"
               "null;b;12;None\r\n\r\n");
     check_two("id\tarm\tdecided\treported\tloss\n1\t\"a\"\t10\t13\t.5\n"
@@ -207,6 +211,14 @@ static void files_without_sense_are_refused(void **state)
         {"arm,decided,reported,loss,loss\n1,1,1,1,1\n", "two columns"},
         {"arm,decided,reported,loss\n1,x,1,1\n", ":2: not a time: 'x'"},
         {"{\"arm\": 1\n", "not a JSON object"},
+        /* the first line is no row, hence a header */
+        {"1,a,10,13\n2,b,12,\n", ":1: no column 'arm'"},
+        {"1,a,10,13,0.5,1,1\n2,b,12,,,1,1\n", ":1: no column 'arm'"},
+        {"1,a,x,13,0.5\n2,b,12,,\n", ":1: no column 'arm'"},
+        {"1,\"a,10,13,0.5\n2,b,12,,\n", ":1: quotes do not close"},
+        {"\"1\"x,a,10,13,0.5\n2,b,12,,\n", ":1: quotes do not close"},
+        {"1,a,10,13,\"0.5\n2,b,12,,\n", ":1: quotes do not close"},
+        {"1,a,10,13,0.5,\"1\n2,b,12,,,\n", ":1: quotes do not close"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tarry__log log;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/base.h"
 #include "env/world.h"
 #include "log/rebuild.h"
 #include "made_log.h"
@@ -154,11 +155,336 @@ static void arms_that_are_hardly_known_borrow(void **state)
     unmake_log(&m);
 }
 
+/* ---- a plain model --------------------------------------------------------*/
+
+enum { MOST_ROWS = 150, MOST_PAIRS = MOST_ROWS + 20 + 100, OWN = 30, DIM = 2 };
+
+/* What rebuild.h says of one arm, each sum taken in full. */
+typedef struct {
+    size_t own, count; /* outcomes, and pairs */
+    tarry__rebuild_pair pair[MOST_PAIRS];
+    double mean;
+} arm_model;
+
+static double rounds_until(const tarry__log *log, size_t i)
+{
+    double rounds = 0;
+    for (size_t j = i + 1; j < log->count; j++)
+        rounds += log->decided[j] <= log->reported[i];
+    return rounds;
+}
+
+static void model_own(const tarry__log *log, size_t arm, arm_model *m)
+{
+    for (size_t i = 0; i < log->count; i++) {
+        if (log->arm[i] != arm || isnan(log->loss[i]))
+            continue;
+        const double delay = log->reported[i] - log->decided[i];
+        double as_old = 0;
+        for (size_t j = 0; j < log->count; j++)
+            as_old += log->arm[j] == arm && log->now - log->decided[j] >= delay;
+        m->pair[m->count++] = (tarry__rebuild_pair){
+            (uint32_t)arm, log->loss[i], rounds_until(log, i), 1 / as_old};
+    }
+    m->own = m->count;
+}
+
+static double sum_of(const arm_model *m, bool losses)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m->count; i++)
+        sum += m->pair[i].weight * (losses ? m->pair[i].loss : 1);
+    return sum;
+}
+
+/* The own pair that is the `late`-th by its delay, 0 the latest. */
+static const tarry__rebuild_pair *latest(const arm_model *m, size_t late)
+{
+    for (size_t i = 0; i < m->own; i++) {
+        size_t later = 0;
+        for (size_t j = 0; j < m->own; j++)
+            later += m->pair[j].delay > m->pair[i].delay ||
+                     (m->pair[j].delay == m->pair[i].delay && j > i);
+        if (later == late)
+            return &m->pair[i];
+    }
+    return NULL;
+}
+
+static double model_tail_delay(const tarry__log *log,
+                               const tarry__laws_fit *law, double age, double u)
+{
+    const double last = log->decided[log->count - 1];
+    if (law == NULL)
+        return -1;
+    const double time =
+        tarry__laws_until(law, tarry__laws_tail(law, age) * (1 - u));
+    const double rounds =
+        floor(time * (double)(log->count - 1) / (last - log->decided[0]));
+    return rounds <= TARRY__DELAY_LONGEST ? rounds : -1;
+}
+
+static void model_tail(const tarry__log *log, const tarry__laws_fit *law,
+                       bool dependent, size_t arm, arm_model *m)
+{
+    const double left = 1 - sum_of(m, false);
+    const size_t among = dependent ? (m->own + 4) / 5 : m->own;
+    size_t first = 0;
+    if (m->own == 0 || left * (double)m->own < 0.5)
+        return;
+    while (log->arm[first] != arm)
+        first++;
+    const double age = log->now - log->decided[first];
+    for (size_t i = 0; i < 20; i++)
+        m->pair[m->count++] = (tarry__rebuild_pair){
+            (uint32_t)arm, latest(m, among * i / 20)->loss,
+            model_tail_delay(log, law, age, ((double)i + 0.5) / 20), left / 20};
+}
+
+static void scale_to(arm_model *m, double to)
+{
+    const double sum = sum_of(m, false);
+    for (size_t i = 0; i < m->count; i++)
+        m->pair[i].weight *= to / sum;
+}
+
+static void model_borrow(const tarry__log *log, size_t arm, arm_model *m)
+{
+    size_t seen[MOST_ROWS], n = 0;
+    for (size_t i = 0; i < log->count; i++)
+        if (!isnan(log->loss[i]))
+            seen[n++] = i;
+    const size_t wanted = n < 100 ? n : 100;
+    const double share = 1 - (double)m->own / OWN;
+    for (size_t t = 0; t < wanted; t++) {
+        const size_t i = seen[t * n / wanted];
+        m->pair[m->count++] =
+            (tarry__rebuild_pair){(uint32_t)arm, log->loss[i],
+                                  rounds_until(log, i), share / (double)wanted};
+    }
+}
+
+static void model_arm(const tarry__log *log, const tarry__laws_fit *law,
+                      bool dependent, size_t arm, arm_model *m)
+{
+    *m = (arm_model){0};
+    model_own(log, arm, m);
+    model_tail(log, law, dependent, arm, m);
+    m->mean = m->own > 0 ? sum_of(m, true) / sum_of(m, false) : 0;
+    if (m->own < OWN) {
+        if (m->own > 0)
+            scale_to(m, (double)m->own / OWN);
+        model_borrow(log, arm, m);
+    }
+    scale_to(m, 1);
+}
+
+/* theta of arms in the plane, by Cramer's rule; no mean beyond 0.999. */
+static void model_theta(const double *arms, const arm_model *m, size_t K,
+                        double theta[DIM])
+{
+    double a = 1, b = 0, d = 1, x = 0, y = 0, most = 0;
+    for (size_t k = 0; k < K; k++) {
+        const double *f = arms + DIM * k, w = (double)m[k].own;
+        a += w * f[0] * f[0];
+        b += w * f[0] * f[1];
+        d += w * f[1] * f[1];
+        x += w * m[k].mean * f[0];
+        y += w * m[k].mean * f[1];
+    }
+    theta[0] = (x * d - y * b) / (a * d - b * b);
+    theta[1] = (y * a - x * b) / (a * d - b * b);
+    for (size_t k = 0; k < K; k++)
+        most = fmax(most, fabs(arms[DIM * k] * theta[0] +
+                               arms[DIM * k + 1] * theta[1]));
+    for (size_t i = 0; i < DIM && most > 0.999; i++)
+        theta[i] *= 0.999 / most;
+}
+
+/* Weights are the model's times exp(c loss), of sum 1; one more pair, of +/-1,
+ * brings the mean to where it should be. */
+static void compare_arm(const tarry__rebuild_world *w, size_t first, size_t end,
+                        const arm_model *m, double target)
+{
+    double sum = 0, mean = 0, c = 0;
+    assert_true(end - first == m->count || end - first == m->count + 1);
+    const tarry__rebuild_pair *found = w->pair + first, *wanted = m->pair;
+    for (size_t i = 1; i < m->count; i++)
+        if (fabs(wanted[i].loss - wanted[0].loss) > 0.3)
+            c = log(found[i].weight / wanted[i].weight /
+                    (found[0].weight / wanted[0].weight)) /
+                (wanted[i].loss - wanted[0].loss);
+    for (size_t i = 0; i < m->count; i++) {
+        assert_true(found[i].arm == wanted[i].arm &&
+                    found[i].loss == wanted[i].loss);
+        CHECK_NEAR(found[i].delay, wanted[i].delay, 0);
+        CHECK_NEAR(found[i].weight / wanted[i].weight /
+                       (found[0].weight / wanted[0].weight),
+                   exp(c * (wanted[i].loss - wanted[0].loss)), 1e-6);
+        sum += found[i].weight;
+    }
+    CHECK_NEAR(sum, 1, 1e-12);
+    if (end - first > m->count) {
+        const tarry__rebuild_pair *extra = &w->pair[end - 1];
+        assert_true(fabs(extra->loss) == 1 && extra->weight > 0);
+        CHECK_NEAR(extra->delay, found[m->count / 2].delay, 0);
+        assert_true(extra->weight < 1e-9 || c == 0);
+    }
+    sum = 0;
+    for (size_t i = first; i < end; i++) {
+        sum += w->pair[i].weight;
+        mean += w->pair[i].weight * w->pair[i].loss;
+    }
+    CHECK_NEAR(mean / sum, target, 1e-9);
+}
+
+static void compare_world(const tarry__log *log, const tarry__laws_fit *law,
+                          bool dependent)
+{
+    static arm_model m[5];
+    const double *arms = log->options.arms->data;
+    tarry__rebuild_world w;
+    double theta[DIM];
+    assert_int_equal(tarry__rebuild(log, law, dependent, &w, NULL), TARRY_OK);
+    assert_true(w.n_arms == log->n_arms && w.dim == DIM);
+    assert_memory_equal(w.arms, arms, w.n_arms * DIM * sizeof *arms);
+    for (size_t k = 0; k < w.n_arms; k++)
+        model_arm(log, law, dependent, k, &m[k]);
+    model_theta(arms, m, w.n_arms, theta);
+    CHECK_NEAR(w.theta[0], theta[0], 1e-9);
+    CHECK_NEAR(w.theta[1], theta[1], 1e-9);
+    size_t end = 0;
+    for (size_t k = 0; k < w.n_arms; k++) {
+        const size_t first = end;
+        while (end < w.count && w.pair[end].arm == k)
+            end++;
+        compare_arm(&w, first, end, &m[k],
+                    arms[DIM * k] * theta[0] + arms[DIM * k + 1] * theta[1]);
+    }
+    assert_int_equal(end, w.count);
+    tarry__rebuild_clear(&w);
+}
+
+static uint64_t below(uint64_t *seed, uint64_t limit)
+{
+    return test_bits(seed) % limit;
+}
+
+/* Few rows and many, times that are equal, arms that nobody played. */
+static void worlds_are_as_a_plain_model_says(void **state)
+{
+    static const double losses[] = {-1, -0.5, 0, 0.25, 1};
+    static const tarry__laws_fit law = {
+        .name = "exponential", .parameter = {20}, .never = 0.125};
+    uint64_t seed = 2385;
+    (void)state;
+    for (int n = 0; n < 300; n++) {
+        uint32_t arm[MOST_ROWS];
+        double column[3][MOST_ROWS], features[5 * DIM], time = 7;
+        const tarry_arms arms = {
+            .n_arms = 2 + below(&seed, 4), .dim = DIM, .data = features};
+        for (size_t i = 0; i < 5 * DIM; i++)
+            features[i] = (n % 4 == 0 ? 3 : 1) * test_normal(&seed);
+        const size_t count = 4 + below(&seed, MOST_ROWS - 4);
+        const double mean = 1 + (double)below(&seed, 60);
+        for (size_t i = 0; i < count; i++)
+            time += (double)below(&seed, 3);
+        const double now = time + 1;
+        time = 7;
+        for (size_t i = 0; i < count; i++) {
+            time = i + 1 == count ? now - 1 : fmin(time, now - 1);
+            const double left = now - time;
+            const double delay = floor(-mean * log(test_uniform(&seed)));
+            const bool seen = delay <= left || i == 0;
+            arm[i] = (uint32_t)below(&seed, 1 + below(&seed, arms.n_arms));
+            column[0][i] = time;
+            column[1][i] = seen ? time + fmin(delay, left) : NAN;
+            column[2][i] = seen ? losses[below(&seed, 5)] : NAN;
+            time += (double)below(&seed, 3);
+        }
+        const tarry__log made = {
+            .options = {.low = -1, .high = 1, .arms = &arms},
+            .count = count,
+            .n_arms = arms.n_arms,
+            .arm = arm,
+            .decided = column[0],
+            .reported = column[1],
+            .loss = column[2],
+            .now = now,
+            .has_delays = true};
+        compare_world(&made, n % 3 == 0 ? NULL : &law, n % 2);
+    }
+}
+
+/* More outcomes than are kept are thinned out evenly. */
+static void of_many_outcomes_every_second_is_kept(void **state)
+{
+    enum { COUNT = 200000 };
+    made_log m;
+    double *columns = malloc(3 * COUNT * sizeof *columns);
+    tarry__rebuild_world w;
+    (void)state;
+    room_for_log(&m, COUNT);
+    m.n_arms = 1;
+    for (size_t i = 0; i < COUNT; i++) {
+        m.arm[i] = 0;
+        m.loss[i] = i % 4 < 2 ? 0.5 : -0.25;
+        m.delay[i] = (double)(i % 2);
+        m.seen[i] = i + 1 < COUNT;
+    }
+    for (int more = 0; more < 2; more++) {
+        m.seen[COUNT - 1] = more;
+        m.delay[COUNT - 1] = 0;
+        const tarry__log log =
+            log_of(&m, columns, columns + COUNT, columns + 2 * COUNT);
+        assert_int_equal(tarry__rebuild(&log, NULL, false, &w, NULL), TARRY_OK);
+        const size_t kept = more ? COUNT / 2 : COUNT - 1;
+        assert_true(w.count == kept || w.count == kept + 1);
+        for (size_t i = 0; i < kept; i++) {
+            assert_true(w.pair[i].loss == m.loss[more ? 2 * i : i]);
+            assert_true(w.pair[i].delay == (more ? 0 : (double)(i % 2)));
+        }
+        tarry__rebuild_clear(&w);
+    }
+    free(columns);
+    unmake_log(&m);
+}
+
+/* The k-th allocation fails, until none is left to fail. */
+static void a_world_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    const log_recipe r = {.instance = "basis:arms=3,fixed=1",
+                          .loss = "rademacher",
+                          .delay = "exponential:mean=20",
+                          .count = 60,
+                          .seed = 3};
+    made_log m = make_log(&r);
+    double columns[3 * 60];
+    const tarry__log log = log_of(&m, columns, columns + 60, columns + 120);
+    uint64_t seen, k = 0;
+    do {
+        tarry__rebuild_world w;
+        tarry__base_fail_alloc(++k);
+        const tarry_status status = tarry__rebuild(&log, NULL, true, &w, NULL);
+        seen = tarry__base_fail_alloc(0);
+        assert_int_equal(status, seen >= k ? TARRY_NO_MEMORY : TARRY_OK);
+        assert_true((w.pair != NULL) == (status == TARRY_OK));
+        tarry__rebuild_clear(&w);
+        assert_true(w.pair == NULL && w.arms == NULL && w.theta == NULL);
+    } while (seen >= k);
+    assert_true(k > 10);
+    unmake_log(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(losses_and_delays_come_together),
         cmocka_unit_test(arms_that_are_hardly_known_borrow),
+        cmocka_unit_test(worlds_are_as_a_plain_model_says),
+        cmocka_unit_test(of_many_outcomes_every_second_is_kept),
+        cmocka_unit_test(a_world_is_whole_or_not_there),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -144,10 +144,47 @@ static void what_is_missing_is_bracketed(void **state)
     free(h);
 }
 
+/* Of each arm, over what is ripe; of all where an arm has no outcome. */
+static void means_of_arms_are_those_of_ripe_outcomes(void **state)
+{
+    (void)state;
+    hand_log *h = malloc(sizeof *h);
+    for (int n = 0; n < 20; n++) {
+        const double window = 10 * n;
+        double sum[ARMS + 1] = {0}, count[ARMS + 1] = {0}, largest = 1;
+        size_t ripe = 0, missing = 0;
+        tarry__value_basis b;
+        fill(h, (uint64_t)n + 1, false);
+        for (size_t i = 0; i < COUNT; i++) {
+            if (i % 5 == 3 || (n % 2 && h->arm[i] == 2))
+                h->loss[i] = h->reported[i] = NAN;
+            if (h->log.now - h->decided[i] < window)
+                continue;
+            ripe++;
+            largest = fmax(largest, 1 / h->probability[i]);
+            missing += isnan(h->loss[i]);
+            for (int k = 0; k < 2 && !isnan(h->loss[i]); k++) {
+                sum[k == 0 ? h->arm[i] : ARMS] += h->loss[i];
+                count[k == 0 ? h->arm[i] : ARMS] += 1;
+            }
+        }
+        assert_true(tarry__value_prepare(&b, &h->log, window));
+        assert_true(b.count == ripe && b.missing == missing);
+        CHECK_NEAR(b.largest, largest, 0);
+        for (size_t k = 0; k < ARMS; k++) {
+            const size_t from = count[k] > 0 ? k : ARMS;
+            CHECK_NEAR(b.arm_mean[k], sum[from] / count[from], 1e-12);
+        }
+        tarry__value_clear(&b);
+    }
+    free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_are_their_formulas),
+        cmocka_unit_test(means_of_arms_are_those_of_ripe_outcomes),
         cmocka_unit_test(intervals_hold),
         cmocka_unit_test(what_is_missing_is_bracketed),
     };

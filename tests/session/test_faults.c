@@ -5,6 +5,8 @@
  * Every line is tried with its first call failing, its second, ... until there
  * are no more. */
 #include "calls.h"
+#include <signal.h>
+#include <sys/resource.h>
 #include "base/json.h"
 #include "session/lines.h"
 #include "session/session.h"
@@ -241,6 +243,48 @@ static void a_line_has_happened_or_not(void **state)
     try_lines(true);
 }
 
+/* Files may not grow beyond so many bytes. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* While the store can be read but not written, nothing is begun. */
+static void a_store_that_failed_is_probed_first(void **state)
+{
+    world w = {.now = 1000};
+    tarry__session_choice_made made;
+    tarry__session_result result;
+    (void)state;
+    begin(&w);
+    tarry__session *s = w.session;
+    assert_int_equal(tarry__session_choose(s, NULL, 1000, &made, NULL),
+                     TARRY_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    limit_files(1);
+    const tarry_status said[] = {
+        tarry__session_commit(&s, 1, NULL),
+        tarry__session_choose(s, NULL, 1000, &made, NULL),
+        tarry__session_observe(s, "p1", 0.5, 1000, &result, NULL),
+        tarry__session_cancel(s, "p1", 1000, NULL),
+        tarry__session_pause(s, true, 1000, NULL)};
+    const bool is_staged = tarry__session_is_staged(s);
+    limit_files(RLIM_INFINITY);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (said[i] != TARRY_IO_ERROR)
+            fail_msg("call %zu: %s", i, tarry_status_text(said[i]));
+    assert_false(is_staged);
+    assert_int_equal(tarry__session_choose(s, NULL, 1000, &made, NULL),
+                     TARRY_OK);
+    assert_int_equal(made.round, 5);
+    assert_int_equal(tarry__session_commit(&s, 1, NULL), TARRY_OK);
+    close_world(&w);
+    remove_files();
+}
+
 /* ---- opening and pausing --------------------------------------------------*/
 
 static tarry_status open_again(world *w, tarry_error *error)
@@ -377,6 +421,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_has_happened_or_not),
+        cmocka_unit_test(a_store_that_failed_is_probed_first),
         cmocka_unit_test(a_session_is_opened_or_not),
         cmocka_unit_test(an_experiment_is_made_or_not),
     };

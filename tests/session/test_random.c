@@ -700,6 +700,7 @@ static void do_clash(experiment *e)
     assert_int_equal(
         tarry__session_choose(other->session, id, world.clock, &made, NULL),
         TARRY_OK);
+    expire_old(other); /* lost too, but it was looked for */
     assert_int_equal(commit_all(), TARRY_IO_ERROR);
     for (size_t i = 0; i < SESSIONS; i++)
         world.e[i].now = world.e[i].safe;

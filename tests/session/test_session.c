@@ -48,9 +48,19 @@ static void ages_have_units(void **state)
                 {"45", 45000, 0},
                 {"1.5h", 5400000, 0},
                 {"20ms", 20, 0},
+                {"1ms", 1, 0},
+                {"0.5ms", 1, 0}, /* rounded up */
+                {"0.25s", 250, 0},
+                {"1s", 1000, 0},
+                {"1m", 60000, 0},
+                {"2w", 1209600000, 0},
+                {"999999999999ms", 999999999999, 0},
+                {"1round", 0, 1},
+                {"1rounds", 0, 1},
                 {"1e3rounds", 0, 1000}};
-    static const char *const bad[] = {"d",   "-3d", "0s",        "3 d",  "3y",
-                                      "3d ", "nan", "1.5rounds", "1e99d"};
+    static const char *const bad[] = {
+        "d",         "-3d",   "0s",       "3 d", "3y",     "3d ", "nan",
+        "1.5rounds", "1e99d", "0.5round", "0",   "1e12ms", "inf"};
     tarry__age age;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_true(tarry__age_parse(good[i].text, &age));

@@ -17,15 +17,17 @@ WAIT_S = 60  # for one answer, on a busy machine
 class Browser:
     def __enter__(self):
         self.profile = tempfile.mkdtemp()
+        self.said = tempfile.TemporaryFile()
         commands, self.commands = os.pipe()
         self.answers, answers = os.pipe()
         self.process = subprocess.Popen(
             ["sh", "-c", f"exec chromium --headless --no-sandbox "
              "--disable-gpu --disable-dev-shm-usage --no-first-run "
              f"--user-data-dir={self.profile} --remote-debugging-pipe "
-             f"about:blank 3<&{commands} 4>&{answers}"],
+             f"about:blank 3</proc/self/fd/{commands} "
+             f"4>/proc/self/fd/{answers}"],
             pass_fds=[commands, answers], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, stderr=self.said)
         os.close(commands)
         os.close(answers)
         self.buffer, self.number, self.events, self.session = b"", 0, [], None
@@ -44,6 +46,7 @@ class Browser:
             self.process.kill()
             self.process.wait()
         os.close(self.answers)
+        self.said.close()
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def receive(self):
@@ -53,7 +56,9 @@ class Browser:
                                         max(0, deadline - time.monotonic()))
             data = os.read(self.answers, 1 << 16) if ready else b""
             if not data:
-                raise AssertionError("chromium does not answer")
+                self.said.seek(0)
+                raise AssertionError("chromium does not answer (%s): %s" % (
+                    self.process.poll(), self.said.read()[-2000:]))
             self.buffer += data
         line, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(line)

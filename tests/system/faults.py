@@ -38,6 +38,12 @@ def content(path):
         return file.read()
 
 
+def counts_in(path):
+    """What tests/faults.c has counted: calls of each kind."""
+    with open(path) as file:
+        return {call: int(n) for call, n in map(str.split, file)}
+
+
 class FaultTest(LabTest):
     some = 12       #: k of each fault, unless all are tried
     most = 10 ** 9  #: k of each fault at most, also if all are tried
@@ -54,21 +60,19 @@ class FaultTest(LabTest):
                               capture_output=True, timeout=120,
                               env=self.environment(**fault))
 
-    def count(self, arguments, input, call):
-        """How many such calls a run without faults makes."""
+    def count(self, arguments, input):
+        """How many calls of each kind a run without faults makes."""
         name = self.path("count")
-        self.start(arguments, input, call=call, at=0, count=name)
-        n = int(content(name))
+        self.start(arguments, input, at=0, count=name)
+        counts = counts_in(name)
         os.remove(name)
-        return n
+        return counts
 
     def ways(self, arguments, input, prepare):
         """Every fault that there is a call for, as settings."""
-        counts = {}
+        prepare()
+        counts = self.count(arguments, input)
         for number, (call, code, ever) in enumerate(FAULTS):
-            if call not in counts:
-                prepare()
-                counts[call] = self.count(arguments, input, call)
             n = counts[call]
             step = max(1, n / (self.most if ALL else self.some))
             # faults of one call begin at different k

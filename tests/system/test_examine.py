@@ -3,6 +3,7 @@ verdicts, the rebuilt world and the page."""
 import json
 import math
 import os
+import re
 import unittest
 
 import numpy as np
@@ -203,6 +204,18 @@ class Dependence(ExamineTest):
         self.assertIn("waiting for another", d["why"])
         # exp(-t / 2000) = 5 % at t = 5991; the oldest is 1999 old
         self.assertAlmostEqual(d["wait"], 3992, delta=1200)
+
+    def test_few_outcomes_ask_for_a_longer_log(self):
+        """At the pace of this log, until 325 outcomes can be compared."""
+        for count in 50, 130, 320:
+            d = self.verdict(count, exponential(1), seed=4)
+            self.assertEqual(d["verdict"], "cannot tell")
+            self.assertIn("only %d outcomes" % d["compared"], d["why"])
+            self.assertAlmostEqual(
+                d["wait"], (count - 1) * (325 / d["compared"] - 1), places=6)
+            said = re.search("another ([0-9.]+) of logging$", d["why"])
+            self.assertAlmostEqual(float(said[1]), d["wait"],
+                                   delta=0.01 * d["wait"])
 
     def test_nobody_is_told_to_wait_for_ages(self):
         d = self.examine(conversions(), "--runs", 0)["dependence"]
@@ -446,6 +459,25 @@ class Stores(ExamineTest):
         self.assertEqual(wanted["decisions"], 700 - 30)
         self.assertGreater(wanted["outstanding"], 9)
         self.assertTrue(wanted["value"])
+
+    def test_arms_that_share_a_name_are_told_apart(self):
+        """One withdrawn, others in between, and one of its name admitted."""
+        arms = self.write("arms.csv", "a,1,0\nb,0,1\nc,1,1\n")
+        lines, round = [], 0
+        for change in (["withdraw a", "admit a 1 0.5"],
+                       ["withdraw b", "admit d 0 1", "admit b 0.5 1"], []):
+            for _ in range(40):
+                round += 1
+                lines += ["choose", "observe %d 0.5" % round]
+            lines += change
+        done = tarry("pipe", "--store", self.path("kept.db"), "--policy",
+                     "uniform", "--arms", arms, input="\n".join(lines) + "\n")
+        self.assertNotIn("error", done.stdout)
+        said = self.examined(self.path("kept.db"))
+        self.assertEqual([a["arm"] for a in said["dependence"]["by_arm"]],
+                         ["a", "b", "c", "a 3", "d", "b 5"])
+        for arm in said["dependence"]["by_arm"]:
+            self.assertGreater(arm["reported"], 0, arm)
 
     def test_what_a_store_does_not_say_is_asked_for(self):
         arms = self.write("arms.csv", "1,0\n0,1\n")

@@ -1,12 +1,10 @@
 """Rough handling from outside: closed streams, lost pipes, limits, folders in
 the place of files, bytes that are no text, narrow terminals."""
 import fcntl
-import json
 import os
 import pty
 import re
 import resource
-import signal
 import struct
 import subprocess
 import termios

@@ -269,6 +269,19 @@ class Contract(ServeTest):
         self.is_problem(self.feedback({"id": id, "loss": 0.25}), 409)
         self.is_problem(self.feedback({"id": id, "loss": 2}), 422, "invalid")
 
+    def test_refusals_are_text_wherever_they_are_cut(self):
+        for begin in ("", "a", "aa", "aaa"):
+            for body in ({begin + "\u20ac" * 400: 1},
+                         {"id": "x", "loss": 0, begin + "\u20ac" * 400: 1}):
+                self.is_problem(self.decide(body), 422)
+                self.is_problem(self.feedback(body), 422)
+            self.is_problem(self.feedback(
+                ('{"id":x' + begin + "\u20ac" * 400).encode()), 400)
+            self.is_problem(self.server.create("new", arms=[
+                {"name": begin + "\u20ac" * 400}] * 2), 422)
+            self.is_problem(self.server.create(
+                "new", policy=begin + "\u20ac" * 400), 422)
+
     def test_rewards_where_they_belong(self):
         self.ok(self.server.create("up", objective="maximize", range=[0, 5]),
                 201)
@@ -415,6 +428,7 @@ class Contract(ServeTest):
         head = self.call("HEAD", "/healthz")
         self.assertEqual((head.status, head.body), (200, b""))
         self.assertGreater(int(head.headers["content-length"]), 0)
+        self.ok(self.decide({"count": 500}), 201)  # in parts, told or not
         with self.server.talk() as talk:
             talk.call("HEAD", "/v1/experiments/colours/log")
             self.assertEqual(talk.call("GET", "/healthz").status, 200)
@@ -476,7 +490,13 @@ class Contract(ServeTest):
         for count in (1, 2, 3, 4, 6):
             self.is_problem(self.decide({"id": "cut", "count": count}, "cut"),
                             409, "conflict")
-        noted = self.log("cut")[-1]
+        self.ok(self.call("POST", "/v1/experiments/cut/pause"))
+        self.assertEqual(self.ok(self.decide({"id": "cut", "count": 5},
+                                             "cut")), cut)
+        self.is_problem(self.decide({"id": "new", "count": 5}, "cut"), 409,
+                        "paused")
+        self.ok(self.call("POST", "/v1/experiments/cut/resume"))
+        noted = self.log("cut")[-3]
         self.assertEqual((noted["event"], noted["round"], noted["count"]),
                          ("cut", 1, 5))
         self.ok(self.server.create("full", horizon=3), 201)
@@ -499,6 +519,64 @@ class Contract(ServeTest):
         self.assertEqual(own.headers["x-request-id"], "abc-1")
         made = self.call("GET", "/healthz", headers=['X-Request-Id: a"b'])
         self.assertRegex(made.headers["x-request-id"], "^[0-9a-f]{16}$")
+
+    def test_every_answer_has_its_fields_and_no_others(self):
+        one, again = "/v1/experiments/colours", None
+        page = {"cache-control": "no-cache",
+                "referrer-policy": "no-referrer",
+                "content-security-policy": "default-src 'self'; base-uri "
+                "'none'; form-action 'none'; frame-ancestors 'none'"}
+        for method, path, body, status, type, more in (
+                ("GET", "/healthz", None, 200, "application/json", {}),
+                ("HEAD", "/healthz", None, 200, "application/json", {}),
+                ("GET", "/", None, 200, "text/html; charset=utf-8", page),
+                ("GET", "/metrics", None, 200,
+                 "text/plain; version=0.0.4; charset=utf-8", {}),
+                ("POST", one + "/decisions", {}, 201, "application/json", {}),
+                ("POST", "/v1/experiments",
+                 {"name": "more", "arms": ARMS, "policy": "lints"}, 201,
+                 "application/json", {"location": "/v1/experiments/more"}),
+                ("GET", one + "/log", None, 200, "application/x-ndjson", {}),
+                ("GET", "/nothing", None, 404, PROBLEM, {}),
+                ("POST", "/healthz", {}, 405, PROBLEM, {"allow": "GET, HEAD"}),
+                ("POST", "/v1/feedback", b"{", 400, PROBLEM, {}),
+                ("POST", "/v1/feedback", {"id": "x", "loss": 1}, 404, PROBLEM,
+                 {}),
+                ("POST", "/v1/feedback", [{}] * 1001, 422, PROBLEM, {}),
+                ("POST", "/v1/experiments",
+                 {"name": "more", "arms": ARMS}, 409, PROBLEM, {})):
+            with self.subTest(method + path), self.server.talk() as talk:
+                answer = talk.call(method, path, body)
+                self.assertEqual(answer.status, status, answer)
+                told = dict(answer.headers)
+                for name in ("date", "x-request-id"):
+                    self.assertTrue(told.pop(name))
+                size = int(told.pop("content-length"))
+                self.assertEqual(size, len(answer.body) if method != "HEAD"
+                                 else len(again.body))
+                self.assertEqual(told, {
+                    "content-type": type, "x-content-type-options": "nosniff",
+                    "cache-control": "no-store", **more})
+                self.assertEqual(answer.reason, {
+                    200: "OK", 201: "Created", 400: "Bad Request",
+                    404: "Not Found", 405: "Method Not Allowed",
+                    409: "Conflict", 422: "Unprocessable Content"}[status])
+                again = talk.call("GET", "/healthz")
+                self.assertEqual(again.status, 200)
+                self.assertNotEqual(again.headers["x-request-id"],
+                                    answer.headers["x-request-id"])
+
+        for head, status in ((b"GET / HTTP/2.0\r\n\r\n", 505),
+                             (b"GET /\r\n\r\n", 400)):
+            with self.server.talk() as talk:
+                talk.send(head)
+                answer = talk.read()
+                self.assertEqual(answer.status, status)
+                self.assertEqual(set(answer.headers), {
+                    "date", "x-request-id", "content-length", "content-type",
+                    "x-content-type-options", "cache-control", "connection"})
+                self.assertEqual(answer.headers["connection"], "close")
+                self.assertTrue(talk.ends())
 
     def test_answers_tell_the_time_of_day(self):
         told = []
@@ -784,6 +862,68 @@ class Wire(ServeTest):
             self.assertEqual(talk.read().status, 400)
             self.assertTrue(talk.ends())
 
+    def test_who_asks_while_others_do_not_is_answered_at_once(self):
+        """Those who were answered together need not ask again together."""
+        server = self.open(store="memory:")
+        self.ok(server.create(), 201)
+        one = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+               b"Host: x\r\nContent-Length: 2\r\n\r\n{}")
+        talks = [server.talk() for _ in range(6)]
+        long = 0
+        for _ in range(40):
+            for talk in talks:
+                talk.send(one)
+            talks[-1].read()
+            begins = time.monotonic()
+            talks[-1].send(one)
+            talks[-1].read()
+            long += time.monotonic() - begins > 0.2
+            for talk in talks[:-1]:
+                self.assertEqual(talk.read().status, 201)
+        for talk in talks:
+            talk.socket.close()
+        self.assertLess(long, 4)
+
+    def flood(self, talk):
+        """A process that sends decisions as fast as it can, for ever."""
+        data = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+                b"Host: x\r\nContent-Length: 2\r\n\r\n{}") * 10000
+        room = bytearray(1 << 20)
+
+        def drop_answers():
+            while talk.socket.recv_into(room):
+                pass
+        child = os.fork()
+        if child == 0:
+            try:
+                threading.Thread(target=drop_answers, daemon=True).start()
+                while True:
+                    talk.send(data)
+            finally:
+                os._exit(0)
+        return child
+
+    def test_many_requests_of_one_hold_nobody_up(self):
+        server = self.open(store="memory:")
+        self.ok(server.create(), 201)
+        many = [server.talk() for _ in range(2)]
+        children = [self.flood(talk) for talk in many]
+        try:
+            time.sleep(0.3)
+            waits = []
+            with server.talk() as talk:
+                for _ in range(50):
+                    time.sleep(0.01)
+                    begins = time.monotonic()
+                    self.ok(talk.call("GET", "/healthz"))
+                    waits.append(time.monotonic() - begins)
+        finally:
+            for child, talk in zip(children, many):
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                talk.socket.close()
+        self.assertLess(sorted(waits)[25], 0.006)
+
     def test_slow_clients_are_cut_off(self):
         begins = time.monotonic()
         head = b"POST /v1/feedback HTTP/1.1\r\nHost: x\r\n"
@@ -943,6 +1083,23 @@ class Tokens(ServeTest):
                     self.assertEqual(answer.headers["x-request-id"],
                                      "mine-%d" % size)
 
+    def test_a_query_holds_while_a_body_comes(self):
+        self.ok(self.call("POST", "/v1/experiments",
+                          {"name": "colours", "arms": ARMS, "policy": "lints"},
+                          token=self.token["admin"]), 201)
+        for query, status in ("limit=1", 200), ("limit=none", 422):
+            for size in (2, 2000, 300000):
+                head = "\r\n".join([
+                    "GET /v1/experiments/colours/pending?%s HTTP/1.1" % query,
+                    "Host: localhost", "Content-Length: %d" % size,
+                    "Authorization: Bearer %s" % self.token["read"], "", ""])
+                with self.subTest(query=query, size=size), \
+                        self.server.talk() as talk:
+                    talk.send(head.encode() + b"{")
+                    time.sleep(0.003)
+                    talk.send(b"}".rjust(size - 1))
+                    self.assertEqual(talk.read().status, status)
+
     def test_a_scheme_may_be_written_in_any_way(self):
         token = self.token["read"]
         for value, status in (
@@ -1099,25 +1256,46 @@ class Storms(ServeTest):
         with self.server.talk() as talk:
             for _ in range(3):
                 acknowledged.append(talk.call("POST", path, {}).json["id"])
-            for _ in range(4):
+            for turn in range(4):
                 self.room(1000)
                 refused = [talk.call("POST", path, {}) for _ in range(20)]
                 for answer in refused:
                     self.is_problem(answer, 503, "store_unavailable")
                     self.assertIn("retry-after", answer.headers)
-                self.is_problem(talk.call("GET", "/readyz"), 503)
-                self.assertEqual(talk.call("GET", "/metrics").status, 200)
+                ready = talk.call("GET", "/readyz")
+                self.is_problem(ready, 503, "store_unavailable")
+                self.assertEqual(ready.headers["retry-after"], "1")
+                if turn == 0:  # it tries by itself twice a second
+                    time.sleep(0.8)
+                    self.is_problem(talk.call("GET", "/readyz"), 503)
+                self.assertIn(b"\ntarry_store_writable 0\n",
+                              talk.call("GET", "/metrics").body)
                 status = talk.call("GET", "/v1/experiments/colours/status")
                 self.assertEqual(status.json["round"], len(acknowledged))
                 self.is_problem(self.server.create("new"), 503)
                 self.is_problem(talk.call("POST", "/v1/feedback", {
                     "id": acknowledged[0], "loss": 0.5}), 503)
                 self.room(resource.RLIM_INFINITY)
+                end = time.monotonic() + (60 if turn == 1 else 0)
+                while (time.monotonic() < end and
+                       talk.call("GET", "/readyz").status != 200):
+                    time.sleep(0.05)
+                if turn == 1:  # though nobody has asked for anything
+                    self.assertEqual(talk.call("GET", "/readyz").status, 200)
                 for _ in range(3):
                     answer = talk.call("POST", path, {})
                     self.assertEqual(answer.status, 201, answer)
                     acknowledged.append(answer.json["id"])
                 self.assertEqual(talk.call("GET", "/readyz").status, 200)
+                self.assertIn(b"\ntarry_store_writable 1\n",
+                              talk.call("GET", "/metrics").body)
+            told = talk.call("GET", "/metrics").body.decode()
+            for line in ('tarry_decisions_total{experiment="colours"} %d'
+                         % len(acknowledged),
+                         'tarry_feedback_total{experiment="colours",'
+                         'status="applied"} 0',
+                         "tarry_feedback_delay_seconds_count 0"):
+                self.assertIn(line + "\n", told)
         self.assertEqual(len(set(acknowledged)), len(acknowledged))
         self.server.kill()
         self.server.start()

@@ -177,11 +177,17 @@ class Owners(TakeoverTest):
                 status, location, problem = self.b.ask(method, path, body)
                 self.assertEqual(status, 307)
                 self.assertEqual(problem["code"], "elsewhere")
+                self.assertEqual(problem["title"], "Temporary Redirect")
                 self.assertEqual(location,
                                  "http://" + self.a.address + path)
         listed = self.b.ask("GET", "/v1/experiments")[2]["experiments"]
         self.assertEqual([e["name"] for e in listed], ["e"])
-        self.assertEqual(self.b.ask("GET", "/metrics")[0], 200)
+        status, _, told = self.b.ask("GET", "/metrics")
+        metrics = told.decode()
+        self.assertEqual(status, 200)
+        self.assertIn('\ntarry_pending{experiment="e"} 0\n', metrics)
+        self.assertIn('\ntarry_pending_oldest_seconds{experiment="e"} 0.000\n',
+                      metrics)
         self.assertEqual(self.b.ask("GET", "/v1/experiments/x")[0], 404)
 
     def test_a_list_for_several_owners_says_what_is_elsewhere(self):
@@ -194,6 +200,22 @@ class Owners(TakeoverTest):
         self.assertEqual(status, 200)
         self.assertEqual([r["status"] for r in answer["results"]],
                          ["elsewhere", "applied", "unknown"])
+        self.assertNotIn("detail", answer["results"][1])
+        self.assertIn(self.a.address, answer["results"][0]["detail"])
+        third = self.start()  # which owns none of them
+        for ids, owner in [(("e:1", "f:1"), None), (("f:1", "e:1"), None),
+                           (("e:1", "g:1"), None), (("g:1", "e:1"), None),
+                           (("e:1", "e:1"), self.a), (("f:1",), self.b)]:
+            status, location, answer = third.ask(
+                "POST", "/v1/feedback", [{"id": i, "loss": 0.5} for i in ids])
+            if owner is not None:
+                self.assertEqual((status, location), (
+                    307, "http://" + owner.address + "/v1/feedback"))
+                continue
+            self.assertEqual(status, 200)
+            self.assertEqual([r["status"] for r in answer["results"]],
+                             ["unknown" if i == "g:1" else "elsewhere"
+                              for i in ids])
 
     def test_a_name_is_given_once(self):
         for round in range(5):

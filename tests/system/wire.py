@@ -18,8 +18,9 @@ class Closed(Exception):
 
 
 class Answer:
-    def __init__(self, status, headers, body):
+    def __init__(self, status, headers, body, reason=""):
         self.status, self.headers, self.body = status, headers, body
+        self.reason = reason
 
     @property
     def json(self):
@@ -79,7 +80,7 @@ class Talk:
     def read(self, head=False):
         """The next answer; one of 100 is passed over."""
         lines = self.until(b"\r\n\r\n").decode().split("\r\n")
-        version, status = lines[0].split(" ")[:2]
+        version, status, reason = lines[0].split(" ", 2)
         assert version == "HTTP/1.1", lines[0]
         if status == "100":
             return self.read(head)
@@ -94,7 +95,7 @@ class Talk:
             body = self.chunks()
         else:
             body = self.exactly(int(headers["content-length"]))
-        return Answer(int(status), headers, body)
+        return Answer(int(status), headers, body, reason)
 
     def ends(self):
         """Whether the server closes, with nothing more to say."""
@@ -120,13 +121,15 @@ class Talk:
 
 
 class Server:
-    """`tarry serve` on a port of its own, in the background."""
+    """`tarry serve` on a port of its own, in the background.  Memory that it
+    has freed, or not written yet, is full of nonsense."""
 
     def __init__(self, folder, *options, store=None, environment=None,
                  limits=None):
         self.store = store or os.path.join(folder, "store.db")
         self.options = options
-        self.environment = {**os.environ, **(environment or {})}
+        self.environment = {"MALLOC_PERTURB_": "165", **os.environ,
+                            **(environment or {})}
         self.limits = limits
         self.start()
 
