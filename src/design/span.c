@@ -16,8 +16,9 @@
 
 enum {
     MAX_STRIPS = 64,
-    STACK_ROWS = 4,        /* rows stacked at once, times n */
-    SERIAL_NUMBERS = 20000 /* below this a second thread does not pay */
+    STACK_ROWS = 4,         /* rows stacked at once, times n */
+    SERIAL_NUMBERS = 20000, /* below this a second thread does not pay */
+    LINE = 8                /* numbers in a cache line */
 };
 
 double tarry__design_largest(const double *values, size_t count)
@@ -62,7 +63,9 @@ static tarry_status factor_all(const double *arms, size_t n_arms, size_t n,
     strips = strips < MAX_STRIPS ? strips : MAX_STRIPS;
     const size_t tall = n + STACK_ROWS * n;
     const size_t work_size = tarry__linalg_factor_work(tall, n);
-    const size_t stack_size = tall * n + work_size; /* one per thread */
+    /* One stack per thread, all aligned alike: where a block of memory begins
+     * may decide in which order a BLAS adds. */
+    const size_t stack_size = (tall * n + work_size + LINE - 1) / LINE * LINE;
     double *memory =
         tarry__base_alloc((size_t)threads, stack_size * sizeof *memory);
     double *factors = tarry__base_zalloc(strips * n * n, sizeof *factors);
