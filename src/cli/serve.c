@@ -424,6 +424,13 @@ static int open_service(const arguments *a, const char *url,
     return fail(status, &error);
 }
 
+/* Behind the scheme: what requests must be for where nobody needs a token. */
+static const char *own_host(const arguments *a, const char *url)
+{
+    const char *scheme = strstr(url, "://");
+    return a->tokens[0] != '\0' ? NULL : scheme != NULL ? scheme + 3 : url;
+}
+
 static bool parse_log(const char *text, tarry__http_log *log)
 {
     static const char *const words[] = {"nothing", "errors", "requests"};
@@ -449,6 +456,7 @@ static int serve(const arguments *a, tarry__http_options options)
     if (code != EXIT_DONE) {
         close(fd);
     } else {
+        options.own_host = own_host(a, url);
         options.signal_fd = r.signals;
         options.on_signal = on_signal;
         options.context = &r;

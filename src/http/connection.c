@@ -292,6 +292,15 @@ static void continue_if_asked(tarry__http_connection *c)
         (void)!send(c->fd, line, sizeof line - 1, MSG_NOSIGNAL);
 }
 
+/* A page of another site can have that site's name lead here, and then passes
+ * for one of this origin; but its browser tells the name. */
+static bool is_misled(const tarry__http_connection *c)
+{
+    const char *own = c->server->options.own_host;
+    return own != NULL && c->head.host != NULL &&
+           !tarry__http_is_own_host(c->head.host, own);
+}
+
 static void parse_head(tarry__http_connection *c, size_t size)
 {
     const tarry__http_verdict v = tarry__http_parse(c->in, size, &c->head);
@@ -299,6 +308,10 @@ static void parse_head(tarry__http_connection *c, size_t size)
     name_request(c);
     if (v.status != 0) {
         refuse(c, v.status, v.code, v.detail);
+    } else if (is_misled(c)) {
+        refuse(c, 403, "foreign_host",
+               "without tokens, Host must be localhost, an address or the host "
+               "of --public-url");
     } else if (c->head.length > c->server->options.most_body_bytes) {
         refuse(c, 413, "body_too_large", "the body is too large");
     } else {

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "http/parse.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
@@ -252,4 +253,41 @@ tarry__http_verdict tarry__http_parse(char *bytes, size_t size,
         verdict = parse_field(&f, line);
     }
     return verdict.status == 0 ? check(&f) : verdict;
+}
+
+/* ---- the host -------------------------------------------------------------*/
+
+/* The length of what stands before the port; an address of IPv6 is in
+ * brackets. */
+static size_t host_length(const char *text)
+{
+    const size_t inside = strcspn(text, "]/");
+    return text[0] == '[' && text[inside] == ']' ? inside + 1
+                                                 : strcspn(text, ":/");
+}
+
+static bool is_address(const char *host, size_t length)
+{
+    char text[INET6_ADDRSTRLEN];
+    unsigned char address[sizeof(struct in6_addr)];
+    const bool is_v6 = length > 2 && host[0] == '[';
+    if (length - 2 * is_v6 >= sizeof text)
+        return false;
+    memcpy(text, host + is_v6, length - 2 * is_v6);
+    text[length - 2 * is_v6] = '\0';
+    return inet_pton(is_v6 ? AF_INET6 : AF_INET, text, address) == 1;
+}
+
+bool tarry__http_is_own_host(const char *host, const char *own)
+{
+    static const char here[] = "localhost";
+    const size_t length = host_length(host), own_length = host_length(own);
+    const char *port = host + length;
+    if (*port != '\0' &&
+        (*port != ':' || port[1 + strspn(port + 1, "0123456789")] != '\0'))
+        return false;
+    return is_address(host, length) ||
+           (length == strlen(here) && strncasecmp(host, here, length) == 0) ||
+           (length > 0 && length == own_length &&
+            strncasecmp(host, own, length) == 0);
 }

@@ -37,4 +37,8 @@ size_t tarry__http_head_size(const char *bytes, size_t size, size_t *searched);
 tarry__http_verdict tarry__http_parse(char *bytes, size_t size,
                                       tarry__http_head *head);
 
+/* Whether a Host, whatever its port, is an address, localhost or the host with
+ * which `own` begins, "host:port/path": none that others can make lead here. */
+bool tarry__http_is_own_host(const char *host, const char *own);
+
 #endif

@@ -24,7 +24,9 @@ typedef struct {
                                      its answer to be taken */
     double idle_seconds;          /* between two requests */
     tarry__http_log log;
-    int signal_fd; /* readable when a signal has come, or -1 */
+    const char *own_host; /* requests must be for it, localhost or an address,
+                             as parse.h has it; NULL: for any host */
+    int signal_fd;        /* readable when a signal has come, or -1 */
     /* Takes the signals; true: stop. */
     bool (*on_signal)(void *context);
     void *context;

@@ -230,6 +230,54 @@ static void limits_of_a_request_are_exact(void **state)
     }
 }
 
+/* Whatever its port; names that others could make lead here are not ours. */
+static void a_host_is_an_address_or_ours(void **state)
+{
+    static const struct {
+        const char *host, *own;
+        bool is_own;
+    } all[] = {
+        {"localhost", "", true},
+        {"LOCALHOST:80", "", true},
+        {"localhost:", "", true},
+        {"localhost:8x", "", false},
+        {"localhost.", "", false},
+        {"localhos", "", false},
+        {"127.0.0.1", "", true},
+        {"10.1.2.3:99999", "", true},
+        {"127.0.0.1.", "", false},
+        {"127.0.0.1/", "", false},
+        {"127.1", "", false},
+        {"[::1]", "", true},
+        {"[::1]:80", "", true},
+        {"[0:0:0:0:0:0:0:1]", "", true},
+        {"[::1]x", "", false},
+        {"[::1", "", false},
+        {"[127.0.0.1]", "", false},
+        {"[]", "", false},
+        {"[", "", false},
+        {"::1", "", false},
+        {"", "", false},
+        {":80", "", false},
+        {"", ":80", false},
+        {"a.b", "", false},
+        {"a.b", "a.b", true},
+        {"A.b:1", "a.B:80/c", true},
+        {"a.b", "a.b/c", true},
+        {"a.bc", "a.b", false},
+        {"a.b/c", "a.b/c", false},
+        {"a.b", "a.bc", false},
+        {"[::g]", "[::g]:1", true},
+        {"x", "?", false},
+        {"1111111111111111111111111111111111111111111111111", "", false},
+        {"[11111111111111111111111111111111111111111111111]", "", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (tarry__http_is_own_host(all[i].host, all[i].own) != all[i].is_own)
+            fail_msg("%s at %s", all[i].host, all[i].own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +288,7 @@ int main(void)
         cmocka_unit_test(every_refusal_has_its_status_and_reason),
         cmocka_unit_test(a_connection_is_kept_as_both_sides_wish),
         cmocka_unit_test(limits_of_a_request_are_exact),
+        cmocka_unit_test(a_host_is_an_address_or_ours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ class Serving(unittest.TestCase):
 
     def test_at_the_door(self):
         get = b"GET /healthz HTTP/1.1\r\n"
-        host = b"Host: x\r\n"
+        host = b"Host: localhost\r\n"
         self.both(8192, lambda n: self.raw(
             b"GET /" + b"a" * (n - 1) + b" HTTP/1.1\r\n" + host + b"\r\n"),
             404, 414, "uri_too_long")
@@ -155,9 +155,9 @@ class Serving(unittest.TestCase):
             b"G" * n + b" /healthz HTTP/1.1\r\n" + host + b"\r\n"), 405, 400,
             "bad_request")
         self.both(30000, lambda n: self.raw(
-            b"POST /v1/feedback HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n"
-            b"\r\n" % n + b"[" + b" " * (n - 2) + b"]"), 200, 413,
-            "body_too_large")
+            b"POST /v1/feedback HTTP/1.1\r\n" + host +
+            b"Content-Length: %d\r\n\r\n" % n +
+            b"[" + b" " * (n - 2) + b"]"), 200, 413, "body_too_large")
         for n in (64, 65):
             answer = self.call("GET", "/healthz",
                                headers=["X-Request-Id: " + "q" * n])

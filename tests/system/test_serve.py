@@ -592,7 +592,7 @@ class Contract(ServeTest):
         server = self.open("--log", "requests")
         good = server.call("POST", "/v1/experiments/colours/decisions", {})
         with server.talk() as talk:
-            talk.send(b"GET / HTTP/2.0\r\nHost: x\r\n\r\n")
+            talk.send(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n")
             bad = talk.read()
         server.stop()
         lines = [json.loads(line) for line in server.said().splitlines()]
@@ -635,6 +635,37 @@ class Contract(ServeTest):
                             403, "foreign_origin")
         self.ok(self.call("POST", path, {},
                           headers=["Origin: http://localhost"]), 201)
+
+    def test_names_of_others_do_not_lead_here(self):
+        """A page whose name was made to lead here passes for one of ours, and
+        its browser sends that name."""
+        def asked(server, host):
+            with server.talk() as talk:
+                talk.send(b"POST /v1/experiments/colours/decisions HTTP/1.1"
+                          b"\r\nHost: %s\r\nOrigin: http://%s\r\n"
+                          b"Content-Length: 2\r\n\r\n{}" % (host, host))
+                return talk.read()
+        named = self.open("--public-url", "http://Tarry.example:81/base",
+                          store="memory:")
+        self.ok(named.create(), 201)
+        ours = (b"localhost", b"LocalHost:8377", b"127.0.0.1", b"127.3.2.1:1",
+                b"[::1]", b"[::1]:8377")
+        for host in ours:
+            self.ok(asked(self.server, host), 201)
+        for host in (*ours, b"tarry.example", b"tarry.example:8377"):
+            self.ok(asked(named, host), 201)
+        for host in (b"evil.example", b"evil.example:%d" % self.server.port,
+                     b"localhost.evil.example", b"127.0.0.1.evil.example", b"",
+                     b"[::1]evil.example", b"tarry.example", b"localhost:x"):
+            with self.subTest(host):
+                self.is_problem(asked(self.server, host), 403, "foreign_host")
+        self.is_problem(asked(named, b"evil.example"), 403, "foreign_host")
+        with self.server.talk() as talk:
+            talk.send(b"GET /v1/experiments HTTP/1.1\r\nHost: evil\r\n\r\n")
+            self.is_problem(talk.read(), 403, "foreign_host")
+        with self.server.talk() as talk:  # no browser
+            talk.send(b"GET /v1/experiments HTTP/1.0\r\n\r\n")
+            self.ok(talk.read())
 
     def test_restarts_go_on_where_it_was(self):
         with self.server.talk() as talk:
@@ -688,16 +719,19 @@ class Wire(ServeTest):
 
     def test_what_can_be_read_in_two_ways_is_refused(self):
         post = b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
-        host = b"Host: x\r\n"
+        host = b"Host: localhost\r\n"
         bad = {
-            "bare LF": b"GET /healthz HTTP/1.1\nHost: x\n\n",
+            "bare LF": b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
             "bare LF in the first line": b"GET /healthz HTTP/1.1\n" + host +
             b"\r\n",
-            "bare LF after a field": b"GET /healthz HTTP/1.1\r\nHost: x\n\r\n",
-            "bare LF at the end": b"GET /healthz HTTP/1.1\r\nHost: x\r\n\n",
-            "bare CR": b"GET /healthz HTTP/1.1\r\nHost: x\rA: b\r\n\r\n",
+            "bare LF after a field":
+                b"GET /healthz HTTP/1.1\r\nHost: localhost\n\r\n",
+            "bare LF at the end":
+                b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\n",
+            "bare CR":
+                b"GET /healthz HTTP/1.1\r\nHost: localhost\rA: b\r\n\r\n",
             "bare CR at the end of a line":
-                b"GET /healthz HTTP/1.1\rHost: x\r\n\r\n",
+                b"GET /healthz HTTP/1.1\rHost: localhost\r\n\r\n",
             "a blank line first": b"\r\nGET /healthz HTTP/1.1\r\n" + host +
             b"\r\n",
             "two lengths": post + host + b"Content-Length: 2\r\n"
@@ -722,10 +756,9 @@ class Wire(ServeTest):
             b"Content-Length : 2\r\n\r\n{}",
             "a tab before the colon": post + host +
             b"Content-Length\t: 2\r\n\r\n{}",
-            "a folded line": post + b"Host: x\r\n y\r\nContent-Length: 2\r\n"
-            b"\r\n{}",
-            "a line folded by a tab": post + b"Host: x\r\n\ty\r\n\r\n",
-            "a blank before the first field": post + b" Host: x\r\n\r\n",
+            "a folded line": post + host + b" y\r\nContent-Length: 2\r\n\r\n{}",
+            "a line folded by a tab": post + host + b"\ty\r\n\r\n",
+            "a blank before the first field": post + b" " + host + b"\r\n",
             "no host": b"GET /healthz HTTP/1.1\r\n\r\n",
             "two hosts": b"GET /healthz HTTP/1.1\r\n" + host + host + b"\r\n",
             "no colon": b"GET /healthz HTTP/1.1\r\nHost\r\n\r\n",
@@ -769,7 +802,7 @@ class Wire(ServeTest):
             "GET", "/v1/experiments/colours/status").json["round"], 0)
 
     def test_other_refusals_at_the_door(self):
-        host = b"Host: x\r\n"
+        host = b"Host: localhost\r\n"
         post = b"POST /v1/feedback HTTP/1.1\r\n" + host
         for data, status in (
                 (post + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
@@ -793,7 +826,7 @@ class Wire(ServeTest):
 
     def test_a_large_body_hears_why(self):
         with self.server.talk() as talk:
-            talk.send(b"POST /v1/feedback HTTP/1.1\r\nHost: x\r\n"
+            talk.send(b"POST /v1/feedback HTTP/1.1\r\nHost: localhost\r\n"
                       b"Content-Length: 3000000\r\n\r\n")
             try:
                 for _ in range(30):
@@ -804,7 +837,7 @@ class Wire(ServeTest):
 
     def test_what_is_unusual_but_right(self):
         post = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
-                b"HOST:x\r\ncontent-LENGTH:   2  \r\n")
+                b"HOST:localhost\r\ncontent-LENGTH:   2  \r\n")
         with self.server.talk() as talk:
             talk.send(post + b"\r\n{}")
             self.assertEqual(talk.read().status, 201)
@@ -839,10 +872,10 @@ class Wire(ServeTest):
             for i in range(60):
                 note = b"X-Note: " + b"x" * chance.choice((0, 3, 700)) + b"\r\n"
                 request, status = chance.choice((
-                    (b"GET /healthz HTTP/1.1\r\nHost: x\r\n%s\r\n", 200),
-                    (b"GET /no/such HTTP/1.1\r\nHost: x\r\n%s\r\n", 404),
+                    (b"GET /healthz HTTP/1.1\r\nHost: [::1]\r\n%s\r\n", 200),
+                    (b"GET /no/such HTTP/1.1\r\nHost: [::1]\r\n%s\r\n", 404),
                     (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
-                     b"Host: x\r\n%sContent-Length: 2\r\n\r\n{}", 201)))
+                     b"Host: localhost\r\n%sContent-Length: 2\r\n\r\n{}", 201)))
                 request %= note
                 cut = chance.randrange(len(request))
                 talk.send(request[:cut])
@@ -852,7 +885,7 @@ class Wire(ServeTest):
 
     def test_requests_behind_one_another(self):
         one = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
-               b"Host: x\r\nContent-Length: 2\r\n\r\n{}")
+               b"Host: localhost\r\nContent-Length: 2\r\n\r\n{}")
         with self.server.talk() as talk:
             talk.send(one * 50)
             rounds = [talk.read().json["round"] for _ in range(50)]
@@ -867,7 +900,7 @@ class Wire(ServeTest):
         server = self.open(store="memory:")
         self.ok(server.create(), 201)
         one = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
-               b"Host: x\r\nContent-Length: 2\r\n\r\n{}")
+               b"Host: localhost\r\nContent-Length: 2\r\n\r\n{}")
         talks = [server.talk() for _ in range(6)]
         long = 0
         for _ in range(40):
@@ -887,7 +920,7 @@ class Wire(ServeTest):
     def flood(self, talk):
         """A process that sends decisions as fast as it can, for ever."""
         data = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
-                b"Host: x\r\nContent-Length: 2\r\n\r\n{}") * 10000
+                b"Host: localhost\r\nContent-Length: 2\r\n\r\n{}") * 10000
         room = bytearray(1 << 20)
 
         def drop_answers():
@@ -926,7 +959,7 @@ class Wire(ServeTest):
 
     def test_slow_clients_are_cut_off(self):
         begins = time.monotonic()
-        head = b"POST /v1/feedback HTTP/1.1\r\nHost: x\r\n"
+        head = b"POST /v1/feedback HTTP/1.1\r\nHost: localhost\r\n"
         slow = [(self.server.talk(), text) for text in
                 [head * 20, head + b"Content-Length: 500\r\n\r\n" + b" " * 99,
                  b""] for _ in range(20)]
@@ -958,7 +991,7 @@ class Wire(ServeTest):
         with self.server.talk() as talk:
             talk.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             talk.send(b"GET /v1/experiments/colours/log HTTP/1.1\r\n"
-                      b"Host: x\r\n\r\n" * 3)
+                      b"Host: localhost\r\n\r\n" * 3)
             talk.more()
             self.assertEqual(len(os.listdir(files)), before + 1)
             for _ in range(100):
@@ -988,7 +1021,7 @@ class Wire(ServeTest):
 
     def test_clients_that_go_away(self):
         post = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
-                b"Host: x\r\nContent-Length: 2\r\n\r\n{}")
+                b"Host: localhost\r\nContent-Length: 2\r\n\r\n{}")
         for i in range(200):
             with self.server.talk() as talk:
                 talk.send(post[:len(post) * i // 200 + 1])
@@ -1110,6 +1143,13 @@ class Tokens(ServeTest):
             answer = self.call("GET", "/v1/experiments",
                                headers=["Authorization: " + value])
             self.assertEqual(answer.status, status, value)
+
+    def test_with_tokens_any_host_will_do(self):
+        with self.server.talk() as talk:
+            talk.send(b"GET /v1/experiments HTTP/1.1\r\nHost: far.example\r\n"
+                      b"Authorization: Bearer %s\r\n\r\n" %
+                      self.token["read"].encode())
+            self.ok(talk.read())
 
     def test_the_file_is_read_again(self):
         self.ok(self.call("GET", "/v1/experiments", token=self.token["read"]))

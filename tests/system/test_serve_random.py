@@ -452,9 +452,9 @@ class LongAnswers(LabTest):
         log = server.call("GET", path + "log")
         self.assertEqual(log.body.count(b"\n"), 3 + LONG)
         body = json.dumps(lease)
-        again = "POST %sdecisions HTTP/1.1\r\nHost: x\r\nContent-Length: " \
-            "%d\r\n\r\n%s" % (path, len(body), body)
-        read = "GET %slog HTTP/1.1\r\nHost: x\r\n\r\n" % path
+        again = "POST %sdecisions HTTP/1.1\r\nHost: localhost\r\n" \
+            "Content-Length: %d\r\n\r\n%s" % (path, len(body), body)
+        read = "GET %slog HTTP/1.1\r\nHost: localhost\r\n\r\n" % path
         with server.talk() as talk:
             talk.send(((again + read) * 3).encode())
             time.sleep(0.3)  # until nothing more fits

@@ -33,8 +33,8 @@ def request(method, path, body=None, more="", version="HTTP/1.1"):
     if body is not None and not isinstance(body, bytes):
         body = json.dumps(body).encode()
     length = "" if body is None else "Content-Length: %d\r\n" % len(body)
-    head = "%s %s %s\r\nHost: x\r\n%s%s\r\n" % (method, path, version, length,
-                                              more)
+    head = "%s %s %s\r\nHost: localhost\r\n%s%s\r\n" % (
+        method, path, version, length, more)
     return head.encode("latin-1") + (body or b"")
 
 
