@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include "base/base.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "service/service.h"
+
+enum { MOST_BYTES = 16 << 20 };
 
 typedef struct {
     unsigned char digest[TARRY__SHA256_SIZE];
@@ -102,12 +105,26 @@ static tarry_status read_line(tarry__keys *t, char *line, const char *path,
     return add(t, &e, error);
 }
 
+/* A pipe could keep the service waiting, and a device need not end. */
+static tarry_status check_file(const char *path, tarry_error *error)
+{
+    struct stat what;
+    if (stat(path, &what) != 0 || S_ISDIR(what.st_mode))
+        return TARRY_OK; /* to open it tells why not */
+    if (!S_ISREG(what.st_mode) || what.st_size > MOST_BYTES)
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s: not a file, or larger than 16 MB", path);
+    return TARRY_OK;
+}
+
 tarry_status tarry__keys_read(const char *path, tarry__keys **out,
                               tarry_error *error)
 {
     char *line = NULL;
     size_t room = 0, number = 0;
     *out = NULL;
+    if (check_file(path, error) != TARRY_OK)
+        return TARRY_BAD_INPUT;
     FILE *file = tarry__file_open(path);
     if (file == NULL)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,

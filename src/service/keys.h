@@ -11,7 +11,8 @@
 
 typedef struct tarry__keys tarry__keys;
 
-/* TARRY_IO_ERROR; TARRY_BAD_INPUT: `error` names the line. */
+/* TARRY_IO_ERROR; TARRY_BAD_INPUT: `error` names the line, or it is no regular
+ * file of at most 16 MB. */
 tarry_status tarry__keys_read(const char *path, tarry__keys **out,
                               tarry_error *error);
 void tarry__keys_free(tarry__keys *tokens);

@@ -1151,6 +1151,17 @@ class Tokens(ServeTest):
                       self.token["read"].encode())
             self.ok(talk.read())
 
+    def test_what_may_never_end_is_no_file(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        for file in pipe, "/dev/zero":
+            self.refused("serve", "--tokens", file, "--listen", "127.0.0.1:0",
+                         "--store", "memory:", says=[file, "not a file"])
+        os.rename(pipe, self.file)  # then those before stay
+        self.server.process.send_signal(signal.SIGHUP)
+        self.until(lambda: "not read" in self.server.said())
+        self.ok(self.call("GET", "/v1/experiments", token=self.token["all"]))
+
     def test_the_file_is_read_again(self):
         self.ok(self.call("GET", "/v1/experiments", token=self.token["read"]))
         with open(self.file) as file:
