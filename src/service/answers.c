@@ -54,6 +54,7 @@ void tarry__service_say(tarry__service_call *c, int status)
         return;
     }
     a->status = status;
+    a->retry_after = status == 503;
     if (a->type == NULL)
         a->type = JSON;
     a->owned = c->text.bytes;
@@ -136,8 +137,6 @@ void tarry__service_say_refusal(tarry__service_call *c, tarry_status status,
     tarry__service_say_problem(
         c, answer, i < count ? refusals[i].code : "refused", "%s",
         error->text[0] != '\0' ? error->text : tarry_status_text(status));
-    if (answer == 503)
-        c->answer.retry_after = 1;
 }
 
 void tarry__service_refuse(tarry__service *s, int status, const char *code,

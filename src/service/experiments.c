@@ -200,10 +200,14 @@ static bool read_arms(plan *p, const json_t *body)
     if (!check_sizes(p, arms))
         return false;
     p->features = tarry__base_zalloc(p->e.n_arms * p->e.dim, sizeof(double));
-    if (json_object_get(first, "name") != NULL)
+    const bool has_names = json_object_get(first, "name") != NULL;
+    if (has_names)
         p->names = tarry__base_zalloc(p->e.n_arms, sizeof *p->names);
-    if (p->features == NULL)
-        return refuse(p, "memory", "is short");
+    if (p->features == NULL || (has_names && p->names == NULL)) {
+        tarry__service_say_problem(p->call, 503, "out_of_memory",
+                                   "out of memory");
+        return false;
+    }
     if (p->is_basis && !make_basis(p, arms))
         return false;
     for (size_t k = 0; k < p->e.n_arms; k++)
@@ -309,34 +313,42 @@ void tarry__service_show_experiment(tarry__service_call *c)
 
 /* ---- making ---------------------------------------------------------------*/
 
+/* It is in the table by now.  Who comes first opens it: that may be somebody
+ * who asks for it already, or another process. */
+static void say_made(tarry__service_call *c, const char *name)
+{
+    const size_t room = strlen("/v1/experiments/") + MOST_NAME + 1;
+    char *location = tarry__base_alloc(room, 1);
+    if (location != NULL)
+        snprintf(location, room, "/v1/experiments/%s", name);
+    c->answer.location = location;
+    tarry__service_experiment *e;
+    tarry__service_find(c->service, name, &e, NULL);
+    pthread_mutex_lock(&e->lock);
+    tarry__service_hold(c, e, NULL);
+    pthread_mutex_unlock(&e->lock);
+    tarry__service_say_json(c, 201, shown(e, false));
+}
+
 static void create(plan *p)
 {
     tarry__service *s = p->call->service;
-    tarry__session *session;
     tarry_error error = {""};
     tarry_status status = tarry__session_create(s->store, &p->e, p->features,
-                                                p->names, &session, &error);
-    if (status == TARRY_OK &&
-        (status = tarry__service_add(s, session, &error)) != TARRY_OK)
-        tarry__session_close(session);
+                                                p->names, NULL, &error);
     if (status == TARRY_BAD_ARGUMENT &&
         tarry__store_find(s->store, p->e.name) != 0) {
         tarry__service_say_problem(p->call, 409, "exists",
                                    "an experiment has this name");
         return;
     }
+    if (status == TARRY_OK)
+        status = tarry__service_meet(s, &error);
     if (status != TARRY_OK) {
         tarry__service_say_refusal(p->call, status, &error);
         return;
     }
-    const size_t room = strlen("/v1/experiments/") + MOST_NAME + 1;
-    char *location = tarry__base_alloc(room, 1);
-    if (location != NULL)
-        snprintf(location, room, "/v1/experiments/%s", p->e.name);
-    p->call->answer.location = location;
-    tarry__service_experiment *e;
-    tarry__service_find(s, p->e.name, &e, NULL); /* in the table by now */
-    tarry__service_say_json(p->call, 201, shown(e, false));
+    say_made(p->call, p->e.name);
 }
 
 static void create_if_free(plan *p)

@@ -57,7 +57,6 @@ void tarry__service_say_elsewhere(tarry__service_call *c)
         tarry__service_say_problem(c, 503, "elsewhere",
                                    "another process owns the experiment: %s",
                                    c->owner);
-        c->answer.retry_after = 1;
         return;
     }
     snprintf(location, room, "%s%s%s%s", c->owner, r->path, mark, r->query);

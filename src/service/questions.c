@@ -127,7 +127,6 @@ void tarry__service_ready(tarry__service_call *c)
     if (c->service->is_failing) {
         tarry__service_say_problem(c, 503, "store_unavailable",
                                    "the store cannot be written now");
-        c->answer.retry_after = 1;
         return;
     }
     tarry__writer_put(&c->text, "{\"status\":\"ready\"}");

@@ -200,7 +200,6 @@ static bool is_let_in(tarry__service_call *c)
         s->waiting > s->limits.most_queued) {
         tarry__service_say_problem(c, 503, "overloaded",
                                    "too many requests are waiting");
-        c->answer.retry_after = 1;
         return false;
     }
     return true;

@@ -14,15 +14,18 @@ find_in(tarry__service *s, const tarry__texts *texts, const char *text)
     return e;
 }
 
-/* What is not there may have been added by others a moment ago. */
+/* What is not there may have been added by others a moment ago, or by this
+ * process when there was no memory for its place in the table. */
 static tarry_status find(tarry__service *s, const tarry__texts *texts,
                          const char *text, tarry__service_experiment **out,
                          tarry_error *error)
 {
     *out = find_in(s, texts, text);
-    if (*out != NULL || !tarry__store_is_shared(s->store))
+    if (*out != NULL)
         return TARRY_OK;
-    const tarry_status status = tarry__service_look_for_new(s, error);
+    const tarry_status status = tarry__store_is_shared(s->store)
+                                    ? tarry__service_look_for_new(s, error)
+                                    : tarry__service_meet(s, error);
     *out = find_in(s, texts, text);
     return *out != NULL ? TARRY_OK : status;
 }
@@ -129,10 +132,6 @@ tarry_status tarry__service_add(tarry__service *s, tarry__session *session,
     const char *name = tarry__session_experiment(session)->name;
     tarry__service_experiment *e =
         tarry__service_at(s, tarry__store_find(s->store, name) - 1);
-    pthread_mutex_lock(&e->lock);
-    tarry__session *other = e->session; /* the watcher may have been faster */
     e->session = session;
-    pthread_mutex_unlock(&e->lock);
-    tarry__session_close(other);
     return TARRY_OK;
 }

@@ -384,11 +384,12 @@ tarry_status tarry__session_create(tarry__store *store,
                                    tarry__session **out, tarry_error *error)
 {
     uint64_t number;
-    *out = NULL;
+    if (out != NULL)
+        *out = NULL;
     tarry_status status = check_experiment(e, arms, names, error);
     if (status == TARRY_OK)
         status = add(store, e, arms, names, &number, error);
-    return status == TARRY_OK
+    return status == TARRY_OK && out != NULL
                ? tarry__session_open(store, number, false, out, error)
                : status;
 }

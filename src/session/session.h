@@ -21,10 +21,10 @@ enum { TARRY__SESSION_MOST_ID = 64 }; /* characters of the user's own id */
 
 /* ---- opening --------------------------------------------------------------*/
 
-/* Adds an experiment to a store and opens it.  `arms` has e->n_arms times
- * e->dim numbers; `names` may be NULL, then arms are named by their numbers.
- * The store must outlive the session.  On failure *out is NULL and `error` says
- * why.  TARRY_BAD_ARGUMENT, TARRY_NOT_FINITE, TARRY_IO_ERROR,
+/* Adds an experiment to a store and opens it, unless `out` is NULL.  `arms` has
+ * e->n_arms times e->dim numbers; `names` may be NULL, then arms are named by
+ * their numbers.  The store must outlive the session.  On failure *out is NULL
+ * and `error` says why.  TARRY_BAD_ARGUMENT, TARRY_NOT_FINITE, TARRY_IO_ERROR,
  * TARRY_NO_MEMORY. */
 tarry_status tarry__session_create(tarry__store *store,
                                    const tarry__store_experiment *e,

@@ -16,7 +16,7 @@ typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t come;
     bool has_come;
-    int status;
+    int status, retry_after;
     char body[BODY_ROOM], allow[40], type[60];
 } receiver;
 
@@ -28,6 +28,7 @@ static inline void receive(void *context, const tarry__service_answer *answer)
     tarry__service_answer mine = *answer;
     pthread_mutex_lock(&r->lock);
     r->status = answer->status;
+    r->retry_after = answer->retry_after;
     snprintf(r->body, sizeof r->body, "%.*s", (int)answer->size, answer->body);
     snprintf(r->allow, sizeof r->allow, "%s",
              answer->allow != NULL ? answer->allow : "");

@@ -11,8 +11,7 @@
 #include "service/asking.h"
 #include "base/base.h"
 #include "base/json.h"
-#include "service/crew.h"
-#include "service/keys.h"
+#include "service/inner.h"
 
 static void open_memory(uint64_t most_queued)
 {
@@ -872,6 +871,62 @@ static void every_failed_allocation_is_answered(void **state)
     tarry__service_close(service);
 }
 
+/* A new experiment is told to be there, or 503; asked for again, it is. */
+static void an_experiment_is_made_or_there_is_no_memory(void **state)
+{
+    char body[200], path[60];
+    uint64_t k = 0, seen;
+    (void)state;
+    open_memory(1000);
+    do {
+        snprintf(body, sizeof body,
+                 "{\"name\":\"n%ju\",\"arms\":[{\"name\":\"x\"},"
+                 "{\"name\":\"y\"}],\"policy\":\"lints\"}",
+                 (uintmax_t)++k);
+        tarry__base_fail_alloc(k);
+        const receiver r = ask("POST", "/v1/experiments", body);
+        seen = tarry__base_fail_alloc(0);
+        if (r.status != 201 && (r.status != 503 || r.retry_after == 0))
+            fail_msg("allocation %ju: %d %s", (uintmax_t)k, r.status, r.body);
+        const int again = ask("POST", "/v1/experiments", body).status;
+        assert_true(again == 409 || (again == 201 && r.status == 503));
+        snprintf(path, sizeof path, "/v1/experiments/n%ju/decisions",
+                 (uintmax_t)k);
+        assert_int_equal(ask("POST", path, "{}").status, 201);
+    } while (seen >= k);
+    assert_true(k > 20);
+    tarry__service_close(service);
+}
+
+/* Who asks for a new experiment may find it in the store before its maker has
+ * put it in place. */
+static void an_experiment_is_found_in_the_store(void **state)
+{
+    static const double arms[] = {1, 0, 0, 1};
+    static const tarry__store_experiment made = {.name = "n",
+                                                 .prefix = "n:",
+                                                 .policy = "lints",
+                                                 .expire_after = "",
+                                                 .n_arms = 2,
+                                                 .dim = 2,
+                                                 .low = -1,
+                                                 .high = 1,
+                                                 .confidence = 0.9};
+    (void)state;
+    open_memory(1000);
+    assert_int_equal(
+        tarry__session_create(service->store, &made, arms, NULL, NULL, NULL),
+        TARRY_OK);
+    for (int i = 1; i <= 2; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "\"id\":\"n:%d\"", i);
+        const receiver r = ask("POST", "/v1/experiments/n/decisions", "{}");
+        assert_int_equal(r.status, 201);
+        assert_non_null(strstr(r.body, id));
+    }
+    tarry__service_close(service);
+}
+
 /* Requests that are committed together, and the answer to each: an id that one
  * of them gives is not another's, be it a lease's, and nobody else suffers. */
 static void ids_of_one_group_are_told_apart(void **state)
@@ -1011,7 +1066,7 @@ static void an_answer_is_whole_or_none(void **state)
             const receiver r = ask("GET", paths[i], "");
             seen = tarry__base_fail_alloc(0);
             if (r.status != 200)
-                assert_int_equal(r.status, 503);
+                assert_true(r.status == 503 && r.retry_after > 0);
             else if (!is_same_but_for_numbers(r.body, good.body))
                 fail_msg("%s, allocation %ju: %s", paths[i], (uintmax_t)k,
                          r.body);
@@ -1049,6 +1104,8 @@ int main(void)
         cmocka_unit_test(a_crew_does_every_piece_once),
         cmocka_unit_test(experiments_do_not_disturb_each_other),
         cmocka_unit_test(every_failed_allocation_is_answered),
+        cmocka_unit_test(an_experiment_is_made_or_there_is_no_memory),
+        cmocka_unit_test(an_experiment_is_found_in_the_store),
         cmocka_unit_test(ids_of_one_group_are_told_apart),
         cmocka_unit_test(more_than_may_wait_are_turned_away),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
