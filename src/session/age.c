@@ -5,6 +5,8 @@
 #include <string.h>
 #include "base/number.h"
 
+static const double MOST_MS = 1e15; /* more than 30 000 years: for ever */
+
 bool tarry__age_parse(const char *text, tarry__age *age)
 {
     static const struct {
@@ -25,7 +27,7 @@ bool tarry__age_parse(const char *text, tarry__age *age)
         if (strcmp(unit, units[i].unit) != 0)
             continue;
         if (units[i].ms > 0)
-            age->ms = (int64_t)ceil(number * units[i].ms);
+            age->ms = (int64_t)fmin(ceil(number * units[i].ms), MOST_MS);
         else
             age->rounds = (uint64_t)number;
         return units[i].ms > 0 || (double)age->rounds == number;
