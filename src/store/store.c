@@ -222,10 +222,13 @@ tarry_status tarry__store_add(tarry__store *s, const tarry__store_experiment *e,
                               tarry__store_event *arms, uint64_t *number,
                               tarry_error *error)
 {
+    tarry__store_experiment kept = *e;
+    kept.low += 0.0; /* no negative zero, which SQLite does not keep */
+    kept.high += 0.0;
     pthread_mutex_lock(&s->lock);
-    tarry_status status = add(s, e, arms, error);
+    tarry_status status = add(s, &kept, arms, error);
     for (int i = 1; i < MOST_TRIES && status == TARRY_CANCELLED; i++)
-        status = add(s, e, arms, error); /* others may be faster, once each */
+        status = add(s, &kept, arms, error); /* others may be faster, once */
     *number = status == TARRY_OK ? s->heads.count : 0;
     pthread_mutex_unlock(&s->lock);
     return status;

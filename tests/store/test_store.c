@@ -223,6 +223,31 @@ static void what_is_appended_comes_back(void **state)
         play(url);
 }
 
+/* SQLite keeps no negative zero, and a digest tells it from zero. */
+static void a_range_may_end_with_a_negative_zero(void **state)
+{
+    static const double zeros[] = {0.0, -0.0};
+    (void)state;
+    make_folder();
+    for (int i = 0; i < 2; i++) {
+        tarry__store *s = open_store(path);
+        tarry__store_event arm = {
+            .kind = TARRY__STORE_ADMIT, .at = 1, .features = features};
+        tarry__store_experiment e =
+            small_experiment(i == 0 ? "low" : "high", "uniform", 1, DIM);
+        uint64_t number;
+        *(i == 0 ? &e.low : &e.high) = zeros[1];
+        assert_int_equal(tarry__store_add(s, &e, &arm, &number, NULL),
+                         TARRY_OK);
+        tarry__store_close(s);
+    }
+    tarry__store *s = open_store(path);
+    const double low = tarry__store_get(s, 1)->low;
+    assert_memory_equal(&low, &zeros[0], sizeof low);
+    tarry__store_close(s);
+    remove_folder();
+}
+
 /* ---- many events in one commit --------------------------------------------*/
 
 enum { N_MANY = 700 };
@@ -760,6 +785,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_appended_comes_back),
+        cmocka_unit_test(a_range_may_end_with_a_negative_zero),
         cmocka_unit_test(many_at_once_come_back_in_order_or_not_at_all),
         cmocka_unit_test(snapshots_come_back_whole),
         cmocka_unit_test(a_batch_that_cannot_be_stored_leaves_nothing),
