@@ -57,7 +57,9 @@ static bool read_count(plan *p, const json_t *body, const char *key,
     if (value == NULL || json_is_null(value))
         return true;
     if (!json_is_number(value) || !(number >= (double)least) ||
-        number > 9007199254740992.0 || floor(number) != number)
+        number > 9007199254740992.0 || floor(number) != number ||
+        (json_is_integer(value) &&
+         json_integer_value(value) != (json_int_t)number))
         return refuse(p, key, "must be a whole number up to 2^53");
     *out = (uint64_t)number;
     return true;
@@ -66,13 +68,15 @@ static bool read_count(plan *p, const json_t *body, const char *key,
 static bool read_confidence(plan *p, const json_t *body)
 {
     const json_t *value = json_object_get(body, "confidence");
-    if (value != NULL && !json_is_null(value) && !json_is_number(value))
-        return refuse(p, "\"confidence\"", "must be a number");
+    const bool is_given = value != NULL && !json_is_null(value);
     p->e.confidence = json_number_value(value);
-    if (p->e.confidence != 0 && p->e.horizon != 0)
+    if (is_given && (!json_is_number(value) || p->e.confidence == 0))
+        return refuse(p, "\"confidence\"",
+                      "must be a number from 0.5 to below 1");
+    if (is_given && p->e.horizon != 0)
         return refuse(p, "\"horizon\" and \"confidence\"",
                       "do not go together");
-    if (p->e.confidence == 0 && p->e.horizon == 0)
+    if (!is_given && p->e.horizon == 0)
         p->e.confidence = 0.99;
     return true;
 }
