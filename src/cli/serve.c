@@ -269,8 +269,7 @@ static void tell(const arguments *a, const char *event, const char *detail)
     tarry__writer_put(&line, ",\"detail\":");
     tarry__writer_quote(&line, detail);
     tarry__writer_put(&line, "}\n");
-    if (!line.failed)
-        fwrite(line.bytes, 1, line.size, stderr);
+    tarry__http_tell(&line);
     tarry__writer_clear(&line);
 }
 

@@ -163,12 +163,12 @@ void tarry__http_compose(tarry__http_connection *c)
     }
 }
 
-/* Whether a line can be written without a wait: nobody is served by a service
- * that waits for the reader of its log. */
-static bool takes_line(int fd, size_t size)
+bool tarry__http_tell(const tarry__writer *line)
 {
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    return size <= PIPE_BUF && poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+    struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return !line->failed && line->size <= PIPE_BUF && poll(&p, 1, 0) == 1 &&
+           (p.revents & POLLOUT) != 0 &&
+           fwrite(line->bytes, 1, line->size, stderr) == line->size;
 }
 
 void tarry__http_log_request(const tarry__http_connection *c)
@@ -193,8 +193,6 @@ void tarry__http_log_request(const tarry__http_connection *c)
     if (s->unlogged > 0)
         tarry__writer_print(&line, ",\"dropped\":%" PRIu64, s->unlogged);
     tarry__writer_put(&line, "}\n");
-    const bool told = !line.failed && takes_line(STDERR_FILENO, line.size) &&
-                      fwrite(line.bytes, 1, line.size, stderr) == line.size;
-    s->unlogged = told ? 0 : s->unlogged + 1;
+    s->unlogged = tarry__http_tell(&line) ? 0 : s->unlogged + 1;
     tarry__writer_clear(&line);
 }

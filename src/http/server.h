@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/writer.h"
 #include "service/service.h"
 
 typedef enum {
@@ -43,6 +44,10 @@ tarry_status tarry__http_listen(const char *address, int *fd,
  * text. */
 bool tarry__http_is_local(int fd);
 void tarry__http_address(int fd, char text[80]);
+
+/* Writes a line to stderr, if that takes it at once: nobody is served by a
+ * service that waits for the reader of its log. */
+bool tarry__http_tell(const tarry__writer *line);
 
 /* Answers requests until on_signal says stop; then what has been accepted is
  * answered, and connections end.  Closes the socket. */

@@ -2,6 +2,7 @@
 and a full disk."""
 import concurrent.futures
 import email.utils
+import fcntl
 import json
 import os
 import random
@@ -1161,6 +1162,21 @@ class Tokens(ServeTest):
         self.server.process.send_signal(signal.SIGHUP)
         self.until(lambda: "not read" in self.server.said())
         self.ok(self.call("GET", "/v1/experiments", token=self.token["all"]))
+
+    def test_signals_do_not_wait_for_the_reader_of_the_log(self):
+        reader, writer = os.pipe()
+        process = subprocess.Popen(
+            [TARRY, "serve", "--listen", "127.0.0.1:0", "--store", "memory:",
+             "--tokens", self.file], stderr=writer)
+        where = json.loads(os.read(reader, 10000))["detail"]
+        os.write(writer, b"x" * fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ))
+        process.send_signal(signal.SIGHUP)
+        with Talk(int(where.rsplit(":", 1)[1])) as talk:
+            self.ok(talk.call("GET", "/healthz"))
+        process.terminate()
+        self.assertEqual(process.wait(60), 0)
+        os.close(reader)
+        os.close(writer)
 
     def test_the_file_is_read_again(self):
         self.ok(self.call("GET", "/v1/experiments", token=self.token["read"]))
