@@ -28,6 +28,8 @@ static inline const char *description(size_t k)
         "phased-stochastic:constants=tight,guide=linucb,design=regret",
         "phased-adversarial:guide=otf-lints",
         "phased-adversarial:guide=queued",
+        "queued:base=foresight",
+        "phased-mab:constants=tight,guide=queued/base=foresight",
         "phased-mab:constants=tight,guide=ucb-delayed",
         "phased-stochastic:constants=tight,guide=phased-mab/"
         "constants=tight,width=0.05",

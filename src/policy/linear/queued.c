@@ -168,6 +168,19 @@ static bool is_sound(const queued *q)
     return sound;
 }
 
+/* The base's clock goes by its own choices: no more than there were plays, as
+ * each but the first had the loss of one before it. */
+static void archive_base(queued *q, tarry__archive *a)
+{
+    const uint64_t round = a->round;
+    tarry__archive_require(a, q->base_round <= round);
+    a->round = q->base_round;
+    if (a->status == TARRY_OK)
+        tarry__guide_archive(&q->base, q->problem, q->all, q->problem->n_arms,
+                             a);
+    a->round = round;
+}
+
 static void archive(void *state, const tarry__policy_type *type,
                     const tarry__policy_problem *problem, tarry__archive *a)
 {
@@ -184,8 +197,7 @@ static void archive(void *state, const tarry__policy_type *type,
     tarry__archive_array(a, &q->queue, &q->room, sizeof *q->queue, SIZE_MAX);
     tarry__archive_require(a, a->status == TARRY_OK && q->n_queue <= q->room &&
                                   q->outstanding <= q->room - q->n_queue);
-    if (a->status == TARRY_OK)
-        tarry__guide_archive(&q->base, problem, q->all, problem->n_arms, a);
+    archive_base(q, a);
     tarry__archive_require(a, a->status == TARRY_OK && is_sound(q));
 }
 
