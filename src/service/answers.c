@@ -139,6 +139,12 @@ void tarry__service_say_refusal(tarry__service_call *c, tarry_status status,
         error->text[0] != '\0' ? error->text : tarry_status_text(status));
 }
 
+bool tarry__service_is_broken(tarry_status status)
+{
+    return status == TARRY_IO_ERROR || status == TARRY_NO_MEMORY ||
+           status == TARRY_BAD_STATE;
+}
+
 void tarry__service_refuse(tarry__service *s, int status, const char *code,
                            const char *detail, tarry__service_answer *answer)
 {

@@ -63,50 +63,58 @@ static void choose_one(tarry__service_call *c, tarry__service_experiment *e,
     tarry__service_say(c, made.repeated ? 200 : 201);
 }
 
-/* As many as there are before the horizon, if that is nearer; of a lease that
- * was given before, those that were given, also in a pause.  With an id of the
- * user's own, decision i has that id, a dot and i. */
-static void choose_many(tarry__service_call *c, tarry__service_experiment *e,
-                        const char *own, uint64_t count)
+/* Choice i of a lease; with an id of the user's own it has that id, a dot and
+ * i.  A lease that was given before is told again, and nothing is chosen. */
+static tarry_status choose_part(const tarry__service_call *c,
+                                tarry__service_experiment *e, uint64_t i,
+                                int64_t now, char id[TARRY__SESSION_ID_ROOM],
+                                tarry__session_choice_made *made,
+                                tarry_error *error)
+{
+    if (c->own != NULL)
+        snprintf(id, TARRY__SESSION_ID_ROOM, "%s.%ju", c->own, (uintmax_t)i);
+    if (c->own != NULL && !c->is_new)
+        return tarry__session_chosen(e->session, id, made, error);
+    if (c->own != NULL)
+        return tarry__session_choose_new(e->session, id, now, made, error);
+    const tarry_status status =
+        tarry__session_choose(e->session, NULL, now, made, error);
+    if (status == TARRY_OK)
+        tarry__session_id(e->session, made->round, id);
+    return status;
+}
+
+/* As many as there are: the horizon may be nearer, or the policy not go on. */
+static void choose_many(tarry__service_call *c, tarry__service_experiment *e)
 {
     tarry__session_choice_made made = {0};
     tarry_error error = {""};
     char id[TARRY__SESSION_ID_ROOM];
     const int64_t now = tarry__session_now();
     tarry_status status = TARRY_OK;
-    uint64_t done = 0, repeated = 0, first = 0;
+    const bool is_again = c->own != NULL && !c->is_new;
+    uint64_t done = 0, first = 0;
     tarry__writer_put(&c->text, "{\"decisions\":[");
-    for (; done < count; done++) {
-        if (own != NULL)
-            snprintf(id, sizeof id, "%s.%ju", own, (uintmax_t)done);
-        status =
-            c->is_new
-                ? tarry__session_choose_new(e->session, id, now, &made, &error)
-                : tarry__session_choose(e->session, own != NULL ? id : NULL,
-                                        now, &made, &error);
+    for (; done < c->count; done++) {
+        status = choose_part(c, e, done, now, id, &made, &error);
         if (status != TARRY_OK)
             break;
         tarry__writer_put(&c->text, done > 0 ? "," : "");
-        if (own == NULL)
-            tarry__session_id(e->session, made.round, id);
         put_choice(&c->text, e->session, id, &made);
-        repeated += made.repeated;
         first = done == 0 ? made.round : first;
     }
-    if (status == TARRY_HORIZON_REACHED && own != NULL && done > repeated &&
-        tarry__session_cut(e->session, first, count, now, &error) != TARRY_OK)
-        status = TARRY_NO_MEMORY;
     tarry__writer_put(&c->text, "]}");
-    e->counts.decisions += done - repeated;
-    const bool is_whole = status == TARRY_OK ||
-                          status == TARRY_HORIZON_REACHED ||
-                          (status == TARRY_CANCELLED && done == repeated);
-    if (done > 0 && !is_whole)
+    if (status != TARRY_OK && !tarry__service_is_broken(status) && done > 0 &&
+        c->own != NULL && c->is_new)
+        status = tarry__session_cut(e->session, first, c->count, now, &error);
+    e->counts.decisions += is_again ? 0 : done;
+    const bool is_broken = tarry__service_is_broken(status);
+    if (done > 0 && is_broken)
         c->service->broken = status;
-    if (done == 0 || !is_whole)
+    if (done == 0 || is_broken)
         tarry__service_say_refusal(c, status, &error);
     else
-        tarry__service_say(c, repeated > 0 ? 200 : 201);
+        tarry__service_say(c, is_again ? 200 : 201);
 }
 
 /* Reads "id" and "count", 0 if it is not given. */
@@ -172,7 +180,7 @@ void tarry__service_decide(tarry__service_call *c)
 void tarry__service_choose(tarry__service_call *c, tarry__service_experiment *e)
 {
     if (c->count > 0)
-        choose_many(c, e, c->own, c->count);
+        choose_many(c, e);
     else
         choose_one(c, e, c->own);
 }

@@ -111,17 +111,11 @@ static void count(tarry__service *s, const outcome *o)
         s->counts.feedback[o->result]++;
 }
 
-static bool is_broken(tarry_status status)
-{
-    return status == TARRY_IO_ERROR || status == TARRY_NO_MEMORY ||
-           status == TARRY_BAD_STATE;
-}
-
 /* Takes one outcome; false: the store does not work, and that is said. */
 static bool take(tarry__service_call *c, json_t *item, outcome *o)
 {
     o->status = observe(c, o, item);
-    if (is_broken(o->status)) {
+    if (tarry__service_is_broken(o->status)) {
         tarry__service_say_refusal(c, o->status, &o->error);
         return false;
     }

@@ -119,6 +119,9 @@ void tarry__service_say_problem(tarry__service_call *call, int status,
 void tarry__service_say_refusal(tarry__service_call *call, tarry_status status,
                                 const tarry_error *error);
 
+/* Whether it is for the service to mend, not for who asks. */
+bool tarry__service_is_broken(tarry_status status);
+
 /* The body as JSON in call->json, NULL for an empty object; false: a problem
  * has been said. */
 bool tarry__service_read_body(tarry__service_call *call);

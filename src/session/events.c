@@ -241,6 +241,17 @@ tarry_status tarry__session_choose_new(tarry__session *s, const char *id,
     return status == TARRY_OK ? choose_next(s, id, now, out, error) : status;
 }
 
+tarry_status tarry__session_chosen(tarry__session *s, const char *id,
+                                   tarry__session_choice_made *out,
+                                   tarry_error *error)
+{
+    uint64_t round;
+    tarry_status status = tarry__session_ready(s, error);
+    if (status == TARRY_OK)
+        status = resolve(s, id, &round, error);
+    return status == TARRY_OK ? repeat(s, round, out, error) : status;
+}
+
 /* ---- the fates of a choice ------------------------------------------------*/
 
 /* A round whose fate is known: the same loss again is harmless. */

@@ -92,6 +92,12 @@ tarry_status tarry__session_choose_new(tarry__session *s, const char *id,
                                        tarry__session_choice_made *out,
                                        tarry_error *error);
 
+/* What was chosen under an id of the user's own; TARRY_UNKNOWN_ROUND:
+ * nothing. */
+tarry_status tarry__session_chosen(tarry__session *s, const char *id,
+                                   tarry__session_choice_made *out,
+                                   tarry_error *error);
+
 typedef enum {
     TARRY__SESSION_OK,
     TARRY__SESSION_LATE,

@@ -931,6 +931,33 @@ static void an_experiment_is_found_in_the_store(void **state)
     tarry__service_close(service);
 }
 
+/* Arms whose features are 10^16 times as large as others' are too much for this
+ * policy, some time after they have come; a lease is cut short then. */
+static void a_policy_that_cannot_go_on_cuts_a_lease(void **state)
+{
+    static const char path[] = "/v1/experiments/n/decisions";
+    static const char lease[] = "{\"id\":\"own\",\"count\":100}";
+    (void)state;
+    open_memory(1000);
+    assert_int_equal(
+        ask("POST", "/v1/experiments",
+            "{\"name\":\"n\",\"arms\":[{\"features\":[0.5,0]},{\"features\":"
+            "[0.5,0.5]},{\"features\":[0.001,1]},{\"features\":[2,1]}]}")
+            .status,
+        201);
+    ask("POST", path, "{}");
+    ask("POST", "/v1/experiments/n/arms",
+        "{\"name\":\"large\",\"features\":[0.5,9007199254740993]}");
+    const receiver first = ask("POST", path, lease);
+    assert_int_equal(first.status, 201);
+    assert_int_equal(ask("DELETE", "/v1/experiments/n/arms/large", "").status,
+                     200);
+    const receiver again = ask("POST", path, lease);
+    assert_int_equal(again.status, 200);
+    assert_string_equal(again.body, first.body);
+    tarry__service_close(service);
+}
+
 /* Requests that are committed together, and the answer to each: an id that one
  * of them gives is not another's, be it a lease's, and nobody else suffers. */
 static void ids_of_one_group_are_told_apart(void **state)
@@ -1110,6 +1137,7 @@ int main(void)
         cmocka_unit_test(every_failed_allocation_is_answered),
         cmocka_unit_test(an_experiment_is_made_or_there_is_no_memory),
         cmocka_unit_test(an_experiment_is_found_in_the_store),
+        cmocka_unit_test(a_policy_that_cannot_go_on_cuts_a_lease),
         cmocka_unit_test(ids_of_one_group_are_told_apart),
         cmocka_unit_test(more_than_may_wait_are_turned_away),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
