@@ -371,13 +371,18 @@ static void linger(tarry__http_connection *c)
 /* The answer is written.  true: go on with this connection. */
 static bool finish_answer(tarry__http_connection *c)
 {
+    const tarry__http_server *s = c->server;
     tarry__service_stream *stream = c->is_streaming ? c->answer.stream : NULL;
+    if (stream != NULL && s->is_stopping && s->now > s->stop_by) {
+        tarry__http_close(c); /* who reads slowly is not waited for */
+        return false;
+    }
     if (stream != NULL)
         c->answer.stream = NULL; /* else it ends with the answer */
-    tarry__service_answer_clear(c->server->service, &c->answer);
+    tarry__service_answer_clear(s->service, &c->answer);
     if (stream != NULL) {
         enter(c, TARRY__HTTP_WAITING);
-        tarry__service_next(c->server->service, stream, deliver, c);
+        tarry__service_next(s->service, stream, deliver, c);
         return true;
     }
     tarry__http_log_request(c);

@@ -20,6 +20,7 @@ typedef struct {
     uint64_t unlogged; /* lines that the log could not take, so far untold */
     size_t taken, answered; /* requests, since the last flush */
     bool is_stopping;
+    double stop_by; /* then long answers are cut short */
     bool runs_here; /* the last flush was done by this thread */
     double now;
     double moved_at; /* when a request was taken, or answers left */

@@ -278,6 +278,7 @@ static void begin_stop(loop *l)
     close(l->listener);
     l->listener = -1;
     s->is_stopping = true;
+    s->stop_by = s->now + s->options.request_seconds;
     l->stopping_since = s->now;
 }
 

@@ -668,6 +668,26 @@ class Contract(ServeTest):
             talk.send(b"GET /v1/experiments HTTP/1.0\r\n\r\n")
             self.ok(talk.read())
 
+    def test_a_slow_reader_does_not_keep_it_from_ending(self):
+        server = self.open("--request-timeout", "1", store="memory:")
+        arms = [{"name": c * 200} for c in "ab"]
+        self.ok(server.call("POST", "/v1/experiments", {
+            "name": "long", "policy": "uniform", "arms": arms}), 201)
+        for _ in range(5):  # more than sockets hold
+            self.ok(server.call("POST", "/v1/experiments/long/decisions",
+                                {"count": 10000}), 201)
+        with server.talk() as talk:
+            talk.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            talk.send(b"GET /v1/experiments/long/log HTTP/1.1\r\n"
+                      b"Host: localhost\r\n\r\n")
+            talk.until(b"\r\n\r\n")
+            server.process.terminate()
+            with self.assertRaises(Closed):  # before the last chunk
+                while not talk.rest.endswith(b"\r\n0\r\n\r\n"):
+                    talk.rest = talk.rest[-7:]
+                    talk.more()
+                    time.sleep(0.02)
+
     def test_restarts_go_on_where_it_was(self):
         with self.server.talk() as talk:
             path = "/v1/experiments/colours/decisions"
