@@ -7,6 +7,10 @@
 #include "base/json.h"
 #include "service/inner.h"
 
+/* As JSON, a value takes up to 350 bytes, a hundred times as much as its text.
+ * Lists of outcomes have a few thousand values. */
+enum { MOST_VALUES = 100000, MOST_WAITING = 1000000 };
+
 static const char JSON[] = "application/json";
 static const char PROBLEM[] = "application/problem+json";
 
@@ -179,12 +183,42 @@ static bool is_not_finite(const char *body, size_t size,
     return false;
 }
 
+/* All values but the first stand behind one of these. */
+static size_t count_values(const char *body, size_t size)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < size; i++)
+        count += body[i] == ',' || body[i] == '[' || body[i] == '{';
+    return count;
+}
+
+/* Whether there is room for a body as JSON; else a problem has been said.  Only
+ * an experiment may have very many values. */
+static bool has_room(tarry__service_call *c)
+{
+    c->n_values = count_values(c->request.body, c->request.size);
+    const size_t others = atomic_fetch_add(&c->service->n_values, c->n_values);
+    const bool is_much =
+        c->route->lane == TARRY__SERVICE_KEEPER && c->n_values > MOST_VALUES;
+    const bool must_wait = others > 0 && others + c->n_values > MOST_WAITING;
+    if (is_much)
+        tarry__service_say_problem(c, 422, "too_many",
+                                   "more than %d values in one request",
+                                   MOST_VALUES);
+    else if (must_wait)
+        tarry__service_say_problem(c, 503, "overloaded",
+                                   "too many large requests are waiting");
+    return !is_much && !must_wait;
+}
+
 bool tarry__service_read_body(tarry__service_call *c)
 {
     json_error_t error;
     const tarry__service_request *r = &c->request;
     if (r->size == 0 || (r->size == 2 && memcmp(r->body, "{}", 2) == 0))
         return true; /* NULL is an empty object */
+    if (!has_room(c))
+        return false;
     /* Without memory, any error may be told; so an error is looked at twice. */
     for (int i = 0; i < 2 && c->json == NULL; i++)
         c->json = json_loadb(r->body, r->size,

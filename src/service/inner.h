@@ -95,6 +95,7 @@ struct tarry__service_call {
     char name[TARRY__SERVICE_MOST_NAMES][TARRY__SERVICE_NAME_ROOM];
     char owner[TARRY__STORE_OWNER_ROOM]; /* of what is elsewhere, or "" */
     json_t *json;                        /* the body */
+    size_t n_values;                     /* in it, or a few more */
     tarry__writer text;                  /* the answer's body */
     tarry__service_answer answer;
     tarry__service_stream *stream; /* a part of it is asked for */
@@ -180,6 +181,7 @@ struct tarry__service {
     bool is_watching;
     atomic_bool is_closing;
     atomic_size_t waiting;
+    atomic_size_t n_values;  /* in the bodies of all calls that go on */
     bool is_gathered;        /* somebody calls flush */
     pthread_mutex_t keeping; /* of who runs a group */
     tarry__crew *crew;       /* makes choices of several experiments */

@@ -38,6 +38,7 @@ static void free_call(tarry__service_call *c)
 {
     tarry__service *s = c->service;
     json_decref(c->json);
+    atomic_fetch_sub(&s->n_values, c->n_values);
     tarry__writer_clear(&c->text);
     pthread_mutex_lock(&s->spare_lock);
     const bool is_kept = s->n_spare < MOST_SPARE;

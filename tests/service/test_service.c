@@ -1034,6 +1034,73 @@ static void more_than_may_wait_are_turned_away(void **state)
     tarry__service_close(service);
 }
 
+static size_t count_answers(receiver *r, size_t count)
+{
+    size_t come = 0;
+    for (size_t i = 0; i < count; i++) {
+        pthread_mutex_lock(&r[i].lock);
+        come += r[i].has_come;
+        pthread_mutex_unlock(&r[i].lock);
+    }
+    return come;
+}
+
+/* With its numbers a list has so many values. */
+static char *make_list(size_t count)
+{
+    char *list = malloc(2 * count);
+    assert_non_null(list);
+    for (size_t i = 0; i + 1 < count; i++)
+        memcpy(list + 2 * i, i == 0 ? "[1" : ",1", 2);
+    strcpy(list + 2 * count - 2, "]");
+    return list;
+}
+
+/* As JSON, they take many times the memory of their text. */
+static void values_do_not_pile_up(void **state)
+{
+    enum { EACH = 100000, COUNT = 16, MOST = 10 };
+    static holder h = {.gate = PTHREAD_MUTEX_INITIALIZER};
+    receiver *r = calloc(COUNT, sizeof *r);
+    char *list = make_list(EACH), *longer = make_list(EACH + 1);
+    size_t refused = 0;
+    (void)state;
+    assert_non_null(r);
+    open_memory(1000);
+    receiver one = ask("POST", "/v1/feedback", longer);
+    assert_non_null(strstr(one.body, "more than 100000 values"));
+    one = ask("POST", "/v1/feedback", list);
+    assert_non_null(strstr(one.body, "at most 1000 outcomes"));
+    pthread_mutex_lock(&h.gate);
+    tarry__service_take(
+        service,
+        &(tarry__service_request){.method = "POST",
+                                  .path = "/v1/experiments/a/decisions",
+                                  .query = "",
+                                  .body = "{\"id\":null}",
+                                  .size = 11,
+                                  .has_length = true},
+        hold, &h);
+    while (!h.is_there)
+        usleep(1000);
+    for (size_t i = 0; i < COUNT; i++)
+        send(&r[i], "POST", "/v1/feedback", list);
+    while (count_answers(r, COUNT) < COUNT - MOST)
+        usleep(1000);
+    pthread_mutex_unlock(&h.gate);
+    for (size_t i = 0; i < COUNT; i++) {
+        wait_for(&r[i]);
+        refused += r[i].status == 503 && r[i].retry_after > 0;
+        assert_true(r[i].status == 503 || r[i].status == 422);
+    }
+    assert_int_equal(refused, COUNT - MOST);
+    assert_int_equal(ask("POST", "/v1/feedback", list).status, 422);
+    tarry__service_close(service);
+    free(longer);
+    free(list);
+    free(r);
+}
+
 static uint64_t count_pending(void)
 {
     const receiver r = ask("GET", "/v1/experiments/a/status", "");
@@ -1140,6 +1207,7 @@ int main(void)
         cmocka_unit_test(a_policy_that_cannot_go_on_cuts_a_lease),
         cmocka_unit_test(ids_of_one_group_are_told_apart),
         cmocka_unit_test(more_than_may_wait_are_turned_away),
+        cmocka_unit_test(values_do_not_pile_up),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
         cmocka_unit_test(an_answer_is_whole_or_none),
     };
