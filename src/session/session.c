@@ -184,8 +184,13 @@ static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
             error, TARRY_BAD_STATE,
             "experiment '%s': a snapshot of event %ju, but the log has %ju",
             s->made->name, (uintmax_t)s->snapshot_seq, (uintmax_t)events);
-    if (status == TARRY_OK && bytes != NULL)
-        status = tarry__session_unpack(s, bytes, s->snapshot_size, error);
+    tarry_error why = {""};
+    if (status == TARRY_OK && bytes != NULL &&
+        (status = tarry__session_unpack(s, bytes, s->snapshot_size, &why)) !=
+            TARRY_OK)
+        tarry__base_fail(error, status,
+                         "experiment '%s': the snapshot of event %ju: %s",
+                         s->made->name, (uintmax_t)s->snapshot_seq, why.text);
     tarry__base_free(bytes);
     return status;
 }

@@ -592,6 +592,21 @@ static void choose_some(tarry__session *s, int count)
     assert_int_equal(tarry__session_commit(&s, 1, NULL), TARRY_OK);
 }
 
+static void a_snapshot_that_cannot_be_read_is_named(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "uniform", "");
+    tarry_error error = {""};
+    tarry__session_close(s);
+    assert_int_equal(tarry__store_save(store, 1, N_ARMS, "nonsense", 8, NULL),
+                     TARRY_OK);
+    assert_int_equal(tarry__session_open(store, 1, false, &s, &error),
+                     TARRY_BAD_STATE);
+    assert_non_null(strstr(error.text, "experiment 'one': the snapshot of"));
+    tarry__store_close(store);
+}
+
 /* A snapshot with a sound digest, under the number of another event: as of
  * event 6, in a log of 8, is under its own, before it, behind it, at the end
  * and beyond. */
@@ -804,6 +819,7 @@ int main(void)
         cmocka_unit_test(every_setting_reaches_the_policy),
         cmocka_unit_test(every_setting_is_taken_over),
         cmocka_unit_test(a_choice_taken_back_leaves_no_age),
+        cmocka_unit_test(a_snapshot_that_cannot_be_read_is_named),
         cmocka_unit_test(a_snapshot_under_another_number_is_refused),
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
