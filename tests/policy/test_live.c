@@ -489,6 +489,48 @@ static void an_arm_that_is_gone_is_not_chosen_for_its_last_loss(void **state)
             check_gone(description(k));
 }
 
+/* An arm of enormous features, whose mean is 0, comes and goes: beside it all
+ * others vanish.  The policy goes on, and states nothing that is wrong. */
+static void check_giant(const char *name, double size)
+{
+    game g = five_arms();
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy *p = make_policy(name, &params);
+    double giant[3] = {0};
+    size_t giants_number = g.n_arms, arm;
+    giant[0] = -size * g.theta[1], giant[1] = size * g.theta[0];
+    for (uint64_t t = 1; t <= 300; t++) {
+        double gap;
+        if (t == 41)
+            assert_int_equal(tarry_policy_admit(p, giant, &giants_number),
+                             TARRY_OK);
+        if (t == 91)
+            assert_int_equal(tarry_policy_withdraw(p, giants_number), TARRY_OK);
+        choice c;
+        if (tarry_policy_choose(p, &c.round, &c.arm) != TARRY_OK)
+            fail_msg("%s: round %ju, size %g", name, (uintmax_t)t, size);
+        const double loss =
+            c.arm < g.n_arms ? loss_of(&g, t, c.arm) : (t % 2 ? 1 : -1);
+        CHECK_AT_MOST(tarry_policy_observe(p, c.round, loss), TARRY_LATE);
+        if (t > 91 && tarry_policy_certify(p, &arm, &gap) == TARRY_OK)
+            CHECK_AT_MOST(mean_loss(&g, arm) - mean_loss(&g, best_of(&g)), gap);
+    }
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
+static void an_arm_out_of_all_proportion_does_no_harm(void **state)
+{
+    (void)state;
+    for (double size = 1e6; size <= 1e12; size *= 1000) {
+        for (size_t k = 0; description(k) != NULL; k++)
+            if (!has_fixed_arms(description(k)))
+                check_giant(description(k), size);
+        for (size_t k = 0; k < N_CERTIFIED; k++)
+            check_giant(certified[k], size);
+    }
+}
+
 /* All arms are good for a while, and bad ever after, which is told at once. */
 static void losses_may_turn(void **state)
 {
@@ -840,6 +882,7 @@ int main(void)
         cmocka_unit_test(what_is_given_up_is_not_waited_for),
         cmocka_unit_test(arms_come_and_go),
         cmocka_unit_test(an_arm_that_is_gone_is_not_chosen_for_its_last_loss),
+        cmocka_unit_test(an_arm_out_of_all_proportion_does_no_harm),
         cmocka_unit_test(losses_may_turn),
         cmocka_unit_test(the_best_of_those_there_is_kept),
         cmocka_unit_test(phases_outlive_arms_that_were_cut),

@@ -177,8 +177,7 @@ typedef struct {
     double *L, *theta;
 } fit;
 
-static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
-                             fit *f)
+static bool make_fit(const tarry__books *b, const uint64_t *counts, fit *f)
 {
     const size_t r = b->rank, K = b->problem->n_arms;
     memset(b->work, 0, r * (r + 3) * sizeof *b->work);
@@ -195,12 +194,12 @@ static tarry_status make_fit(const tarry__books *b, const uint64_t *counts,
                 f->theta[i] += b->sums[k] * z[i];
     }
     if (!tarry__linalg_cholesky(f->L, r))
-        return TARRY_TARGET_NOT_MET;
+        return false;
     tarry__linalg_cholesky_solve(f->L, r, f->theta);
-    return TARRY_OK;
+    return true;
 }
 
-tarry_status tarry__books_fit(const tarry__books *b)
+bool tarry__books_fit(const tarry__books *b)
 {
     const size_t r = b->rank, K = b->problem->n_arms;
     fit f;
@@ -208,13 +207,13 @@ tarry_status tarry__books_fit(const tarry__books *b)
         b->means[k] =
             b->arrivals[k] > 0 ? b->sums[k] / (double)b->arrivals[k] : 0;
     if (r == 0)
-        return TARRY_OK;
+        return true;
     tarry__linalg_blas_quiet_begin();
-    const tarry_status status = make_fit(b, b->arrivals, &f);
-    if (status == TARRY_OK)
+    const bool fits = make_fit(b, b->arrivals, &f);
+    if (fits)
         tarry__linalg_transposed_times(b->Z, r, K, f.theta, b->means);
     tarry__linalg_blas_quiet_end();
-    return status;
+    return fits;
 }
 
 /* ---- the certificate ------------------------------------------------------*/
@@ -269,9 +268,8 @@ static size_t smallest_mean(const tarry__books *b, const double *theta,
     return arm;
 }
 
-static tarry_status certify_linear(const tarry__books *b, double delta,
-                                   bool complete, const uint32_t *among,
-                                   size_t count, size_t *arm)
+static void certify_linear(const tarry__books *b, double delta, bool complete,
+                           const uint32_t *among, size_t count, size_t *arm)
 {
     const tarry__ellipsoid_data data = {.rank = b->rank,
                                         .n_arms = b->problem->n_arms,
@@ -283,13 +281,10 @@ static tarry_status certify_linear(const tarry__books *b, double delta,
                                         .width = b->width};
     double own;
     fit f;
-    const tarry_status status = make_fit(b, data.counts, &f);
-    if (status != TARRY_OK)
-        return status;
-    *arm = smallest_mean(b, f.theta, among, count);
-    if (!tarry__ellipsoid_bound(&data, delta / 2, *arm, among, count, b->bounds,
-                                &own, b->lacking, b->work))
-        return TARRY_TARGET_NOT_MET;
+    if (make_fit(b, data.counts, &f))
+        *arm = smallest_mean(b, f.theta, among, count);
+    tarry__ellipsoid_bound(&data, delta / 2, *arm, among, count, b->bounds,
+                           &own, b->lacking, b->work);
     const double upper = fmin(own, own_upper(b, delta / 2, complete, *arm));
     for (size_t i = 0; i < count; i++)
         b->bounds[i] =
@@ -297,7 +292,6 @@ static tarry_status certify_linear(const tarry__books *b, double delta,
                 ? 0
                 : fmin(b->bounds[i],
                        upper - own_lower(b, delta / 2, complete, among[i]));
-    return TARRY_OK;
 }
 
 static void certify_plain(const tarry__books *b, double delta, bool complete,
@@ -325,19 +319,16 @@ static double largest(const double *x, size_t count)
     return most;
 }
 
-tarry_status tarry__books_certify(const tarry__books *b, double delta,
-                                  bool complete, const uint32_t *among,
-                                  size_t count, size_t *arm, double *gap)
+void tarry__books_certify(const tarry__books *b, double delta, bool complete,
+                          const uint32_t *among, size_t count, size_t *arm,
+                          double *gap)
 {
-    tarry_status status = TARRY_OK;
     *arm = among[0];
     tarry__linalg_blas_quiet_begin();
     if (b->rank == 0)
         certify_plain(b, delta, complete, among, count, arm);
     else
-        status = certify_linear(b, delta, complete, among, count, arm);
+        certify_linear(b, delta, complete, among, count, arm);
     tarry__linalg_blas_quiet_end();
-    if (status == TARRY_OK)
-        *gap = largest(b->bounds, count);
-    return status;
+    *gap = largest(b->bounds, count);
 }

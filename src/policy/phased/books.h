@@ -45,17 +45,18 @@ void tarry__books_extend(tarry__books *books);
 tarry_status tarry__books_change(tarry__books *books, size_t rank,
                                  const double *W);
 
-/* Estimates the losses of all arms from all that has arrived: books->means. */
-tarry_status tarry__books_fit(const tarry__books *books);
+/* Estimates the losses of all arms from all that has arrived: books->means.
+ * False: the numbers do not allow for it. */
+bool tarry__books_fit(const tarry__books *books);
 
 /* Of the `count` arms in `among`, the one with the smallest estimate, and a
  * bound on its gap to the best of them: it holds at all times at once with
  * probability 1 - delta.  So do, together with it, bounds on its mean less that
  * of among[i], which are then in books->bounds[i]: if one is negative, that arm
- * is not the best.  `complete`: delays may depend on losses, so missing ones
- * are completed both ways. */
-tarry_status tarry__books_certify(const tarry__books *books, double delta,
-                                  bool complete, const uint32_t *among,
-                                  size_t count, size_t *arm, double *gap);
+ * is not the best; infinity: nothing can be said.  `complete`: delays may
+ * depend on losses, so missing ones are completed both ways. */
+void tarry__books_certify(const tarry__books *books, double delta,
+                          bool complete, const uint32_t *among, size_t count,
+                          size_t *arm, double *gap);
 
 #endif

@@ -83,9 +83,8 @@ tarry_status tarry__phased_cut(tarry__phased *ph, uint64_t round)
     if (!ph->choices.cuts || ph->plan.n_active == 1 || ph->pace.prelude ||
         !is_time_to_look(ph, round))
         return TARRY_OK;
-    tarry_status status = tarry__phased_books_bound(ph, &arm, &gap);
-    if (status != TARRY_OK)
-        return status;
+    tarry_status status = TARRY_OK;
+    tarry__phased_books_bound(ph, &arm, &gap);
     const size_t bad = count_bad(ph, &planned);
     if (bad == 0)
         return TARRY_OK;

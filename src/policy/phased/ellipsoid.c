@@ -1,12 +1,15 @@
 /* ellipsoid.c - see ellipsoid.h. */
 #include "policy/phased/ellipsoid.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include "linalg/linalg.h"
 
 static const double lambdas[] = {1, 4, 16, 64, 256, 1024};
 enum { N_LAMBDAS = sizeof lambdas / sizeof *lambdas };
+static const double VANISHING = 1e-4; /* rounding of M, as a share of lambda */
 
 typedef struct {
     const tarry__ellipsoid_data *data;
@@ -15,6 +18,16 @@ typedef struct {
     const uint32_t *lacking; /* arms that miss losses */
     size_t n_lacking;
 } ellipsoid;
+
+/* Whether lambda is lost in the rounding of M, in whose place L is. */
+static bool vanishes(const ellipsoid *e, double lambda)
+{
+    const size_t r = e->data->rank;
+    double largest = 0;
+    for (size_t i = 0; i < r; i++)
+        largest = fmax(largest, e->L[i + i * r]);
+    return !((double)r * DBL_EPSILON * largest <= VANISHING * lambda);
+}
 
 /* L L' = M, theta = M^-1 sum of losses z, and the radius. */
 static bool fit(ellipsoid *e, double lambda, double delta)
@@ -32,7 +45,7 @@ static bool fit(ellipsoid *e, double lambda, double delta)
         for (size_t i = 0; i < r; i++)
             e->theta[i] += d->sums[k] * d->Z[k * r + i];
     }
-    if (!tarry__linalg_cholesky(e->L, r))
+    if (vanishes(e, lambda) || !tarry__linalg_cholesky(e->L, r))
         return false;
     for (size_t i = 0; i < r; i++)
         log_det += 2 * log(e->L[i + i * r]);
@@ -76,7 +89,7 @@ static size_t find_lacking(const tarry__ellipsoid_data *d, uint32_t *lacking)
     return n;
 }
 
-bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *d, double delta,
+void tarry__ellipsoid_bound(const tarry__ellipsoid_data *d, double delta,
                             size_t arm, const uint32_t *among, size_t count,
                             double *bound, double *own, uint32_t *lacking,
                             double *work)
@@ -94,11 +107,10 @@ bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *d, double delta,
         bound[i] = INFINITY;
     for (size_t l = 0; l < N_LAMBDAS; l++) {
         if (!fit(&e, lambdas[l], delta / N_LAMBDAS))
-            return false;
+            continue;
         *own = fmin(*own, difference(&e, d->Z + arm * r, NULL));
         for (size_t i = 0; i < count; i++)
             bound[i] = fmin(
                 bound[i], difference(&e, d->Z + arm * r, d->Z + among[i] * r));
     }
-    return true;
 }

@@ -11,7 +11,6 @@
 #ifndef TARRY_POLICY_PHASED_ELLIPSOID_H
 #define TARRY_POLICY_PHASED_ELLIPSOID_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,10 +25,10 @@ typedef struct {
 } tarry__ellipsoid_data;
 
 /* bound(i): on <unknown, z(arm) - z(among(i))>, the missing losses completed
- * the worst way; *own: on <unknown, z(arm)>.  `lacking` has room for all
- * arms, `work` for rank (rank + 3) doubles.
- * false: a factorisation failed, and nothing is bounded. */
-bool tarry__ellipsoid_bound(const tarry__ellipsoid_data *data, double delta,
+ * the worst way; *own: on <unknown, z(arm)>.  Infinity where the numbers do not
+ * allow for a bound.  `lacking` has room for all arms, `work` for rank (rank +
+ * 3) doubles. */
+void tarry__ellipsoid_bound(const tarry__ellipsoid_data *data, double delta,
                             size_t arm, const uint32_t *among, size_t count,
                             double *bound, double *own, uint32_t *lacking,
                             double *work);

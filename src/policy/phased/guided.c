@@ -36,7 +36,7 @@ static void ask_for(tarry__phased *ph, uint64_t round, uint64_t left)
 /* What each arm of the plan costs, as far as is known. */
 static void price(tarry__phased *ph)
 {
-    if (tarry__books_fit(&ph->books) != TARRY_OK)
+    if (!tarry__books_fit(&ph->books))
         return; /* the order is then that of the plan, or the old one */
     for (size_t i = 0; i < ph->plan.n_entries; i++)
         ph->plan.tally[i].mean = ph->books.means[ph->plan.entry[i].arm];

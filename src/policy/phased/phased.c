@@ -418,23 +418,23 @@ static double share_of_books(const tarry__phased *ph, uint64_t n_bases)
 
 /* Half of the probability of failure is for the phases, half for all data
  * together. */
-tarry_status tarry__phased_books_bound_of(const tarry__phased *ph,
-                                          double confidence, uint64_t n_bases,
-                                          const tarry__phased_plan *plan,
-                                          size_t *arm, double *gap)
+void tarry__phased_books_bound_of(const tarry__phased *ph, double confidence,
+                                  uint64_t n_bases,
+                                  const tarry__phased_plan *plan, size_t *arm,
+                                  double *gap)
 {
     const double failure =
         confidence > 0 ? 1 - confidence : 1 / (double)ph->problem->horizon;
-    return tarry__books_certify(
-        &ph->books, failure / 2 * share_of_books(ph, n_bases),
-        ph->algorithm->designated_only, plan->active, plan->n_active, arm, gap);
+    tarry__books_certify(&ph->books, failure / 2 * share_of_books(ph, n_bases),
+                         ph->algorithm->designated_only, plan->active,
+                         plan->n_active, arm, gap);
 }
 
-tarry_status tarry__phased_books_bound(const tarry__phased *ph, size_t *arm,
-                                       double *gap)
+void tarry__phased_books_bound(const tarry__phased *ph, size_t *arm,
+                               double *gap)
 {
-    return tarry__phased_books_bound_of(ph, ph->confidence, ph->n_bases,
-                                        &ph->plan, arm, gap);
+    tarry__phased_books_bound_of(ph, ph->confidence, ph->n_bases, &ph->plan,
+                                 arm, gap);
 }
 
 tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)
@@ -451,12 +451,12 @@ tarry_status tarry__phased_certify(const void *state, size_t *arm, double *gap)
         return TARRY_OK;
     size_t other;
     double bound;
-    const tarry_status status = tarry__phased_books_bound(ph, &other, &bound);
-    if (status == TARRY_OK && bound < *gap) {
+    tarry__phased_books_bound(ph, &other, &bound);
+    if (bound < *gap) {
         *arm = other;
         *gap = bound;
     }
-    return status;
+    return TARRY_OK;
 }
 
 void tarry__phased_clear(void *state)

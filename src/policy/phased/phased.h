@@ -247,12 +247,12 @@ tarry_status tarry__phased_cut(tarry__phased *phased, uint64_t round);
 
 /* The bound of books.h for the active arms, and its arm; and for those of
  * another plan, with a confidence and a number of changes to come. */
-tarry_status tarry__phased_books_bound(const tarry__phased *phased, size_t *arm,
-                                       double *gap);
-tarry_status tarry__phased_books_bound_of(const tarry__phased *phased,
-                                          double confidence, uint64_t n_bases,
-                                          const tarry__phased_plan *plan,
-                                          size_t *arm, double *gap);
+void tarry__phased_books_bound(const tarry__phased *phased, size_t *arm,
+                               double *gap);
+void tarry__phased_books_bound_of(const tarry__phased *phased,
+                                  double confidence, uint64_t n_bases,
+                                  const tarry__phased_plan *plan, size_t *arm,
+                                  double *gap);
 
 /* Plans the same phase anew from `round` on, with what is known by now, for
  * the active arms that stay; NULL: all, and the phase begins there.  On failure

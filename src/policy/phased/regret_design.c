@@ -220,8 +220,8 @@ static tarry_status find_plan(const tarry__phased_task *task,
 {
     double sum = 0;
     tarry_status status = fill_arms(task->problem, near, o);
-    if (status == TARRY_OK)
-        status = tarry__books_fit(task->books);
+    if (status != TARRY_OK || !tarry__books_fit(task->books))
+        return status;
     for (double floor = FLOOR; status == TARRY_OK && !*better && floor <= 2;
          floor *= 4) {
         fill_limits(task, near->active, floor, o);

@@ -58,8 +58,7 @@ static bool is_untouched(const tarry__phased *ph)
 static size_t next_best(const tarry__phased *ph)
 {
     const tarry__policy_problem *q = ph->problem;
-    const bool fitted =
-        ph->keeps_books && tarry__books_fit(&ph->books) == TARRY_OK;
+    const bool fitted = ph->keeps_books && tarry__books_fit(&ph->books);
     size_t best = tarry__policy_choice(q, 0);
     double least = INFINITY;
     for (size_t i = 0; i < tarry__policy_n_choices(q); i++) {
@@ -157,20 +156,18 @@ static void fill_active(const tarry__phased *ph, tarry__phased_plan *next)
 }
 
 /* Goes without what the books rule out. */
-static tarry_status drop_bad(const tarry__phased *ph, double confidence,
-                             uint64_t n_bases, tarry__phased_plan *next)
+static void drop_bad(const tarry__phased *ph, double confidence,
+                     uint64_t n_bases, tarry__phased_plan *next)
 {
     size_t arm, n = 0;
     double gap;
     if (!ph->rule->certifies || next->n_active == 1)
-        return TARRY_OK;
-    const tarry_status status =
-        tarry__phased_books_bound_of(ph, confidence, n_bases, next, &arm, &gap);
-    for (size_t i = 0; status == TARRY_OK && i < next->n_active; i++)
+        return;
+    tarry__phased_books_bound_of(ph, confidence, n_bases, next, &arm, &gap);
+    for (size_t i = 0; i < next->n_active; i++)
         if (ph->books.bounds[i] >= 0)
             next->active[n++] = next->active[i];
-    next->n_active = status == TARRY_OK ? n : next->n_active;
-    return status;
+    next->n_active = n;
 }
 
 static void enter(tarry__phased *ph, tarry__phased_plan *next, uint64_t round)
@@ -212,10 +209,10 @@ tarry_status tarry__phased_restart(tarry__phased *ph, uint64_t round)
         status =
             grows && ph->algorithm->linear ? renew_books(ph, &task) : TARRY_OK;
     }
-    if (status == TARRY_OK)
-        status = drop_bad(ph, task.confidence, n_bases, &next);
-    if (status == TARRY_OK)
+    if (status == TARRY_OK) {
+        drop_bad(ph, task.confidence, n_bases, &next);
         status = tarry__phased_plan_make(ph->rule, &task, &next);
+    }
     if (status != TARRY_OK) {
         tarry__phased_plan_clear(&next);
         return status;

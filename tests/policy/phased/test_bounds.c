@@ -172,8 +172,8 @@ static void bounds_of_differences_are_those_of_the_formula(void **state)
                                          .sums = d.sums,
                                          .width = seed % 3 ? 1 : 0.4};
         const size_t arm = seed % K;
-        assert_true(tarry__ellipsoid_bound(&e, 0.01, arm, among, 4, bound, &own,
-                                           lacking, work));
+        tarry__ellipsoid_bound(&e, 0.01, arm, among, 4, bound, &own, lacking,
+                               work);
         plain_difference(d.arms + arm * R, NULL, x);
         CHECK_NEAR(own, plain_bound(&e, 0.01, x), 1e-8);
         for (size_t i = 0; i < 4; i++) {
@@ -245,9 +245,7 @@ static void check_certificate(const question *q)
     static const uint32_t among[] = {0, 1, 3, 4};
     size_t arm;
     double gap, most = 0;
-    assert_int_equal(
-        tarry__books_certify(q->b, q->delta, q->complete, among, 4, &arm, &gap),
-        TARRY_OK);
+    tarry__books_certify(q->b, q->delta, q->complete, among, 4, &arm, &gap);
     assert_int_equal(arm, plain_best(q, among, 4));
     for (size_t i = 0; i < 4; i++) {
         CHECK_NEAR(q->b->bounds[i], plain_gap(q, arm, among[i]), 1e-8);
@@ -264,7 +262,7 @@ static void check_means(const question *q)
     e.counts = q->b->arrivals;
     information(&e, 1, M, sum);
     eliminate(M, sum, theta);
-    assert_int_equal(tarry__books_fit(q->b), TARRY_OK);
+    assert_true(tarry__books_fit(q->b));
     for (size_t k = 0; k < K; k++) {
         const double n = (double)q->b->arrivals[k];
         const double plain = n > 0 ? q->b->sums[k] / n : 0;

@@ -145,8 +145,8 @@ static void all_bounds(game *g, double bounds[K][K], double own[K])
                                         .sums = g->sums,
                                         .width = 1};
     for (size_t a = 0; a < K; a++)
-        assert_true(tarry__ellipsoid_bound(&data, DELTA, a, all, K, bounds[a],
-                                           &own[a], g->lacking, g->work));
+        tarry__ellipsoid_bound(&data, DELTA, a, all, K, bounds[a], &own[a],
+                               g->lacking, g->work);
 }
 
 /* Whoever chooses: here the arm whose losses look worst, so that bad luck is
@@ -223,15 +223,14 @@ static void missing_losses_are_completed_the_worst_way(void **state)
                                   .seen = seen,
                                   .sums = sums,
                                   .width = 1};
-    assert_true(tarry__ellipsoid_bound(&data, DELTA, 0, all, K, bound, &own,
-                                       lacking, work));
+    tarry__ellipsoid_bound(&data, DELTA, 0, all, K, bound, &own, lacking, work);
     data.seen = plays; /* the same, with what is missing filled in */
     for (int i = 0; i < 4; i++) {
         double filled[K] = {sums[0] + (i & 1 ? 5 : -5), sums[1],
                             sums[2] + (i & 2 ? 6 : -6)};
         data.sums = filled;
-        assert_true(tarry__ellipsoid_bound(&data, DELTA, 0, all, K, least, &own,
-                                           lacking, work));
+        tarry__ellipsoid_bound(&data, DELTA, 0, all, K, least, &own, lacking,
+                               work);
         for (size_t k = 1; k < K; k++)
             assert_true(least[k] <= bound[k] + 1e-12);
     }
@@ -272,11 +271,9 @@ static bool check_certificate(tarry_policy *p, double confidence)
     size_t arm;
     double gap, books;
     assert_int_equal(tarry_policy_certify(p, &arm, &gap), TARRY_OK);
-    assert_int_equal(
-        tarry__books_certify(&ph->books, part_of_books(ph, confidence),
-                             ph->algorithm->designated_only, ph->plan.active,
-                             ph->plan.n_active, &arm, &books),
-        TARRY_OK);
+    tarry__books_certify(&ph->books, part_of_books(ph, confidence),
+                         ph->algorithm->designated_only, ph->plan.active,
+                         ph->plan.n_active, &arm, &books);
     CHECK_NEAR(gap, fmin(ph->certificate, books), 1e-12);
     if (ph->algorithm->linear) /* they reach as far as the arms do */
         assert_int_equal(ph->books.rank, ph->problem->n_arms == 3 ? 2 : 3);
