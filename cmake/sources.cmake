@@ -5,6 +5,7 @@
 set(TARRY_CORE
     src/base/base.c
     src/base/file.c
+    src/base/input.c
     src/base/json.c
     src/base/number.c
     src/base/spec.c

@@ -2,19 +2,17 @@
  *
  * Mapping costs no memory of ours and lets .npy data be used in place.  What
  * cannot be mapped (pipes, terminals, empty files, some file systems) is read
- * until it ends; a directory fails there, with its own message. */
+ * until it ends. */
 #define _POSIX_C_SOURCE 200809L
 #include "arms/source.h"
 #include "base/base.h"
+#include "base/input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { FIRST_ROOM = 1 << 16 }; /* bytes, for what is read */
 
 static void set_label(source *s, const char *path)
 {
@@ -37,12 +35,6 @@ static tarry_status io_error(const source *s, tarry_error *error)
                             strerror(errno));
 }
 
-static tarry_status no_memory(const source *s, tarry_error *error)
-{
-    return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
-                            s->label);
-}
-
 static int map_file(source *s, int fd)
 {
     struct stat info;
@@ -60,24 +52,11 @@ static int map_file(source *s, int fd)
 
 static tarry_status read_all(source *s, int fd, tarry_error *error)
 {
-    size_t room = 0;
-    for (;;) {
-        if (s->size == room) {
-            const size_t more = room == 0 ? FIRST_ROOM : 2 * room;
-            char *bigger = tarry__base_grow((char *)s->bytes, room, more, 1);
-            if (bigger == NULL)
-                return no_memory(s, error);
-            s->bytes = bigger;
-            room = more;
-        }
-        const ssize_t got =
-            read(fd, (char *)s->bytes + s->size, room - s->size);
-        if (got == 0)
-            return TARRY_OK;
-        if (got < 0 && errno != EINTR)
-            return io_error(s, error);
-        s->size += got > 0 ? (size_t)got : 0;
-    }
+    char *bytes;
+    const tarry_status status =
+        tarry__input_take(fd, s->label, &bytes, &s->size, error);
+    s->bytes = bytes;
+    return status;
 }
 
 tarry_status tarry__source_open(source *s, const char *path, tarry_error *error)
@@ -86,7 +65,7 @@ tarry_status tarry__source_open(source *s, const char *path, tarry_error *error)
     set_label(s, path);
     if (strcmp(path, "-") == 0)
         return read_all(s, STDIN_FILENO, error);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = tarry__input_open(path);
     if (fd < 0)
         return io_error(s, error);
     tarry_status status = TARRY_OK;

@@ -339,16 +339,3 @@ tarry_status tarry__file_put(const char *folder, const char *name,
     write(context, file.stream);
     return tarry__file_end(&file, TARRY_OK, error);
 }
-
-/* fopen opens folders, and only reading fails. */
-FILE *tarry__file_open(const char *path)
-{
-    struct stat what;
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL || fstat(fileno(file), &what) != 0 ||
-        !S_ISDIR(what.st_mode))
-        return file;
-    fclose(file);
-    errno = EISDIR;
-    return NULL;
-}

@@ -41,9 +41,6 @@ tarry_status tarry__file_put(const char *folder, const char *name,
                              void (*write)(const void *context, FILE *file),
                              const void *context, tarry_error *error);
 
-/* Opens a file to read; NULL with errno, EISDIR for a folder. */
-FILE *tarry__file_open(const char *path);
-
 /* Whether a file could be written there now; leaves nothing behind. */
 tarry_status tarry__file_check(const char *path, tarry_error *error);
 

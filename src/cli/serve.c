@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "base/file.h"
+#include "base/input.h"
 #include "base/writer.h"
 #include "cli/cli.h"
 #include "http/page.h"
@@ -150,7 +150,7 @@ static bool take_line(const cli_option *options, const char *path,
 static bool read_file(const cli_option *options, const char *path)
 {
     static char text[65536]; /* values stay in it */
-    FILE *file = tarry__file_open(path);
+    FILE *file = tarry__input_stream(path);
     if (file == NULL) {
         cli_error(EXIT_USAGE, "%s: %s", path, strerror(errno));
         return false;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/base.h"
 #include "base/spec.h"
 #include "env/adversary.h"
@@ -10,10 +11,13 @@
 #include "lab/journal.h"
 #include "tarry/version.h"
 
-/* False: it cannot be read. */
+/* False: it cannot be read, or only once. */
 static bool digest_file(const char *path, uint64_t *digest)
 {
-    FILE *file = fopen(path, "rb");
+    struct stat what;
+    FILE *file = stat(path, &what) == 0 && S_ISREG(what.st_mode)
+                     ? fopen(path, "rb")
+                     : NULL;
     char bytes[4096];
     size_t count;
     *digest = TARRY__BASE_DIGEST;

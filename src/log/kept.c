@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/base.h"
-#include "base/file.h"
 #include "store/fates.h"
 
 static bool begins(const char *text, const char *with)
@@ -14,13 +14,17 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* Of a pipe nothing may be read to find out. */
 bool tarry__kept_is_store(const char *path)
 {
     static const char magic[] = "SQLite format 3"; /* and a zero byte */
     char head[sizeof magic] = "";
+    struct stat what;
     if (begins(path, "sqlite:") || begins(path, "postgres"))
         return strchr(path, ':') != NULL;
-    FILE *file = strcmp(path, "-") != 0 ? tarry__file_open(path) : NULL;
+    const bool is_file = strcmp(path, "-") != 0 && stat(path, &what) == 0 &&
+                         S_ISREG(what.st_mode);
+    FILE *file = is_file ? fopen(path, "rbe") : NULL;
     if (file == NULL)
         return false;
     const bool whole = fread(head, sizeof head, 1, file) == 1;

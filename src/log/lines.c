@@ -3,11 +3,11 @@
 #include "log/lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
+#include "base/input.h"
 
 enum { BLOCK = 1 << 20, LONGEST_LINE = 1 << 24 };
 
@@ -21,7 +21,7 @@ tarry_status tarry__lines_open(tarry__lines *l, const char *path,
     l->buffer = tarry__base_alloc(l->room, 1);
     if (l->buffer == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    l->fd = is_input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    l->fd = is_input ? dup(STDIN_FILENO) : tarry__input_open(path);
     if (l->fd < 0)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", l->path,
                                 strerror(errno));

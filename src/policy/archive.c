@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "base/file.h"
+#include "base/input.h"
 
 static const char MAGIC[8] = "tarrysav";
 enum { OLDEST = 2, VERSION = 4 };
@@ -230,7 +231,7 @@ tarry_status tarry__archive_read(tarry__archive *a, const char *path,
 {
     memset(a, 0, sizeof *a);
     a->loading = true;
-    FILE *file = tarry__file_open(path);
+    FILE *file = tarry__input_stream(path);
     if (file == NULL)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
                                 strerror(errno));

@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include "base/base.h"
-#include "base/file.h"
+#include "base/input.h"
 #include "base/sha256.h"
 #include "service/service.h"
 
@@ -81,12 +81,14 @@ static tarry_status add(tarry__keys *t, const entry *e, tarry_error *error)
     return TARRY_OK;
 }
 
-static tarry_status read_line(tarry__keys *t, char *line, const char *path,
-                              size_t number, tarry_error *error)
+static tarry_status read_line(tarry__keys *t, char *line, char *end,
+                              const char *path, size_t number,
+                              tarry_error *error)
 {
     entry e;
     char *rest;
-    line[strcspn(line, "#\r\n")] = '\0';
+    *end = '\0';
+    line[strcspn(line, "#\r")] = '\0';
     const char *hex = strtok_r(line, " \t", &rest);
     if (hex == NULL)
         return TARRY_OK;
@@ -120,30 +122,27 @@ static tarry_status check_file(const char *path, tarry_error *error)
 tarry_status tarry__keys_read(const char *path, tarry__keys **out,
                               tarry_error *error)
 {
-    char *line = NULL;
-    size_t room = 0, number = 0;
+    char *text;
+    size_t size, number = 0;
     *out = NULL;
     if (check_file(path, error) != TARRY_OK)
         return TARRY_BAD_INPUT;
-    FILE *file = tarry__file_open(path);
-    if (file == NULL)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
-                                strerror(errno));
-    tarry__keys *t = tarry__base_zalloc(1, sizeof *t);
-    tarry_status status =
-        t != NULL ? TARRY_OK
-                  : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    ssize_t length;
-    while (status == TARRY_OK && (length = getline(&line, &room, file)) >= 0)
-        status = strlen(line) == (size_t)length
-                     ? read_line(t, line, path, ++number, error)
-                     : tarry__base_fail(error, TARRY_BAD_INPUT,
-                                        "%s:%zu: a zero byte", path, ++number);
-    if (status == TARRY_OK && ferror(file))
-        status = tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
-                                  strerror(errno));
-    free(line);
-    fclose(file);
+    tarry_status status = tarry__input_read(path, &text, &size, error);
+    tarry__keys *t =
+        status == TARRY_OK ? tarry__base_zalloc(1, sizeof *t) : NULL;
+    if (status == TARRY_OK && t == NULL)
+        status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    char *end;
+    for (char *line = text; status == TARRY_OK && line < text + size;
+         line = end + 1) {
+        end = line + strcspn(line, "\n");
+        number++;
+        status = *end == '\0' && end < text + size
+                     ? tarry__base_fail(error, TARRY_BAD_INPUT,
+                                        "%s:%zu: a zero byte", path, number)
+                     : read_line(t, line, end, path, number, error);
+    }
+    tarry__base_free(text);
     if (status == TARRY_OK)
         *out = t;
     else

@@ -53,10 +53,6 @@ tarry_status tarry__session_pack(tarry__session *s, void **bytes, size_t *size);
 tarry_status tarry__session_unpack(tarry__session *s, const void *bytes,
                                    size_t size, tarry_error *error);
 
-/* The bytes of a file, ended with tarry__base_free. */
-tarry_status tarry__session_read(const char *path, void **bytes, size_t *size,
-                                 tarry_error *error);
-
 /* Before an event is staged: the policy is there, the store can be written,
  * there is room for an event. */
 tarry_status tarry__session_ready(tarry__session *s, tarry_error *error);

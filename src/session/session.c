@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/base.h"
+#include "base/input.h"
 #include "policy/policy_type.h"
 #include "session/inner.h"
 #include "session/moves.h"
@@ -426,7 +427,7 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
 {
     tarry_policy_status p;
     uint64_t number;
-    void *bytes = NULL;
+    char *bytes = NULL;
     size_t size;
     *out = NULL;
     tarry_policy_get_status(policy, &p);
@@ -437,7 +438,7 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
     if (status == TARRY_OK)
         status = add(store, &e, p.arms, names, &number, error);
     if (status == TARRY_OK)
-        status = tarry__session_read(path, &bytes, &size, error);
+        status = tarry__input_read(path, &bytes, &size, error);
     if (status == TARRY_OK)
         status = tarry__store_save(store, number, p.n_arms, bytes, size, error);
     tarry__base_free(bytes);

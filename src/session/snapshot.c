@@ -66,39 +66,6 @@ tarry_status tarry__session_unpack(tarry__session *s, const void *bytes,
 
 /* ---- files ----------------------------------------------------------------*/
 
-static tarry_status read_all(FILE *file, void **bytes, size_t *size)
-{
-    size_t room = 0, got;
-    *bytes = NULL;
-    *size = 0;
-    do {
-        if (*size == room) {
-            room = 2 * room + 65536;
-            void *bigger = tarry__base_grow(*bytes, *size, room, 1);
-            if (bigger == NULL)
-                return TARRY_NO_MEMORY;
-            *bytes = bigger;
-        }
-        got = fread((char *)*bytes + *size, 1, room - *size, file);
-        *size += got;
-    } while (got > 0);
-    return ferror(file) ? TARRY_IO_ERROR : TARRY_OK;
-}
-
-tarry_status tarry__session_read(const char *path, void **bytes, size_t *size,
-                                 tarry_error *error)
-{
-    FILE *file = tarry__file_open(path);
-    *bytes = NULL;
-    const tarry_status status =
-        file != NULL ? read_all(file, bytes, size) : TARRY_IO_ERROR;
-    if (file != NULL)
-        fclose(file);
-    return status == TARRY_OK
-               ? status
-               : tarry__base_fail(error, status, "%s: cannot be read", path);
-}
-
 tarry_status tarry__session_save(tarry__session *s, const char *path,
                                  tarry_error *error)
 {

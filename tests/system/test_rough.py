@@ -111,6 +111,41 @@ class Input(LabTest):
             with self.subTest(arguments):
                 self.refused(*arguments, says=["Is a directory"])
 
+    def test_what_never_ends_is_refused_and_named(self):
+        for path in ("/dev/zero", "/dev/urandom"):
+            for arguments in (["design"], ["run"], ["plot", "--out", "x.svg"],
+                              ["examine"], ["pipe", "--restore"],
+                              ["pipe", "--arms"], ["run", "--resume"],
+                              ["pipe", "--store"], ["serve", "--tokens"],
+                              ["serve", "--config"]):
+                with self.subTest(arguments):
+                    self.refused(*arguments, path, says=path,
+                                 cwd=self.folder, timeout=60)
+        self.refused("run", "--delay", "script:file=/dev/zero", "--resume",
+                     self.path("journal"), says="/dev/zero", timeout=60)
+
+    def test_a_pipe_that_nobody_writes_to_is_empty(self):
+        os.mkfifo(self.path("pipe"))
+        for command in ("design", "run", "examine"):
+            self.refused(command, self.path("pipe"), says=self.path("pipe"),
+                         timeout=60)
+
+    def test_a_shell_can_give_pipes_for_files(self):
+        files = {"arms": "1,0\n0,1\n",
+                 "log": "arm,decided,reported,loss\n" + "".join(
+                     f"{i % 2},{i},{i + 1 + i % 7},{i % 3 / 4}\n"
+                     for i in range(600))}
+        for command, name in (("design", "arms"),
+                              ("examine --runs 2 --horizon 100", "log")):
+            path = self.write(name, files[name])
+            plain, piped = (
+                subprocess.run(["bash", "-c", f"{TARRY} {command} {source}"],
+                               capture_output=True, text=True)
+                for source in (path, f"<(cat {path})"))
+            self.assertEqual(piped.returncode, 0, piped.stderr)
+            self.assertEqual(len(piped.stdout.splitlines()),
+                             len(plain.stdout.splitlines()))
+
     def test_bytes_that_are_no_text_are_called_so(self):
         bad = b"lints:v=\xff"
         done = subprocess.run([TARRY, *RUN, "--policy", bad],
