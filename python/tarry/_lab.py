@@ -162,7 +162,7 @@ class Experiment:
         handle = _tarry.Experiment(self.horizon, self.runs, self.seed,
                                    self.points, threads, journal, part, parts)
         for world in self.worlds:
-            handle.add_world(world._world)
+            handle.add_world(world._handle())
         for name, policy in self.policies:
             if isinstance(policy, str):
                 handle.add_policy(policy)

@@ -286,11 +286,12 @@ class World:
                                   % (key, self._texts[key]))
         #: whether Python code is called in each round
         self.slow = law is not None
-        self._world = _tarry.World(
+        self._parts = (
             name, self._texts["instance"], self._texts["loss"],
             None if law else self._texts["delay"],
             (array, _vector(theta, "theta"), _vector(means, "means")) + rows,
             law)
+        self._world = _tarry.World(*self._parts)
         self._label = law[0] if law else self._texts["delay"]
         if array is not None:  # as the library's results call them
             self._texts["instance"] = "arrays:arms=%d,dim=%d" % array.shape
@@ -301,6 +302,10 @@ class World:
     def _default(self, key: str) -> None:
         if self._texts[key] is None:
             self._texts[key] = _DEFAULTS[key]
+
+    def _handle(self) -> _tarry.World:
+        """For one experiment: what a law raises is that experiment's."""
+        return _tarry.World(*self._parts) if self.slow else self._world
 
     def look(self, seed: int = 1, run: int = 0) -> View:
         """The world as this run of an experiment with this seed meets it."""

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import subprocess
+import threading
 import time
 
 import numpy as np
@@ -289,6 +290,56 @@ def test_runs_do_not_share_state_and_certificates_are_asked_for():
     assert (r[0].certificates == 0.25).all()
     assert np.isnan(tarry.run(Uniform(), horizon=100, runs=1)[0]
                     .certificates).all()
+
+
+begun, raised, ended = (threading.Event() for _ in range(3))
+
+
+class RaisesInTheFirstRun(tarry.DelayBase):
+    def start(self, problem):
+        self.bad = (problem.seed, problem.run) == (5, 0)
+
+    def draw(self, round, arm, loss, rng):
+        if self.bad:
+            assert begun.wait(60)
+            raised.set()
+            raise LookupError("mine")
+        return 3
+
+
+class Waits(tarry.PolicyBase):
+    """The other run of the first experiment ends after the second one, which
+    goes on when an exception has been raised in the first."""
+
+    def choose(self, round):
+        if self.problem.seed == 6:
+            assert raised.wait(60)
+            time.sleep(0.05)
+        elif self.problem.run == 1:
+            begun.set()
+            assert ended.wait(60)
+        return 0
+
+
+def test_experiments_at_once_in_one_world_have_their_own_exceptions():
+    world = tarry.World(delay=RaisesInTheFirstRun())
+    came = {}
+
+    def play(seed):
+        try:
+            came[seed] = tarry.run(Waits(), worlds=world, horizon=5, runs=2,
+                                   seed=seed, threads=2).policies
+        except LookupError as error:
+            came[seed] = error.args
+        if seed == 6:
+            ended.set()
+
+    threads = [threading.Thread(target=play, args=(seed,)) for seed in (5, 6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert came == {5: ("mine",), 6: ["Waits"]}
 
 
 def test_an_exception_comes_through_with_its_traceback():
