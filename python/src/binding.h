@@ -17,8 +17,9 @@
  * sentence.  Answers NULL. */
 PyObject *fail(tarry_status status, const char *text);
 
-/* The same with the value at fault behind the status's sentence, as the
- * program has it: "...: 'value'". */
+/* The same with the value at fault behind the text, or the status's own
+ * sentence, as the program has it: "...: 'value'". */
+PyObject *fail_about(tarry_status status, const char *text, PyObject *value);
 PyObject *fail_value(tarry_status status, PyObject *value);
 
 /* Raises `error`, or the exception a callback has left behind. */

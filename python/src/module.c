@@ -22,11 +22,15 @@ PyObject *fail(tarry_status status, const char *text)
     return NULL;
 }
 
+PyObject *fail_about(tarry_status status, const char *text, PyObject *value)
+{
+    PyErr_Format(class_of(status), "%s: '%S'", text, value);
+    return NULL;
+}
+
 PyObject *fail_value(tarry_status status, PyObject *value)
 {
-    PyErr_Format(class_of(status), "%s: '%S'", tarry_status_text(status),
-                 value);
-    return NULL;
+    return fail_about(status, tarry_status_text(status), value);
 }
 
 PyObject *fail_error(tarry_status status, const tarry_error *error)

@@ -533,8 +533,10 @@ static const char *admit_named(policy_object *self, const Py_buffer *features,
     *status = TARRY_BAD_ARGUMENT;
     if ((size_t)features->shape[0] != s.dim)
         return "an arm needs as many features as the others have";
-    if (name != Py_None && has_name(self, name))
-        return "there is an arm of this name";
+    if (name != Py_None && has_name(self, name)) {
+        fail_about(TARRY_BAD_ARGUMENT, "there is an arm of the name", name);
+        return NULL;
+    }
     if ((name != Py_None || self->names != NULL) &&
         (names = longer_names(self, s.n_arms, name)) == NULL)
         return NULL;

@@ -233,9 +233,6 @@ class Policy(_tarry.Policy):
         """
         if features is None and not isinstance(name, str):
             name, features = None, name
-        if name is not None and self._names is not None and \
-                name in self._names:
-            raise BadArgument("there is an arm of the name '%s'" % (name,))
         return self._admit(numbers(features, "features", 1),
                            None if name is None else str(name))
 

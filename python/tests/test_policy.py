@@ -488,7 +488,7 @@ def test_arms_come_and_go_by_name():
         p.withdraw("a")
     with pytest.raises(tarry.NoSuchArm):
         p.withdraw("nobody")
-    with pytest.raises(tarry.BadArgument):
+    with pytest.raises(tarry.BadArgument, match="an arm of the name: 'd'"):
         p.admit("d", [1, 1, 1])
     with pytest.raises(tarry.BadArgument, match="as many features"):
         p.admit([1, 1])
