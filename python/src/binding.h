@@ -1,6 +1,7 @@
 /* binding.h - what the files of the Python module share.
  *
- * The module is a thin layer on tarry's public C headers: handles as Python
+ * The module is a thin layer on tarry's public C headers (and its way with
+ * files): handles as Python
  * types, arrays by the buffer protocol, failures as exceptions.  Whatever can
  * be said in Python (defaults, conversions, names, texts) is said there, in the
  * package's .py files; what is called once per round is here.  NumPy's own C
@@ -46,6 +47,8 @@ int add_lab(PyObject *module);
 
 PyObject *solve_design(PyObject *self, PyObject *args);
 PyObject *read_arms(PyObject *self, PyObject *path);
+PyObject *read_file(PyObject *self, PyObject *path);
+PyObject *write_file(PyObject *self, PyObject *args);
 
 /* A choice as Python object.  With a policy its probability is asked for when
  * it is needed; `id` NULL: the round is the id. */

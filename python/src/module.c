@@ -190,6 +190,9 @@ static PyMethodDef functions[] = {
     {"describe_policy", describe_policy, METH_O, "What a policy is."},
     {"solve_design", solve_design, METH_VARARGS, "See tarry.design."},
     {"read_arms", read_arms, METH_O, "See tarry.read_arms."},
+    {"read_file", read_file, METH_O, "All bytes of a file."},
+    {"write_file", write_file, METH_VARARGS,
+     "Makes a file, or leaves the old."},
     {NULL, NULL, 0, NULL},
 };
 

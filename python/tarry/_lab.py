@@ -10,7 +10,6 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 from . import _tarry
 from ._arrays import whole
 from ._errors import BadArgument, BadInput
-from ._files import write_file
 from ._processes import run_parts
 from ._results import Results
 from ._world import Problem, World, name_of, starter
@@ -139,7 +138,7 @@ class Experiment:
         refuses what is one's own."""
         text = json.dumps(self.config(), indent=2) + "\n"
         if path is not None:
-            write_file(path, text.encode())
+            _tarry.write_file(path, text.encode())
         return text
 
     def config(self) -> Dict[str, Any]:
@@ -205,9 +204,8 @@ def _read_config(source: Any) -> Dict[str, Any]:
     if isinstance(source, os.PathLike) or (
             isinstance(source, str) and not source.lstrip().startswith("{")):
         what = os.fspath(source)
-        with open(source) as file:
-            source = file.read()
-    if isinstance(source, str):
+        source = _tarry.read_file(source)
+    if isinstance(source, (str, bytes)):
         try:
             source = json.loads(source)
         except ValueError as error:

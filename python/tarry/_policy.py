@@ -13,8 +13,8 @@ import numpy as np
 from . import _tarry
 from ._arrays import Array, ArmsLike, arms_and_names, counts, numbers, read_names, whole
 from ._errors import BadArgument, BadState, Error, NoSuchArm
-from ._files import Path, write_file
 
+Path = Union[str, "os.PathLike[str]"]
 P = TypeVar("P", bound="Policy")
 
 DUPLICATE = 255
@@ -357,14 +357,12 @@ class Policy(_tarry.Policy):
         if plain:
             self._save(path)
             return
-        write_file(path, self.to_bytes())
+        _tarry.write_file(path, self.to_bytes())
 
     @classmethod
     def restore(cls: Type[P], path: Path) -> P:
         """Makes a policy from a file of save() or of the program."""
-        name = os.fspath(path)
-        with open(name, "rb") as file:
-            return cls._from_bytes(file.read(), name)
+        return cls._from_bytes(_tarry.read_file(path), os.fspath(path))
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _unpickle, (type(self), self.to_bytes()), self.__dict__ or None

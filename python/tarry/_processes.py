@@ -34,13 +34,13 @@ def _play(open_part: Callable[..., _tarry.Experiment], path: str, part: int,
     os._exit(0)  # nothing of the parent's is to be flushed or joined
 
 
-def _join(paths: List[str]) -> List[bytes]:
+def _join(paths: List[str]) -> bytes:
     """The first line of all, then the others without repetitions."""
     lines: List[bytes] = []
     for path in paths:
         with open(path, "rb") as file:
             lines += [line for line in file if line.endswith(b"\n")]
-    return list(dict.fromkeys(lines))
+    return b"".join(dict.fromkeys(lines))
 
 
 def _wait(children: List[Any], lines: List[Any]) -> Optional[BaseException]:
@@ -83,10 +83,9 @@ def run_parts(open_part: Callable[..., _tarry.Experiment], parts: int,
                 child.join()
             raise
         finally:
-            with open(whole, "wb") as file:
-                file.writelines(_join([p for p in paths if os.path.exists(p)]))
-            if journal is not None:
-                shutil.copy(whole, journal)
+            data = _join([path for path in paths if os.path.exists(path)])
+            for path in [whole] if journal is None else [whole, journal]:
+                _tarry.write_file(path, data)
         if failure is not None:
             raise failure
         handle = open_part(1, whole)

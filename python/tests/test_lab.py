@@ -122,6 +122,16 @@ def test_processes_and_threads_change_nothing(tmp_path):
     assert journal.stat().st_size > 0
 
 
+def test_the_journal_of_processes_is_replaced_as_a_whole(tmp_path):
+    journal, old = tmp_path / "journal", tmp_path / "old"
+    tarry.run(Uniform(), horizon=100, runs=2, processes=2, journal=journal)
+    before = journal.read_bytes()
+    os.link(journal, old)
+    tarry.run(Uniform(), horizon=100, runs=2, processes=2, journal=journal)
+    assert old.read_bytes() == before
+    assert old.stat().st_ino != journal.stat().st_ino
+
+
 # ---- delays of one's own ---------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Policies: choose, observe, ids, batches, saving."""
 import copy
+import errno
 import json
 import os
 import pickle
@@ -158,6 +159,28 @@ def test_a_file_keeps_its_mode_and_a_link_its_place(tmp_path):
     assert link.is_symlink() and state.stat().st_mode & 0o777 == 0o640
     assert tarry.Policy.restore(state).status()["round"] == 1
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_files_are_read_and_written_as_the_program_does(tmp_path):
+    p, pipe = make(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    came = []
+    reader = threading.Thread(target=lambda: came.append(pipe.read_bytes()))
+    reader.start()
+    p.save(pipe)  # what is no file stays, and is written to
+    reader.join()
+    assert came == [p.to_bytes()] and pipe.is_fifo()
+    with pytest.raises(FileNotFoundError, match="nowhere") as error:
+        p.save(tmp_path / "nowhere" / "state")
+    assert error.value.errno == errno.ENOENT
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        tarry.Policy.restore(tmp_path / "nowhere")
+    with pytest.raises(IsADirectoryError):
+        tarry.Policy.restore(tmp_path)
+    with pytest.raises(tarry.BadInput, match="/dev/zero: more than"):
+        tarry.Policy.restore("/dev/zero")
+    with pytest.raises(tarry.BadInput, match="/dev/zero: more than"):
+        tarry.Experiment.from_json("/dev/zero")
 
 
 def test_a_number_is_no_path(tmp_path):

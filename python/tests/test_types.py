@@ -11,7 +11,7 @@ import tarry
 
 SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODULES = ["_arrays", "_design", "_errors", "_files", "_lab", "_policy", "_program",
+MODULES = ["_arrays", "_design", "_errors", "_lab", "_policy", "_program",
            "_results", "_world", "client"]
 
 

@@ -235,6 +235,7 @@ tarry_status tarry__file_begin(tarry__file *f, const char *path,
         discard(f);
     }
     clear(f);
+    errno = code;
     return status;
 }
 
@@ -290,6 +291,7 @@ tarry_status tarry__file_end(tarry__file *f, tarry_status status,
     if (status == TARRY_OK && code != 0)
         status = fail(f, code, error);
     clear(f);
+    errno = code;
     return status;
 }
 

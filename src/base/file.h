@@ -22,12 +22,13 @@ typedef struct {
 } tarry__file;
 
 /* Begins a file; on failure there is nothing to end.  *file must stay where it
- * is until then.  TARRY_IO_ERROR, TARRY_NO_MEMORY. */
+ * is until then.  TARRY_IO_ERROR (errno says which), TARRY_NO_MEMORY. */
 tarry_status tarry__file_begin(tarry__file *file, const char *path,
                                tarry_error *error);
 
 /* Ends it: puts the file in place if `status` is TARRY_OK and every byte was
- * written, else removes it.  Answers `status`, or what went wrong here. */
+ * written, else removes it.  Answers `status`, or what went wrong here, as
+ * tarry__file_begin does. */
 tarry_status tarry__file_end(tarry__file *file, tarry_status status,
                              tarry_error *error);
 

@@ -122,6 +122,8 @@ tarry_status tarry__input_read(const char *path, char **bytes, size_t *size,
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", path,
                                 strerror(errno));
     const tarry_status status = tarry__input_take(fd, path, bytes, size, error);
+    const int code = errno;
     close(fd);
+    errno = code;
     return status;
 }

@@ -14,9 +14,9 @@ FILE *tarry__input_stream(const char *path);
 
 /* All that comes from `fd`; `label` is for error lines.  The caller frees
  * *bytes, which are aligned to 64 and followed by a zero, with
- * tarry__base_free, also after a failure.  TARRY_IO_ERROR, TARRY_NO_MEMORY,
- * TARRY_BAD_INPUT: more than 1 GB comes, 1 MB from a device, and it is no file
- * of that size. */
+ * tarry__base_free, also after a failure.  TARRY_IO_ERROR (errno says which),
+ * TARRY_NO_MEMORY, TARRY_BAD_INPUT: more than 1 GB comes, 1 MB from a device,
+ * and it is no file of that size. */
 tarry_status tarry__input_take(int fd, const char *label, char **bytes,
                                size_t *size, tarry_error *error);
 
