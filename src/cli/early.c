@@ -42,16 +42,21 @@ static size_t threads(void)
                                                        : CPU_SETSIZE;
 }
 
+/* Of a variable that is there twice only the first counts. */
 static void start_with_one_thread(char **argv, char **environment)
 {
     enum { MOST = 4000 };
     static char *changed[MOST + 3];
     size_t count = 0;
-    for (; environment[count] != NULL && count < MOST; count++) {
-        changed[count] = environment[count];
-        if (strncmp(environment[count], one_blas, sizeof one_blas - 2) == 0)
-            return; /* somebody has chosen, perhaps we */
+    int is_one = 0;
+    for (char **e = environment; *e != NULL && count < MOST; e++) {
+        is_one += strcmp(*e, one_blas) == 0 || strcmp(*e, one_omp) == 0;
+        if (strncmp(*e, one_blas, sizeof one_blas - 2) != 0 &&
+            strncmp(*e, one_omp, sizeof one_omp - 2) != 0)
+            changed[count++] = *e;
     }
+    if (is_one == 2)
+        return; /* perhaps we have been here before */
     changed[count++] = one_blas;
     changed[count++] = one_omp;
     execve("/proc/self/exe", argv, changed);

@@ -99,6 +99,17 @@ class Memory(LabTest):
                 seen.add(done.returncode)
         self.assertTrue({0, 1} <= seen)
 
+    @unittest.skipIf(SANITIZED, "sanitizers need all of the address space")
+    def test_threads_that_were_asked_for_wait_for_no_memory(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            for number in ("1", "2", "7"):
+                done = subprocess.run(
+                    [TARRY, *RUN], preexec_fn=limit, capture_output=True,
+                    timeout=60, env=dict(os.environ, **{name: number}))
+                self.assertEqual(done.returncode, 0, done.stderr)
+
 
 class Input(LabTest):
 
