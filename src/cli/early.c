@@ -19,9 +19,10 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
-/* Address space that OpenBLAS and OpenMP take, with room for the command. */
-static const size_t FOR_ONE = (size_t)160 << 20;
-static const size_t FOR_EACH_MORE = (size_t)128 << 20;
+/* Address space that OpenBLAS and OpenMP take, with room for the command: for
+ * each thread 128 MB when they are loaded, and as much when it first calls. */
+static const size_t FOR_ONE = (size_t)288 << 20;
+static const size_t FOR_EACH_MORE = (size_t)256 << 20;
 static char one_blas[] = "OPENBLAS_NUM_THREADS=1",
             one_omp[] = "OMP_NUM_THREADS=1";
 
@@ -74,7 +75,7 @@ static void before_libraries(int argc, char **argv, char **environment)
         (void)!write(STDERR_FILENO, line, sizeof line - 1);
         _exit(EXIT_FAILED);
     }
-    if (!has_room(FOR_ONE + threads() * FOR_EACH_MORE))
+    if (!has_room(FOR_ONE + (threads() - 1) * FOR_EACH_MORE))
         start_with_one_thread(argv, environment);
 }
 

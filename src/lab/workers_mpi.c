@@ -9,6 +9,7 @@
 #include <omp.h>
 #include <string.h>
 #include "base/base.h"
+#include "linalg/linalg.h"
 
 enum { TASKS_PER_THREAD = 4 };
 
@@ -110,6 +111,7 @@ tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
 {
     if (threads == 0)
         threads = omp_get_max_threads();
+    threads = tarry__linalg_threads_with_room(threads);
     int agreed = threads; /* batches must be of one size everywhere */
     tarry__workers_share(&agreed, sizeof agreed);
     const size_t each = (size_t)agreed * TASKS_PER_THREAD;

@@ -3,6 +3,7 @@
 
 #include <omp.h>
 #include "base/base.h"
+#include "linalg/linalg.h"
 
 /* One task; results are handed over under a lock. */
 static tarry_status do_task(const tarry__workers_job *job, size_t i,
@@ -26,6 +27,7 @@ tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
     tarry_status first = TARRY_OK;
     if (threads == 0)
         threads = omp_get_max_threads();
+    threads = tarry__linalg_threads_with_room(threads);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (size_t i = 0; i < job->count; i++) {
         tarry_status seen;

@@ -123,6 +123,15 @@ bool tarry__linalg_libraries_have_room(int threads, int callers)
     return ok;
 }
 
+/* Twice as many, since malloc sets space apart for each as well. */
+int tarry__linalg_threads_with_room(int wanted)
+{
+    while (wanted > 1 &&
+           !tarry__linalg_libraries_have_room(2 * wanted, 2 * wanted))
+        wanted--;
+    return wanted;
+}
+
 double tarry__linalg_dot(const double *x, const double *y, size_t n)
 {
     double sum = 0;

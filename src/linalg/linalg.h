@@ -25,6 +25,10 @@ bool tarry__linalg_blas_is_shared(void);
  */
 bool tarry__linalg_libraries_have_room(int threads, int callers);
 
+/* As many of `wanted` threads that all call BLAS as there is memory for, but at
+ * least one. */
+int tarry__linalg_threads_with_room(int wanted);
+
 double tarry__linalg_dot(const double *x, const double *y, size_t n);
 
 /* y = A x and y = A' x for A m by n. */
