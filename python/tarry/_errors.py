@@ -11,6 +11,9 @@ from . import _tarry
 class Error(Exception):
     """What went wrong, in one line that names the value at fault."""
 
+    def __str__(self) -> str:  # a matrix shows itself in several
+        return super().__str__().replace("\n", " ")
+
 
 class NoMemory(Error, MemoryError):
     """There is not enough memory; nothing has changed."""

@@ -2,6 +2,7 @@
 import random
 
 import numpy as np
+import pytest
 import tarry
 
 JUNK = [None, "x", "", b"\0", object(), [], {}, -1, 2.5, float("nan"),
@@ -149,6 +150,15 @@ def calls(rng):
         lambda: tarry._tarry.World(j(), j(), j(), j(), j(), j()),
         lambda: tarry.Client(j()), lambda: tarry.bound(delay=j(None)),
     ]
+
+
+def test_errors_are_one_line():
+    p = tarry.Policy("uniform", 3, confidence=0.9)
+    for f, wrong in ((p.choose_many, np.eye(3)), (tarry.examine, np.eye(3)),
+                     (p.withdraw, "a\nb")):
+        with pytest.raises(tarry.Error) as error:
+            f(wrong)
+        assert "\n" not in str(error.value)
 
 
 def test_a_thousand_wrong_calls_raise(tmp_path, monkeypatch):
