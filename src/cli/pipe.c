@@ -398,15 +398,20 @@ typedef struct {
     sigset_t mask; /* while waiting */
 } input;
 
-/* Reads more.  Answers read's answer; -1 with EINTR after a signal. */
+/* Reads more.  Answers read's answer; -1 with EINTR after a signal, with
+ * EMSGSIZE if the end of a line does not come. */
 static ssize_t read_more(input *in)
 {
-    enum { LEAST = 1 << 16 };
+    enum { LEAST = 1 << 16, LONGEST_LINE = 1 << 24 };
     struct pollfd standard = {.fd = STDIN_FILENO, .events = POLLIN};
     if (in->begin > 0)
         memmove(in->bytes, in->bytes + in->begin, in->end - in->begin);
     in->end -= in->begin;
     in->begin = 0;
+    if (in->end > LONGEST_LINE) {
+        errno = EMSGSIZE;
+        return -1;
+    }
     if (in->room - in->end < LEAST) {
         const size_t room = 2 * in->room + 2 * LEAST;
         char *bigger = tarry__base_grow(in->bytes, in->end, room, 1);
@@ -491,7 +496,9 @@ static int serve(service *v, const arguments *a)
         code = take_lines(v, &in, &on);
     if (on && code == EXIT_DONE && got == 0)
         code = refuse_rest(&in, a);
-    if (got < 0 && !caught)
+    if (got < 0 && !caught && errno == EMSGSIZE)
+        code = cli_error(EXIT_USAGE, "<stdin>: a line of more than 16 MB");
+    else if (got < 0 && !caught)
         code = cli_error(EXIT_FAILED, "cannot read standard input: %s",
                          strerror(errno));
     if (caught == SIGINT && code == EXIT_DONE)

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/base.h"
 
 enum { HEADER = 32, FRAME = 24, MOST_PAGE = 65536 };
@@ -177,14 +178,20 @@ tarry_status tarry__wal_check(const char *path, bool may_be_torn,
     const size_t length = strlen(path);
     wal *w = tarry__base_zalloc(1, sizeof *w);
     char *name = tarry__base_alloc(length + 5, 1);
+    struct stat what;
     tarry_status status = TARRY_OK;
     if (w != NULL && name != NULL) {
         memcpy(name, path, length);
         memcpy(name + length, "-wal", 5);
         w->path = path;
-        w->file = fopen(name, "rb");
+        const bool is_file = stat(name, &what) != 0 || S_ISREG(what.st_mode) ||
+                             S_ISDIR(what.st_mode); /* which says so itself */
+        w->file = is_file ? fopen(name, "rb") : NULL;
         if (w->file != NULL)
             status = check_open(w, may_be_torn, error);
+        else if (!is_file) /* nobody may ever write to a pipe */
+            status = tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a file",
+                                      name);
         else if (errno != ENOENT)
             status = tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", name,
                                       strerror(errno));

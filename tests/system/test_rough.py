@@ -149,6 +149,27 @@ class Input(LabTest):
             self.refused(command, self.path("pipe"), says=self.path("pipe"),
                          timeout=60)
 
+    def test_a_line_that_never_ends_is_refused(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n")
+        done = subprocess.run([TARRY, "pipe", "--arms", arms], timeout=60,
+                              input=b"choose\n" + b"x" * (17 << 20),
+                              capture_output=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+        self.assertRegex(done.stderr.decode(), ONE_LINE)
+        self.assertIn("more than 16 MB", done.stderr.decode())
+
+    def test_a_pipe_beside_a_store_is_refused(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n")
+        store = self.path("store.db")
+        done = tarry("pipe", "--arms", arms, "--store", store, input="choose\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        os.mkfifo(store + "-wal")
+        for arguments in (["store", "check", store], ["pipe", "--store", store],
+                          ["examine", store]):
+            self.refused(*arguments, says=store + "-wal: not a file",
+                         timeout=60)
+
     def test_a_shell_can_give_pipes_for_files(self):
         files = {"arms": "1,0\n0,1\n",
                  "log": "arm,decided,reported,loss\n" + "".join(
