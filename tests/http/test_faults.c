@@ -5,6 +5,7 @@
 #include "calls.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -298,6 +299,126 @@ static void files_limit_connections(void **state)
     close_service();
 }
 
+/* ---- memory ---------------------------------------------------------------*/
+
+enum { BODY = 60000, LIMIT = 4 * BODY, TIMES = 12 };
+
+/* Asks for a decision with a body of so many bytes, the last `missing` of which
+ * are left out. */
+static bool send_body(int fd, size_t size, size_t missing)
+{
+    static char text[LIMIT + 1000];
+    const int head = sprintf(text,
+                             "POST /v1/experiments/e/decisions HTTP/1.1\r\n"
+                             "Host: a\r\nContent-Length: %zu\r\n\r\n{}",
+                             size);
+    memset(text + head, ' ', size - 2);
+    const char *at = text, *end = text + (size_t)head + size - 2 - missing;
+    for (ssize_t n = 0; at < end && n >= 0; at += n > 0 ? n : 0)
+        n = send(fd, at, (size_t)(end - at), MSG_NOSIGNAL);
+    return at == end;
+}
+
+/* The status of the next answer, once all of it is there; 0: there is none. */
+static int status_of_answer(int fd)
+{
+    static char text[4000];
+    size_t size = 0;
+    ssize_t got;
+    do {
+        got = recv(fd, text + size, sizeof text - 1 - size, 0);
+        size += got > 0 ? (size_t)got : 0;
+        text[size] = '\0';
+    } while (got > 0 && is_cut(text));
+    return begins(text, "HTTP/1.1 ") ? atoi(text + 9) : 0;
+}
+
+static int connect_to(const struct sockaddr_in *there)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    return connect(fd, (const struct sockaddr *)there, sizeof *there) == 0 ? fd
+                                                                           : -1;
+}
+
+/* One large body after another, of one connection or of many, needs no more
+ * than one. */
+static bool one_after_another(const struct sockaddr_in *there, bool by_one)
+{
+    int fd = connect_to(there);
+    for (int i = 0; i < TIMES; i++) {
+        if (!by_one && i > 0) {
+            close(fd);
+            fd = connect_to(there);
+        }
+        if (!send_body(fd, BODY, 0) || status_of_answer(fd) != 201)
+            return false;
+    }
+    close(fd);
+    return true;
+}
+
+/* Bodies that do not end are held until there is no more room; then others are
+ * refused, and when all of them have gone there is room again. */
+static bool until_it_is_full(const struct sockaddr_in *there)
+{
+    struct pollfd open[TIMES];
+    int answered = 0;
+    for (int i = 0; i < TIMES; i++) {
+        open[i] = (struct pollfd){.fd = connect_to(there), .events = POLLIN};
+        send_body(open[i].fd, BODY, 1);
+    }
+    while (answered <= TIMES - LIMIT / BODY) /* a body has a head, too */
+        answered = poll(open, TIMES, 1000);
+    for (int i = 0; i < TIMES; i++) {
+        if (open[i].revents != 0 && status_of_answer(open[i].fd) != 503)
+            return false;
+        close(open[i].fd);
+    }
+    return true;
+}
+
+static bool ask_much(const struct sockaddr_in *there)
+{
+    const int fd = connect_to(there);
+    send_body(fd, LIMIT, 1);
+    if (status_of_answer(fd) != 503)
+        return false;
+    close(fd);
+    return one_after_another(there, true) && one_after_another(there, false) &&
+           until_it_is_full(there) && one_after_another(there, true);
+}
+
+static void memory_for_bodies_is_limited_and_given_back(void **state)
+{
+    tarry__http_options options = tarry__http_default_options();
+    struct sockaddr_in there;
+    socklen_t size = sizeof there;
+    int fd, how;
+    char byte;
+    (void)state;
+    open_service();
+    make_experiment();
+    options.log = TARRY__HTTP_LOG_NOTHING;
+    options.signal_fd = stop[0];
+    options.on_signal = stops;
+    options.most_buffered_bytes = LIMIT;
+    assert_int_equal(tarry__http_listen("127.0.0.1:0", &fd, NULL), TARRY_OK);
+    getsockname(fd, (struct sockaddr *)&there, &size);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        close(fd);
+        how = ask_much(&there);
+        (void)!write(stop[1], "", 1);
+        _exit(how ? ANSWERED : WRONG);
+    }
+    assert_int_equal(tarry__http_serve(service, fd, &options, NULL), TARRY_OK);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    assert_int_equal(read(stop[0], &byte, 1), 1);
+    close_service();
+}
+
 /* ---- the client -----------------------------------------------------------*/
 
 /* Answers connections with this text until it is killed. */
@@ -478,6 +599,7 @@ int main(void)
         cmocka_unit_test(a_socket_that_cannot_listen_is_closed),
         cmocka_unit_test(requests_are_answered_or_not_at_all),
         cmocka_unit_test(files_limit_connections),
+        cmocka_unit_test(memory_for_bodies_is_limited_and_given_back),
         cmocka_unit_test(a_client_has_the_whole_answer_or_says_why),
         cmocka_unit_test(a_client_knows_whether_it_was_heard),
         cmocka_unit_test(a_redirection_leads_somewhere),
