@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "env/adversary.h"
+#include "env/delay.h"
+#include "env/instance.h"
 #include "journal_file.h"
 #include "lab/batch.h"
 #include "tarry/tarry.h"
@@ -121,6 +124,67 @@ static void whatever_decides_an_outcome_decides_whose_journal_it_is(void **s)
     plan.experiment.part = 1;
     plan.world[0].name = "other";
     assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+}
+
+/* ---- files that worlds read -----------------------------------------------*/
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* The entry with `file` for one setting; what else must be given is `other`. */
+static void describe(const tarry__entry *e, const tarry_setting *one,
+                     const char *file, const char *other, char *text)
+{
+    char sign = ':';
+    text += sprintf(text, "%s", e->name);
+    for (const tarry_setting *s = e->settings; s->key != NULL; s++)
+        if (s == one || s->value == NULL) {
+            text +=
+                sprintf(text, "%c%s=%s", sign, s->key, s == one ? file : other);
+            sign = ',';
+        }
+}
+
+/* Whether a journal of this world notices that the file is another. */
+static void check_notices(bool is_instance, const char *text, const char *file)
+{
+    tarry__batch_plan plan = small();
+    tarry_error error = {""};
+    *(is_instance ? &plan.world[1].instance : &plan.world[1].delay) = text;
+    begin_anew();
+    write_file(file, "1\n2\n");
+    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    write_file(file, "1\n3\n");
+    if (open_as(&plan, &error) != TARRY_BAD_INPUT)
+        fail_msg("%s: a new file is not noticed", text);
+    assert_non_null(strstr(error.text, "a file that the world reads"));
+}
+
+static void every_file_that_a_world_reads_decides_whose_journal_it_is(void **s)
+{
+    (void)s;
+    const tarry__entry *const *lists[] = {tarry__instances, tarry__delays,
+                                          tarry__adversary_adversaries};
+    char file[sizeof path + 5], text[500];
+    size_t count[3] = {0};
+    sprintf(file, "%s-file", path);
+    for (size_t i = 0; i < 3; i++)
+        for (const tarry__entry *const *e = lists[i]; *e != NULL; e++)
+            for (const tarry_setting *t = (*e)->settings; t->key; t++) {
+                if (t->kind != TARRY_SETTING_TEXT)
+                    continue;
+                describe(*e, t, file, "/dev/null", text);
+                check_notices(i == 0, text, file);
+                count[i]++;
+            }
+    unlink(file);
+    assert_true(count[0] > 1 && count[1] > 1 && count[2] > 0);
 }
 
 /* ---- worlds of one's own --------------------------------------------------*/
@@ -458,6 +522,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             whatever_decides_an_outcome_decides_whose_journal_it_is),
+        cmocka_unit_test(
+            every_file_that_a_world_reads_decides_whose_journal_it_is),
         cmocka_unit_test(every_number_of_a_world_of_ones_own_counts),
         cmocka_unit_test(every_word_of_an_outcome_comes_back),
         cmocka_unit_test(every_field_of_an_outcome_is_handed_out),
