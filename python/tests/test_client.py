@@ -209,6 +209,23 @@ def test_outcomes_survive_an_outage_in_the_spool(service, tmp_path):
     later.server_close()
 
 
+@pytest.mark.parametrize("done", [0, 1, 2])
+def test_an_outage_within_a_list_spools_all_that_is_left(service, tmp_path,
+                                                         done):
+    spool = tmp_path / "spool"
+    client = tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
+    ids = [d.id for d in client.decide_many("shop", 2500)]
+    service.told = set()
+    service.troubles = [None] * done + ["busy"]
+    results = client.report_many([(id, 0.25) for id in ids])
+    assert [r["id"] for r in results] == ids
+    assert [r["status"] for r in results] == \
+        ["applied"] * (1000 * done) + ["spooled"] * (2500 - 1000 * done)
+    assert list(service.outcomes) == ids[:1000 * done]
+    assert {r["status"] for r in client.flush()} == {"applied"}
+    assert service.outcomes == dict.fromkeys(ids, 0.25)
+
+
 def test_half_a_line_of_a_crash_is_not_grown_on(service, tmp_path):
     spool = tmp_path / "spool"
     client = tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
