@@ -396,6 +396,19 @@ def test_differences_are_paired(result):
     assert d.ci95 > 0 and result.difference("lints", "lints") == (0, 0)
 
 
+def test_differences_are_of_runs_that_both_have_finished():
+    r = tarry.run(["lints", "uniform", "linucb"], horizon=300, runs=5)
+    whole = {p.name: p.regret for p in r}
+    finished = {"lints": [0, 2, 3, 4], "uniform": [1, 2, 4], "linucb": [0]}
+    for name, runs in finished.items():
+        r[name].runs, r[name].regret = np.array(runs), whole[name][runs]
+    for a in finished:
+        for b in finished:
+            both = sorted(set(finished[a]) & set(finished[b]))
+            assert r.differences(a, b).tolist() == \
+                (whole[a][both] - whole[b][both]).tolist()
+
+
 def test_tables(result):
     assert "above the best" in repr(result) and "best" in repr(result)
     assert result.table("markdown").count("\n") == 4
