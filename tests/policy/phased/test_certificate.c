@@ -330,6 +330,73 @@ static void phases_and_books_have_half_of_the_failures_each(void **state)
             assert_true(play_and_check(policies[i], k == 0 ? 0 : 0.95));
 }
 
+/* The phases begun so far, as its status tells them. */
+typedef struct {
+    uint64_t phase, restarts, begun;
+} phases;
+
+/* A phase that has begun has the next share, m (m + 1) parts of it for the
+ * m-th, and plans as many plays as that asks for. */
+static void check_share(const tarry__phased *ph, phases *seen)
+{
+    const bool anew = ph->restarts != seen->restarts;
+    const uint64_t more = ph->phase - (anew ? 0 : seen->phase);
+    const tarry__phased_plan *plan = &ph->plan;
+    if (more == 0)
+        return;
+    *seen = (phases){ph->phase, ph->restarts, seen->begun + more};
+    assert_int_equal(ph->ordinal, seen->begun);
+    if (plan->n_active == 1)
+        return;
+    const double L =
+        tarry__phased_tight_log(ph->problem, ph->confidence, seen->begun);
+    const double N =
+        tarry__phased_tight_quota(plan->g, L, ph->epsilon) * plan->stretch;
+    CHECK_NEAR(plan->quota, N, 1e-9 * N);
+}
+
+/* Arms come and go in turn; how many phases there were. */
+static phases play_phases(const char *text, double confidence)
+{
+    static const double arms[] = {1, 0, 0, 1, 0.6, 0.8};
+    tarry_policy_params params = tarry_policy_defaults();
+    tarry_policy *p;
+    phases seen = {0};
+    size_t arm;
+    uint64_t round;
+    params.n_arms = 3;
+    params.dim = 2;
+    params.arms = arms;
+    params.horizon = 100000;
+    params.confidence = confidence;
+    assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
+    for (size_t t = 1; t <= 6000; t++) {
+        if (t % 2000 == 900)
+            assert_int_equal(tarry_policy_admit(p, arms + 2, &arm), TARRY_OK);
+        if (t % 2000 == 1800)
+            assert_int_equal(tarry_policy_withdraw(p, t / 2000), TARRY_OK);
+        assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+        check_share(p->state, &seen);
+        tarry_policy_observe(p, round, uniform_at(0, round, 22));
+    }
+    tarry_policy_free(p);
+    return seen;
+}
+
+static void every_phase_has_a_share_of_the_failures_of_its_own(void **state)
+{
+    static const char *const policies[] = {
+        "phased-stochastic:constants=tight",
+        "phased-adversarial:constants=tight",
+        "phased-loss-dependent:constants=tight", "phased-mab:constants=tight"};
+    (void)state;
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
+        for (int k = 0; k < 2; k++) {
+            const phases seen = play_phases(policies[i], k == 0 ? 0 : 0.95);
+            assert_true(seen.restarts > 3 && seen.begun > seen.restarts + 4);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_third_of_the_ellipsoid_is_found_out),
         cmocka_unit_test(missing_losses_are_completed_the_worst_way),
         cmocka_unit_test(phases_and_books_have_half_of_the_failures_each),
+        cmocka_unit_test(every_phase_has_a_share_of_the_failures_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
