@@ -25,8 +25,8 @@ static tarry__world *make(const char *delay)
 }
 
 /* Plays random arms over many phases; every play comes back at most once, not
- * before it was made, and never more than sigma are outstanding.  Answers the
- * delays (NEVER for those still held). */
+ * before it was made, in a round oldest first, and never more than sigma are
+ * outstanding.  Answers the delays (NEVER for those still held). */
 static void play_long(tarry__adversary *a, uint64_t sigma, uint64_t *delay,
                       size_t *arms)
 {
@@ -40,7 +40,8 @@ static void play_long(tarry__adversary *a, uint64_t sigma, uint64_t *delay,
         const size_t n = tarry__adversary_play(a, &view, arms[t], &released);
         outstanding++;
         for (size_t i = 0; i < n; i++) {
-            assert_true(released[i] >= 1 && released[i] <= t);
+            assert_true(released[i] > (i > 0 ? released[i - 1] : 0));
+            assert_true(released[i] <= t);
             assert_true(delay[released[i]] == TARRY__DELAY_NEVER);
             delay[released[i]] = t - released[i];
             outstanding--;

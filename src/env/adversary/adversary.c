@@ -5,8 +5,6 @@
  * come out oldest first. */
 #include "env/adversary.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include "base/base.h"
 #include "env/delay.h"
 
@@ -82,27 +80,21 @@ static size_t let_go(tarry__adversary *a, const tarry__adversary_view *view)
     return n;
 }
 
-static int by_round(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* All held plays of an arm, oldest first, after the n released so far. */
+/* All held plays of an arm, oldest first, after the n released so far.  Who
+ * gives arms up holds until further notice and else lets go of all: so the heap
+ * is in the order of play. */
 static size_t give_up(tarry__adversary *a, size_t arm, size_t n)
 {
     const uint64_t count = a->n_held;
-    size_t last = n;
     a->n_held = 0;
     for (uint64_t i = 0; i < count; i++) {
         const held_play play = a->held[i];
         if (play.arm == arm)
-            a->released[last++] = play.round;
+            a->released[n++] = play.round;
         else
             push(a, play);
     }
-    qsort(a->released + n, last - n, sizeof *a->released, by_round);
-    return last;
+    return n;
 }
 
 size_t tarry__adversary_play(tarry__adversary *a,
