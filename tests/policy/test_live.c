@@ -809,6 +809,67 @@ static void chances_add_up_to_plays(void **state)
     }
 }
 
+static tarry_policy *copy_of(tarry_policy *p)
+{
+    tarry_policy *copy;
+    void *bytes;
+    size_t size;
+    assert_int_equal(tarry_policy_pack(p, &bytes, &size), TARRY_OK);
+    assert_int_equal(tarry_policy_unpack(bytes, size, &copy, NULL), TARRY_OK);
+    tarry_policy_pack_free(bytes);
+    return copy;
+}
+
+/* Both choose; the chance that both say their choice had. */
+static double same_chance(tarry_policy *p, tarry_policy *q, choice *c)
+{
+    double one, other;
+    *c = choose(p);
+    assert_int_equal(choose(q).arm, c->arm);
+    assert_int_equal(tarry_policy_probability(p, &one), TARRY_OK);
+    assert_int_equal(tarry_policy_probability(q, &other), TARRY_OK);
+    CHECK_NEAR(one, other, 0);
+    return one;
+}
+
+/* Arms 2 and 3 come, 0, 1 and 2 go; few losses come meanwhile, so that what is
+ * kept from one question to the next is. */
+static void check_chances(const char *name)
+{
+    game g = five_arms();
+    tarry_policy_params params = params_of(&g, HORIZON);
+    params.n_arms = 2;
+    tarry_policy *p = make_policy(name, &params);
+    for (uint64_t t = 1; t <= 60; t++) {
+        size_t arm;
+        if (t % 10 == 0 && t <= 20)
+            assert_int_equal(
+                tarry_policy_admit(p, arm_of(&g, 1 + t / 10), &arm), TARRY_OK);
+        else if (t % 10 == 0 && t <= 50)
+            assert_int_equal(tarry_policy_withdraw(p, t / 10 - 3), TARRY_OK);
+        tarry_policy *q = copy_of(p);
+        choice c;
+        const double chance = same_chance(p, q, &c);
+        if (!(chance > 0 && chance <= 1) || (t >= 50 && chance != 1))
+            fail_msg("%s, round %d: %g", name, (int)t, chance);
+        tarry_policy_free(q);
+        if (t % 7 == 0)
+            tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+    }
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
+/* They are those of a copy, which was never asked, and of the arms there are:
+ * the last has all of it. */
+static void chances_are_of_the_present(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++)
+        if (!has_fixed_arms(description(k)))
+            check_chances(description(k));
+}
+
 static void sure_choices_have_probability_1(void **state)
 {
     static const char *const names[] = {"linucb", "phased-adversarial",
@@ -889,6 +950,7 @@ int main(void)
         cmocka_unit_test(bad_arms_are_refused),
         cmocka_unit_test(chances_of_equal_arms_are_equal),
         cmocka_unit_test(chances_add_up_to_plays),
+        cmocka_unit_test(chances_are_of_the_present),
         cmocka_unit_test(sure_choices_have_probability_1),
         cmocka_unit_test(no_horizon_is_needed),
         cmocka_unit_test(bad_confidences_are_refused),
