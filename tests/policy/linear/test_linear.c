@@ -806,6 +806,68 @@ static void a_queue_shows_what_came_first(void **state)
     }
 }
 
+/* ---- exploring and committing ---------------------------------------------*/
+
+/* A plain count of the rule: explore as long as was asked, and until half of
+ * what was explored has its loss, or has been cancelled. */
+typedef struct {
+    uint64_t asked, until, known;
+} rule;
+
+static bool explores(rule *r, uint64_t round)
+{
+    const bool does = round <= r->asked || 2 * r->known < r->until;
+    r->until = does ? round : r->until;
+    return does;
+}
+
+/* Plays whose losses come, or which are cancelled, at random; whoever explores
+ * has an equal chance of every arm. */
+static void check_exploring(uint64_t asked, uint64_t most, uint64_t seed)
+{
+    enum { K = 3, T = 400 };
+    static const double arms[K * 2] = {1, 0, 0, 1, 0.6, 0.8};
+    tarry_policy_params params = tarry_policy_defaults();
+    char text[60];
+    tarry_policy *p;
+    rule r = {.asked = asked};
+    uint64_t open[T], n_open = 0, round, explored = 0;
+    params.n_arms = K;
+    params.dim = 2;
+    params.arms = arms;
+    params.horizon = 1000;
+    snprintf(text, sizeof text, "explore-commit:explore=%d", (int)asked);
+    assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
+    for (int t = 0; t < T; t++) {
+        size_t arm;
+        double chance;
+        assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+        assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+        const bool does = explores(&r, round);
+        CHECK_NEAR(chance, does ? 1.0 / K : 1, 1e-12);
+        explored += does;
+        open[n_open++] = round;
+        while (n_open > 0 && test_bits(&seed) % most != 0) {
+            const size_t i = test_bits(&seed) % n_open;
+            r.known += open[i] <= r.until;
+            assert_int_equal(test_bits(&seed) % 2 == 0
+                                 ? tarry_policy_cancel(p, open[i])
+                                 : tarry_policy_observe(p, open[i], 0.5),
+                             TARRY_OK);
+            open[i] = open[--n_open];
+        }
+    }
+    assert_true(explored >= asked && explored < T);
+    tarry_policy_free(p);
+}
+
+static void half_of_what_was_explored_is_waited_for(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 50; seed++)
+        check_exploring(1 + seed % 17, 2 + seed % 3, seed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -822,6 +884,7 @@ int main(void)
         cmocka_unit_test(a_queue_without_delay_is_its_base),
         cmocka_unit_test(a_queue_shows_what_came_first),
         cmocka_unit_test(every_arm_is_a_short_sum_over_the_spanner),
+        cmocka_unit_test(half_of_what_was_explored_is_waited_for),
         cmocka_unit_test(regret_is_in_line_with_others_programs),
         cmocka_unit_test(otf_lints_is_lints_where_nothing_is_outstanding),
         cmocka_unit_test(valid_widths_cost_what_they_must),
