@@ -1001,6 +1001,36 @@ static void ids_of_one_group_are_told_apart(void **state)
     tarry__service_close(service);
 }
 
+/* Who is told of it, and does not find it at the next tick, in half a second:
+ * lists and leases, whoever else waits. */
+static void what_is_left_to_the_keeper_is_not_late(void **state)
+{
+    enum { TIMES = 16 };
+    static const char decisions[] = "/v1/experiments/a/decisions";
+    int late = 0;
+    (void)state;
+    open_memory(1000);
+    tarry__service_gather(service);
+    for (int i = 0; i < TIMES; i++) {
+        receiver light, heavy;
+        const bool is_list = i % 4 < 2;
+        usleep(10000); /* until it sleeps again */
+        const double begin = tarry__base_seconds();
+        if (i % 2 == 0)
+            send(&light, "POST", decisions, "{}");
+        send(&heavy, "POST", is_list ? "/v1/feedback" : decisions,
+             is_list ? "[]" : "{\"count\":2}");
+        assert_false(tarry__service_flush(service));
+        wait_for(&heavy);
+        if (i % 2 == 0)
+            wait_for(&light);
+        assert_int_equal(heavy.status, is_list ? 200 : 201);
+        late += tarry__base_seconds() - begin > 0.2;
+    }
+    assert_true(late < TIMES / 2);
+    tarry__service_close(service);
+}
+
 /* While the keeper is held up, two requests may wait. */
 static void more_than_may_wait_are_turned_away(void **state)
 {
@@ -1206,6 +1236,7 @@ int main(void)
         cmocka_unit_test(an_experiment_is_found_in_the_store),
         cmocka_unit_test(a_policy_that_cannot_go_on_cuts_a_lease),
         cmocka_unit_test(ids_of_one_group_are_told_apart),
+        cmocka_unit_test(what_is_left_to_the_keeper_is_not_late),
         cmocka_unit_test(more_than_may_wait_are_turned_away),
         cmocka_unit_test(values_do_not_pile_up),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
