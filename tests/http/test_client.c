@@ -57,6 +57,33 @@ static void a_body_ends_by_chunks_or_with_the_connection(void **state)
                201, "x");
 }
 
+/* Whatever is said of its length, and though the connection stays open. */
+static void an_answer_without_a_body_ends_with_its_head(void **state)
+{
+    static const char *const said[] = {"", "Content-Length: 5\r\n",
+                                       "Transfer-Encoding: chunked\r\n"};
+    static const int statuses[] = {204, 304};
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        char text[100];
+        int fd[2];
+        tarry__client_answer answer;
+        tarry_error error = {""};
+        const int size = sprintf(text, "HTTP/1.1 %d None\r\n%s\r\n",
+                                 statuses[i % 2], said[i / 2]);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+        assert_int_equal(write(fd[1], text, (size_t)size), size);
+        assert_int_equal(tarry__client_read(fd[0], tarry__base_seconds() + 5,
+                                            NULL, &answer, &error),
+                         TARRY_OK);
+        assert_int_equal(answer.status, statuses[i % 2]);
+        assert_string_equal(answer.body, "");
+        tarry__base_free(answer.body);
+        close(fd[0]);
+        close(fd[1]);
+    }
+}
+
 static void headers_are_found(void **state)
 {
     (void)state;
@@ -251,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_ends_by_its_length),
         cmocka_unit_test(a_body_ends_by_chunks_or_with_the_connection),
+        cmocka_unit_test(an_answer_without_a_body_ends_with_its_head),
         cmocka_unit_test(headers_are_found),
         cmocka_unit_test(broken_answers_are_errors),
         cmocka_unit_test(limits_of_a_head_are_exact),
