@@ -544,4 +544,4 @@ static int run(int argc, char **argv)
     return dispatch(&a);
 }
 
-const cli_command cli_ask = {"ask", summary, run};
+const cli_command cli_ask = {"ask", summary, run, false};

@@ -191,4 +191,4 @@ static int run(int argc, char **argv)
                   : print_text(&a, &bound, &limit);
 }
 
-const cli_command cli_bound = {"bound", summary, run};
+const cli_command cli_bound = {"bound", summary, run, true};

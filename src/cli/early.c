@@ -19,9 +19,9 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
-/* Address space that OpenBLAS and OpenMP take, with room for the command: for
- * each thread 128 MB when they are loaded, and as much when it first calls. */
-static const size_t FOR_ONE = (size_t)288 << 20;
+/* Address space that OpenBLAS and OpenMP take when they are loaded, with room
+ * for the command; each thread more takes as much again when it first calls. */
+static const size_t FOR_ONE = (size_t)160 << 20;
 static const size_t FOR_EACH_MORE = (size_t)256 << 20;
 static char one_blas[] = "OPENBLAS_NUM_THREADS=1",
             one_omp[] = "OMP_NUM_THREADS=1";

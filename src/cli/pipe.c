@@ -524,4 +524,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_pipe = {"pipe", summary, run};
+const cli_command cli_pipe = {"pipe", summary, run, true};

@@ -328,4 +328,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_store = {"store", summary, run};
+const cli_command cli_store = {"store", summary, run, false};
