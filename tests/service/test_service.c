@@ -922,7 +922,7 @@ static void an_experiment_is_found_in_the_store(void **state)
         tarry__session_create(service->store, &made, arms, NULL, NULL, NULL),
         TARRY_OK);
     for (int i = 1; i <= 2; i++) {
-        char id[20];
+        char id[32];
         snprintf(id, sizeof id, "\"id\":\"n:%d\"", i);
         const receiver r = ask("POST", "/v1/experiments/n/decisions", "{}");
         assert_int_equal(r.status, 201);
