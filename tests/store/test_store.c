@@ -250,7 +250,7 @@ static void a_range_may_end_with_a_negative_zero(void **state)
 
 /* ---- many events in one commit --------------------------------------------*/
 
-enum { N_MANY = 700 };
+enum { LONGEST = 66, N_MANY = LONGEST * (LONGEST + 1) };
 
 static const char *own_id(size_t i)
 {
@@ -259,13 +259,14 @@ static const char *own_id(size_t i)
     return id;
 }
 
-/* Runs of choices and of outcomes, of every length around the number of rows
- * that a statement adds at once; every third choice has an id of its own. */
+/* Runs of choices and of outcomes, of every length up to more than twice the
+ * number of rows that a statement adds at once; every third choice has an id of
+ * its own. */
 static void fill_many(tarry__store_event *e, char (*ids)[24])
 {
     uint64_t rounds = 0, seen = 0;
-    for (size_t i = 0, length = 1; i < N_MANY; length = length % 70 + 7)
-        for (size_t k = 0; k < 2 * length && i < N_MANY; k++, i++) {
+    for (size_t i = 0, length = 1; length <= LONGEST; length++)
+        for (size_t k = 0; k < 2 * length; k++, i++) {
             const bool is_choice = k < length;
             strcpy(ids[i], own_id(i));
             e[i] = (tarry__store_event){
