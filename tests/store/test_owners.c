@@ -218,6 +218,36 @@ static void two_may_add_at_a_time(void **state)
     tarry__store_close(b);
 }
 
+static void choose_as(tarry__store *s, uint64_t number, const char *id)
+{
+    tarry__store_event e = {
+        .kind = TARRY__STORE_CHOOSE, .round = 1, .at = 1, .text = id};
+    const tarry__store_batch batch = {number, &e, 1, 0};
+    assert_int_equal(tarry__store_append(s, &batch, 1, NULL), TARRY_OK);
+}
+
+/* Whoever finds a number by asking can use it at once. */
+static void an_id_leads_to_what_others_have_added(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"one", "two", "three"};
+    tarry__store *a = first_of(), *b = open_store();
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t number, experiment, round;
+        bool found;
+        assert_int_equal(add(a, names[i], &number), TARRY_OK);
+        choose_as(a, number, names[i]);
+        assert_int_equal(tarry__store_look_id(b, names[i], &experiment, &round,
+                                              &found, NULL),
+                         TARRY_OK);
+        assert_true(found && experiment == number && round == 1);
+        assert_int_equal(tarry__store_count(b), number);
+        assert_string_equal(tarry__store_get(b, number)->name, names[i]);
+    }
+    tarry__store_close(a);
+    tarry__store_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_commit_of_an_older_epoch_fails_in_the_database),
         cmocka_unit_test(batches_of_another_epoch_are_refused),
         cmocka_unit_test(two_may_add_at_a_time),
+        cmocka_unit_test(an_id_leads_to_what_others_have_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
