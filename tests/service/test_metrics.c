@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/base.h"
+#include "base/json.h"
 #include "service/asking.h"
 #include "service/inner.h"
 #include "tarry/version.h"
@@ -356,6 +358,60 @@ static void everything_is_counted_and_told(void **state)
     tarry__service_close(service);
 }
 
+/* ---- what has not happened is not counted ---------------------------------*/
+
+/* Asks while the k-th allocation fails, if there are so many. */
+static int ask_without(uint64_t k, const char *path, const char *body,
+                       bool *has_failed)
+{
+    tarry__base_fail_alloc(k);
+    const int status = ask("POST", path, body).status;
+    *has_failed |= tarry__base_fail_alloc(0) >= k;
+    return status;
+}
+
+static void check_happened(double decisions, double applied)
+{
+    const receiver r = ask("GET", "/metrics", "");
+    check_value(r.body, decisions, "tarry_decisions_total{experiment=\"a\"}");
+    check_value(r.body, decisions - applied, "tarry_pending{experiment=\"a\"}");
+    check_value(r.body, applied,
+                "tarry_feedback_total{experiment=\"a\",status=\"applied\"}");
+    check_value(r.body, applied, "tarry_feedback_delay_seconds_count");
+}
+
+/* Every allocation of a lease, and of a list of its outcomes, fails once. */
+static void what_was_refused_is_not_counted(void **state)
+{
+    static const char decide[] = EXPERIMENTS "/a/decisions";
+    tarry__service_limits limits = tarry__service_default_limits();
+    double decisions = 0, applied = 0;
+    bool has_failed = true;
+    uint64_t k = 1;
+    (void)state;
+    assert_int_equal(tarry__service_open("memory:", &limits, &service, NULL),
+                     TARRY_OK);
+    ask(MAKE("\"name\":\"a\""));
+    for (; has_failed; k++) {
+        char lease[60], list[120];
+        snprintf(lease, sizeof lease, "{\"id\":\"l%ju\",\"count\":2}",
+                 (uintmax_t)k);
+        snprintf(list, sizeof list,
+                 "[{\"id\":\"l%ju.0\",\"loss\":0},"
+                 "{\"id\":\"l%ju.1\",\"loss\":0}]",
+                 (uintmax_t)k, (uintmax_t)k);
+        has_failed = false;
+        decisions += ask_without(k, decide, lease, &has_failed) == 201 ? 2 : 0;
+        check_happened(decisions, applied);
+        decisions += ask("POST", decide, lease).status == 201 ? 2 : 0;
+        const int status = ask_without(k, FEEDBACK, list, &has_failed);
+        applied += status == 200 ? 2 : 0;
+        check_happened(decisions, applied);
+    }
+    assert_true(k > 20 && decisions == 2 * (double)(k - 1) && applied > 0);
+    tarry__service_close(service);
+}
+
 /* Whatever may be answered, with those that the door itself refuses. */
 static void every_code_is_counted_as_itself(void **state)
 {
@@ -388,12 +444,20 @@ static void every_code_is_counted_as_itself(void **state)
     tarry__service_close(service);
 }
 
+static int begin(void **state)
+{
+    (void)state;
+    tarry__json_use_base();
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_is_in_its_bucket),
         cmocka_unit_test(everything_is_counted_and_told),
+        cmocka_unit_test(what_was_refused_is_not_counted),
         cmocka_unit_test(every_code_is_counted_as_itself),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, NULL);
 }
