@@ -1204,6 +1204,69 @@ static void an_answer_is_whole_or_none(void **state)
     tarry__service_close(service);
 }
 
+/* A part of a log: how many lines it has, and what goes on with it. */
+typedef struct {
+    receiver r;
+    size_t lines;
+    tarry__service_stream *stream;
+} listener;
+
+static void receive_part(void *context, const tarry__service_answer *answer)
+{
+    listener *l = context;
+    tarry__service_answer mine = *answer;
+    mine.stream = NULL;
+    pthread_mutex_lock(&l->r.lock);
+    for (size_t i = 0; i < answer->size; i++)
+        l->lines += answer->body[i] == '\n';
+    l->stream = answer->stream;
+    tarry__service_answer_clear(service, &mine);
+    l->r.has_come = true;
+    pthread_cond_signal(&l->r.come);
+    pthread_mutex_unlock(&l->r.lock);
+}
+
+static void make_decisions(size_t count)
+{
+    char body[40];
+    snprintf(body, sizeof body, "{\"count\":%zu}", count);
+    assert_int_equal(ask("POST", "/v1/experiments/a/decisions", body).status,
+                     201);
+}
+
+/* The lines of a log that grows by more than a part between any two. */
+static size_t read_growing_log(size_t most_parts)
+{
+    static const tarry__service_request request = {
+        .method = "GET", .path = "/v1/experiments/a/log", .query = ""};
+    listener l = {.r = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                        .come = PTHREAD_COND_INITIALIZER}};
+    tarry__service_take(service, &request, receive_part, &l);
+    wait_for(&l.r);
+    for (size_t parts = 1; l.stream != NULL; parts++) {
+        assert_true(parts <= most_parts);
+        make_decisions(500);
+        l.r.has_come = false;
+        tarry__service_next(service, l.stream, receive_part, &l);
+        wait_for(&l.r);
+    }
+    return l.lines;
+}
+
+/* Of whatever length: two arms, and so many decisions. */
+static void a_log_ends_where_it_ended_when_it_was_asked_for(void **state)
+{
+    static const size_t lengths[] = {3,   199, 200, 201, 202,
+                                     399, 400, 401, 599, 1000};
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        open_memory(1000);
+        make_decisions(lengths[i] - 2);
+        assert_int_equal(read_growing_log(lengths[i] / 50), lengths[i]);
+        tarry__service_close(service);
+    }
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -1241,6 +1304,7 @@ int main(void)
         cmocka_unit_test(values_do_not_pile_up),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
         cmocka_unit_test(an_answer_is_whole_or_none),
+        cmocka_unit_test(a_log_ends_where_it_ended_when_it_was_asked_for),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
