@@ -260,6 +260,21 @@ class Served(unittest.TestCase):
         code, _, why = ask(self.service.url, "reward", "-", stdin="a b c\n")
         self.assertEqual((code, why), (2, "tarry: -:1: not ID NUMBER\n"))
 
+    def test_one_refusal_among_thousands_is_exit_code_2(self):
+        """Wherever it stands: lines go a thousand at a time."""
+        self.made("lots", "--seed", "3")
+        lines = ["%s 0.5\n" % line.split()[0] for line in
+                 self.ask("choose", "lots", "2002").splitlines()]
+        self.ask("observe", "-", stdin="".join(lines))
+        for at in (0, 999, 1000, 1999, 2000, 2001):
+            with self.subTest(at=at):
+                told = lines[:at] + ["nobody 0.5\n"] + lines[at + 1:]
+                code, out, _ = ask(self.service.url, "observe", "-",
+                                   stdin="".join(told))
+                self.assertEqual(code, 2)
+                self.assertEqual(out, "duplicate\n" * at + "error unknown\n" +
+                                 "duplicate\n" * (2001 - at))
+
     def test_a_bad_line_is_refused_and_those_before_it_are_not(self):
         """A line without its end may be half of `ID 0.73`."""
         for bad, why in (("%s 0.", "the input ended inside a line"),
