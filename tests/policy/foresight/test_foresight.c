@@ -67,6 +67,37 @@ static void plays_age_into_their_bins(void **state)
     tarry__waiting_clear(&w);
 }
 
+/* In a game that lasts longer than plays are followed one by one, ends at every
+ * power of 2 and next to it hit no play but their own. */
+static void plays_of_any_age_end_alone(void **state)
+{
+    (void)state;
+    enum { LONG = 600000, OCTAVES = 20 };
+    bool *open = calloc(LONG + 1, sizeof *open);
+    tarry__policy_problem problem = make_problem(SEATS);
+    tarry__waiting w = {0};
+    uint64_t seed = 2385;
+    assert_non_null(open);
+    problem.horizon = LONG;
+    assert_int_equal(tarry__waiting_open(&w, &problem), TARRY_OK);
+    for (uint64_t t = 1; t <= LONG; t++) {
+        tarry__waiting_play(&w, t, t % SEATS);
+        open[t] = true;
+        const uint64_t power = UINT64_C(1) << test_bits(&seed) % OCTAVES;
+        const uint64_t age = power + test_bits(&seed) % 3 - 1;
+        if (age >= t || !open[t - age])
+            continue;
+        if (t % 2 == 0)
+            tarry__waiting_end(&w, t - age, (t - age) % SEATS, 0.5);
+        else
+            tarry__waiting_cancel(&w, t - age, (t - age) % SEATS);
+        open[t - age] = false;
+    }
+    check_counts(&w, open, LONG);
+    tarry__waiting_clear(&w);
+    free(open);
+}
+
 /* ---- the law --------------------------------------------------------------*/
 
 typedef struct {
@@ -335,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plays_age_into_their_bins),
+        cmocka_unit_test(plays_of_any_age_end_alone),
         cmocka_unit_test(late_and_lost_losses_are_told_apart),
         cmocka_unit_test(what_has_not_come_yet_is_suspected),
         cmocka_unit_test(waits_are_worth_what_others_came_to),
