@@ -223,6 +223,27 @@ static void phases_grow_and_fill_the_horizon(void **state)
     }
 }
 
+/* The horizon from which on a bound says something is the same whoever asks for
+ * it, and to a thousandth that at which one who asks there is told so. */
+static void a_bound_says_from_which_horizon_it_is_useful(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_LADDERS; i++) {
+        question q = {"basis:arms=4", "rademacher", ladders[i].delay[1],
+                      ladders[i].policy, 10};
+        const double from = ask(&q).useful_from;
+        assert_true(from > 1000 && from < 0x1p39);
+        for (q.horizon = 2; (double)q.horizon < 0.99 * from; q.horizon *= 5)
+            CHECK_NEAR(ask(&q).useful_from, from, 0);
+        q.horizon = (uint64_t)(0.998 * from);
+        assert_true(ask(&q).upper >= 2 * (double)q.horizon);
+        CHECK_NEAR(ask(&q).useful_from, from, 0);
+        q.horizon = (uint64_t)from;
+        assert_true(ask(&q).upper < 2 * from);
+        CHECK_NEAR(ask(&q).useful_from, 0, 0);
+    }
+}
+
 /* n = K = 4, T = 1e5: L = log(4 * 17 * 1e5), near design with g = 4. */
 static void tight_constants_by_hand(void **state)
 {
@@ -365,6 +386,7 @@ int main(void)
         cmocka_unit_test(longer_delays_raise_them),
         cmocka_unit_test(longer_horizons_raise_them),
         cmocka_unit_test(phases_grow_and_fill_the_horizon),
+        cmocka_unit_test(a_bound_says_from_which_horizon_it_is_useful),
         cmocka_unit_test(tight_constants_by_hand),
         cmocka_unit_test(bounds_describe_the_plan_that_is_played),
         cmocka_unit_test(measured_regret_and_phases_lie_below),
