@@ -310,6 +310,118 @@ static void lints_plays_the_smallest_sample(void **state)
     }
 }
 
+/* ---- losses that may never come -------------------------------------------*/
+
+enum { CODE, PAPER, SAMPLED, OTF_ROUNDS = 1500, WINDOW = 20 };
+
+/* otf-linucb and otf-lints, as their opening comments have them. */
+typedef struct {
+    int kind;
+    sampler sampler;             /* its ridge counts plays */
+    double B, beta;              /* of the round to come */
+    size_t arm[OTF_ROUNDS + 1];  /* by round */
+    double term[OTF_ROUNDS + 1]; /* of B; 0: nothing is outstanding */
+    bool closed[OTF_ROUNDS + 1];
+} otf;
+
+static double norm2(const game *g, const double *a)
+{
+    double x[MOST_DIM];
+    solve(g->V, g->n, a, x);
+    return dot(a, x, g->n);
+}
+
+static void add_to_V(game *g, const double *a, double sign)
+{
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t j = 0; j < g->n; j++)
+            g->V[i * g->n + j] += sign * a[i] * a[j];
+}
+
+static void prepare_otf(const game *g, otf *o, uint64_t t)
+{
+    o->B = 0;
+    for (uint64_t s = t > WINDOW ? t - WINDOW : 1; s < t; s++)
+        o->B += o->term[s];
+    o->beta = sqrt(2 * log(OTF_ROUNDS) + log_det(g->V, g->n)) + 1;
+    if (o->kind == SAMPLED)
+        draw_noise(g, t, &o->sampler);
+}
+
+static double by_otf(const game *g, const double *theta, const double *a,
+                     const otf *o)
+{
+    const double mean = dot(theta, a, g->n), q = norm2(g, a);
+    if (o->kind == SAMPLED)
+        return mean + sqrt(1 + o->B) * dot(o->sampler.noise, a, g->n);
+    return mean - (o->beta + o->B) * (o->kind == CODE ? q : sqrt(q));
+}
+
+static void book_play(game *g, otf *o, uint64_t t, size_t arm)
+{
+    const double *a = g->arms + arm * g->n;
+    const double q = norm2(g, a);
+    o->arm[t] = arm;
+    o->term[t] = o->kind == CODE    ? q
+                 : o->kind == PAPER ? sqrt(q / (1 + q))
+                                    : q / (1 + q) / (1 + o->B);
+    add_to_V(g, a, 1);
+    tarry__ridge_count(&o->sampler.ridge, a);
+}
+
+/* The loss of some round comes, perhaps after the window; or its play is
+ * called off; or it never comes. */
+static void close_some(game *g, otf *o, tarry_policy *p, uint64_t t)
+{
+    const uint64_t s = t - test_bits(&g->seed) % (2 * WINDOW);
+    if (s == 0 || s > t || o->closed[s])
+        return;
+    const double *a = g->arms + o->arm[s] * g->n;
+    o->closed[s] = true;
+    o->term[s] = 0;
+    if (s % 3 == 0) {
+        assert_int_equal(tarry_policy_cancel(p, s), TARRY_OK);
+        tarry__ridge_uncount(&o->sampler.ridge, a);
+    } else {
+        report(g, p, s, o->arm[s]); /* which is in V already */
+    }
+    add_to_V(g, a, -1);
+}
+
+static void check_otf(const char *name, const char *settings, int kind)
+{
+    static otf o;
+    game g = make_game(4, 23, 7);
+    tarry_policy *p = make_policy(&g, name, settings, OTF_ROUNDS);
+    o = (otf){.kind = kind};
+    assert_int_equal(tarry__ridge_init(&o.sampler.ridge, g.n, 1), TARRY_OK);
+    for (uint64_t t = 1; t <= OTF_ROUNDS; t++) {
+        double theta[MOST_DIM], least = INFINITY;
+        uint64_t round;
+        size_t arm;
+        prepare_otf(&g, &o, t);
+        solve(g.V, g.n, g.b, theta);
+        assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+        for (size_t k = 0; k < g.K; k++)
+            least = fmin(least, by_otf(&g, theta, g.arms + k * g.n, &o));
+        CHECK_NEAR(by_otf(&g, theta, g.arms + arm * g.n, &o), least, 1e-10);
+        book_play(&g, &o, t, arm);
+        close_some(&g, &o, p, t);
+        close_some(&g, &o, p, t);
+    }
+    tarry__ridge_clear(&o.sampler.ridge);
+    tarry_policy_free(p);
+    free(g.arms);
+}
+
+static void widths_are_of_the_plays_that_are_outstanding(void **state)
+{
+    (void)state;
+    check_otf("otf-linucb", "window=20", CODE);
+    check_otf("otf-linucb", "window=20,width=paper", PAPER);
+    check_otf("otf-lints", "window=20", SAMPLED);
+}
+
 /* ---- no drift -------------------------------------------------------------*/
 
 /* Counts and sums of losses of each arm are exact, so V and b are known. */
@@ -875,6 +987,7 @@ int main(void)
         cmocka_unit_test(linucb_plays_the_smallest_optimistic_index),
         cmocka_unit_test(laziness_changes_no_choice),
         cmocka_unit_test(lints_plays_the_smallest_sample),
+        cmocka_unit_test(widths_are_of_the_plays_that_are_outstanding),
         cmocka_unit_test(ten_million_updates_leave_no_drift),
         cmocka_unit_test(all_kernels_agree_with_plain_loops),
         cmocka_unit_test(odd_sets_of_arms_can_be_played),
