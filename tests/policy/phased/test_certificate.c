@@ -7,6 +7,7 @@
  * most delta R and at most its root as standard error; three are allowed. */
 #include "check.h"
 #include <math.h>
+#include <string.h>
 #include "policy/handle.h"
 #include "policy/phased/ellipsoid.h"
 #include "policy/phased/own_mean.h"
@@ -330,6 +331,70 @@ static void phases_and_books_have_half_of_the_failures_each(void **state)
             assert_true(play_and_check(policies[i], k == 0 ? 0 : 0.95));
 }
 
+/* A choice; whether it has cut the arm to exploit, within a phase.  The arm
+ * that follows has the bound of the books of that moment, among all there
+ * were. */
+static bool cuts_exploited(tarry_policy *p, double confidence, uint64_t *round,
+                           size_t *arm)
+{
+    const tarry__phased *ph = p->state;
+    const uint64_t ordinal = ph->ordinal;
+    const size_t exploited = ph->exploit, n = ph->plan.n_active;
+    uint32_t active[3];
+    size_t follows;
+    double gap;
+    memcpy(active, ph->plan.active, n * sizeof *active);
+    assert_int_equal(tarry_policy_choose(p, round, arm), TARRY_OK);
+    if (ph->ordinal != ordinal || ph->exploit == exploited)
+        return false;
+    assert_false(tarry__phased_is_active(ph, exploited));
+    tarry__books_certify(&ph->books, part_of_books(ph, confidence), false,
+                         active, n, &follows, &gap);
+    assert_int_equal(ph->exploit, follows);
+    CHECK_NEAR(ph->certificate, fmin(gap, 2), 1e-12);
+    return true;
+}
+
+/* At first it is arm 0 that is exploited, which is a bad one. */
+static int count_cuts(const char *text, double confidence, uint32_t run)
+{
+    static const double arms[] = {1, 0, 0.6, 0.8, 0, 1};
+    static const double means[] = {0.8, 0, -0.6};
+    tarry_policy_params params = tarry_policy_defaults();
+    tarry_policy *p;
+    int cuts = 0;
+    params.n_arms = 3;
+    params.dim = 2;
+    params.arms = arms;
+    params.horizon = 100000;
+    params.confidence = confidence;
+    assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
+    for (int t = 1; t <= 1000; t++) {
+        uint64_t round;
+        size_t arm;
+        cuts += cuts_exploited(p, confidence, &round, &arm);
+        tarry_policy_observe(
+            p, round, two_valued(means[arm], uniform_at(run, round, 23)));
+    }
+    tarry_policy_free(p);
+    return cuts;
+}
+
+static void an_arm_that_follows_one_cut_has_a_bound_of_its_own(void **state)
+{
+    static const char *const policies[] = {
+        "phased-stochastic:constants=tight,guide=lints,guide_share=3,"
+        "cuts=always",
+        "phased-adversarial:constants=tight,guide=uniform,guide_share=99,"
+        "cuts=always"};
+    (void)state;
+    int cuts = 0;
+    for (uint32_t i = 0; i < 20; i++)
+        cuts += count_cuts(policies[i % 2], i % 4 < 2 ? 0 : 0.95, i);
+    print_message("    %d cuts\n", cuts);
+    assert_true(cuts >= 10);
+}
+
 /* The phases begun so far, as its status tells them. */
 typedef struct {
     uint64_t phase, restarts, begun;
@@ -408,6 +473,7 @@ int main(void)
         cmocka_unit_test(missing_losses_are_completed_the_worst_way),
         cmocka_unit_test(phases_and_books_have_half_of_the_failures_each),
         cmocka_unit_test(every_phase_has_a_share_of_the_failures_of_its_own),
+        cmocka_unit_test(an_arm_that_follows_one_cut_has_a_bound_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
