@@ -669,6 +669,39 @@ static void payoff_mab_is_the_same_in_either_range(void **unused)
     tarry_policy_free(plain);
 }
 
+/* Arm 0 has the others cut and goes; they are alike, and none of them is judged
+ * by what it was. */
+static void check_equals(const char *name, double confidence)
+{
+    enum { ROUNDS = 20000, CHANGE = 10000 };
+    tarry_policy *policy = make_sure(name, 3, ROUNDS, "scale=0.5", confidence);
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        uint64_t round;
+        size_t arm;
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        if (t == CHANGE) {
+            assert_int_equal(active_arms(policy), 1);
+            assert_int_equal(tarry_policy_withdraw(policy, 0), TARRY_OK);
+        }
+        if (t >= CHANGE && active_arms(policy) != 2)
+            fail_msg("%s: %zu active in round %ju", name, active_arms(policy),
+                     (uintmax_t)t);
+        tarry_policy_observe(policy, round, arm == 0 ? -1 : 1);
+    }
+    tarry_policy_free(policy);
+}
+
+static void nobody_is_judged_by_an_arm_that_has_gone(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"se-delayed", "opse", "pse",
+                                        "sapo-delayed"};
+    for (size_t i = 0; i < 4; i++) {
+        check_equals(names[i], 0);
+        check_equals(names[i], 0.9);
+    }
+}
+
 /* ---- draws ----------------------------------------------------------------*/
 
 /* sapo-delayed: while all are active each has its share of the plays; the arm
@@ -783,6 +816,7 @@ int main(void)
         cmocka_unit_test(opse_keeps_a_best_arm_whose_low_losses_are_late),
         cmocka_unit_test(payoff_rules_do_not_wait_for_arms_that_are_late),
         cmocka_unit_test(a_guess_that_nobody_meets_is_doubled),
+        cmocka_unit_test(nobody_is_judged_by_an_arm_that_has_gone),
         cmocka_unit_test(arms_are_drawn_alike_and_cut_ones_less_and_less),
         cmocka_unit_test(payoff_rules_come_back_to_an_arm_that_was_put_aside),
         cmocka_unit_test(payoff_mab_is_the_same_in_either_range),
