@@ -13,21 +13,7 @@
 #include <unistd.h>
 #include "base/base.h"
 #include "base/file.h"
-
-static char folder[] = "/tmp/tarry-file-XXXXXX";
-
-static int enter_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) != NULL ? chdir(folder) : -1;
-}
-
-/* Fails if a test left anything behind. */
-static int leave_folder(void **state)
-{
-    (void)state;
-    return chdir("/") != 0 ? -1 : rmdir(folder);
-}
+#include "base/inside.h"
 
 static size_t files_here(void)
 {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include "base/base.h"
 #include "base/input.h"
+#include "base/inside.h"
 
-static char folder[] = "/tmp/tarry-input-XXXXXX";
 static bool is_endless; /* reading gives as much as is wanted, at once */
 
 SHARED ssize_t read(int fd, void *bytes, size_t size)
@@ -20,19 +20,6 @@ SHARED ssize_t read(int fd, void *bytes, size_t size)
     return is_endless
                ? (ssize_t)size
                : REAL(ssize_t(*)(int, void *, size_t), "read")(fd, bytes, size);
-}
-
-static int enter_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) != NULL ? chdir(folder) : -1;
-}
-
-/* Fails if a test left anything behind. */
-static int leave_folder(void **state)
-{
-    (void)state;
-    return chdir("/") != 0 ? -1 : rmdir(folder);
 }
 
 static void check_reads(const char *path, const char *text)
