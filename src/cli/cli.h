@@ -19,7 +19,7 @@ typedef struct {
     const char *name;
     const char *summary; /* one line */
     int (*run)(int argc, char **argv);
-    bool computes; /* it needs BLAS, and with it memory */
+    bool computes; /* it calls BLAS, and does not look for memory itself */
 } cli_command;
 
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,

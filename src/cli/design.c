@@ -239,4 +239,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_design = {"design", summary, run, true};
+const cli_command cli_design = {"design", summary, run, false};
