@@ -183,6 +183,34 @@ static void bounds_of_differences_are_those_of_the_formula(void **state)
     }
 }
 
+/* Beside an arm whose square is beyond the last digit of lambda's, nothing that
+ * is known of the others can be told from rounding. */
+static void what_vanishes_bounds_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t among[] = {0, 2, 3, 4};
+    for (double size = 1; size < 1e13; size *= 10) {
+        data d = some_data(7, -1);
+        double bound[4], own, work[R * (R + 3)];
+        uint32_t lacking[K];
+        const tarry__ellipsoid_data e = {.rank = R,
+                                         .n_arms = K,
+                                         .Z = d.arms,
+                                         .counts = d.plays,
+                                         .seen = d.plays,
+                                         .sums = d.sums,
+                                         .width = 1};
+        for (size_t i = 0; i < R; i++)
+            d.arms[R + i] *= size;
+        d.plays[1] = 3;
+        tarry__ellipsoid_bound(&e, 0.01, 0, among, 4, bound, &own, lacking,
+                               work);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(size < 1e4 ? isfinite(bound[i])
+                                   : size < 1e8 || bound[i] == INFINITY);
+    }
+}
+
 /* ---- the certificate ------------------------------------------------------*/
 
 typedef struct {
@@ -313,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_own_interval_is_that_of_the_formula),
         cmocka_unit_test(bounds_of_differences_are_those_of_the_formula),
+        cmocka_unit_test(what_vanishes_bounds_nothing),
         cmocka_unit_test(certificates_are_the_smallest_of_all_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
