@@ -281,21 +281,28 @@ static bool check_certificate(tarry_policy *p, double confidence)
     return books < ph->certificate;
 }
 
+static tarry_policy *with_three_arms(const char *text, double confidence,
+                                     const double *arms, size_t dim)
+{
+    tarry_policy_params params = tarry_policy_defaults();
+    tarry_policy *p;
+    params.n_arms = 3;
+    params.dim = dim;
+    params.arms = arms;
+    params.horizon = 100000;
+    params.confidence = confidence;
+    assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
+    return p;
+}
+
 static bool play_and_check(const char *text, double confidence)
 {
     static const double arms[] = {1, 0, 0, 0.6, 0.8, 0, 0, 1, 0},
                         out_of_plane[] = {0.48, -0.36, 0.8};
     static const double means[] = {-0.8, 0.1, 0.7, 0.3};
-    tarry_policy_params params = tarry_policy_defaults();
-    tarry_policy *p;
+    tarry_policy *p = with_three_arms(text, confidence, arms, 3);
     size_t arm;
     bool told = false;
-    params.n_arms = 3;
-    params.dim = 3;
-    params.arms = arms;
-    params.horizon = 100000;
-    params.confidence = confidence;
-    assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
     for (int t = 1; t <= 3000; t++) {
         uint64_t round;
         if (t == 1500) { /* nothing is known of it */
@@ -424,17 +431,10 @@ static void check_share(const tarry__phased *ph, phases *seen)
 static phases play_phases(const char *text, double confidence)
 {
     static const double arms[] = {1, 0, 0, 1, 0.6, 0.8};
-    tarry_policy_params params = tarry_policy_defaults();
-    tarry_policy *p;
+    tarry_policy *p = with_three_arms(text, confidence, arms, 2);
     phases seen = {0};
     size_t arm;
     uint64_t round;
-    params.n_arms = 3;
-    params.dim = 2;
-    params.arms = arms;
-    params.horizon = 100000;
-    params.confidence = confidence;
-    assert_int_equal(tarry_policy_create(text, &params, &p, NULL), TARRY_OK);
     for (size_t t = 1; t <= 6000; t++) {
         if (t % 2000 == 900)
             assert_int_equal(tarry_policy_admit(p, arms + 2, &arm), TARRY_OK);
