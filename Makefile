@@ -7,6 +7,8 @@
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
 # make coverage  lines run by the tests       make check     format, clang-tidy
 # make mutants   wrong algorithms that the paper's rows must notice
+# make plant COUNT=n SEED=s IN="src/http src/cli"   small defects that the tests
+#                must notice; says which they do not
 # make fuzz MINUTES=n     every parser and loader with libFuzzer
 # make campaign  the long forms of kills, faults, power loss, random programs
 # make format    put the code in its format   make clean
@@ -16,7 +18,7 @@ STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 PYTHON ?= /usr/bin/python3
 
 .PHONY: all demo test python wheel bench bench-serve install valgrind tsan coverage fuzz \
-        campaign check mutants format clean
+        campaign check mutants plant format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -95,10 +97,14 @@ mutants: all
 	@tools/setup demo
 	@tools/mutants/run build
 
+plant:
+	@tools/setup build demo test python
+	@tools/plant --count $(or $(COUNT),50) --seed $(or $(SEED),1) $(IN)
+
 format:
 	@tools/setup check
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
 	@rm -rf build build-sanitize build-thread build-coverage \
-		build-coverage-all build-fuzz build-wheel
+		build-coverage-all build-fuzz build-plant build-wheel
