@@ -50,6 +50,8 @@ class Service(BaseHTTPRequestHandler):
             trouble = s.troubles.pop(0) if s.troubles else None
             if trouble == "busy":
                 return self.problem(503, "store", "disk full", Retry_After=0)
+            if isinstance(trouble, int):
+                return self.problem(trouble, "trouble", "of this kind")
             if s.token and self.headers.get("Authorization") != \
                     "Bearer " + s.token:
                 return self.problem(401, "unauthorized", "no token")
@@ -71,7 +73,8 @@ class Fake(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Service)
         self.lock, self.calls, self.troubles = threading.Lock(), [], []
         self.decisions, self.outcomes, self.token = {}, {}, None
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,),
+                         daemon=True).start()
 
     @property
     def url(self):
@@ -164,6 +167,32 @@ def test_what_was_lost_is_asked_again_with_the_same_id(service, client):
     service.troubles = ["lost"]
     assert client.report(d.id, 0.5) == "duplicate"  # the first one counted
     assert service.outcomes == {d.id: 0.5}
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_will_pass_is_waited_for(service, client, status):
+    service.troubles = [status]
+    assert client.decide("shop", id="a").id == "a"
+    assert len(service.calls) == 2
+    service.troubles = [status] * 9
+    with pytest.raises(tarry.Unreachable, match="of this kind"):
+        client.report("a", 0.5)
+    assert len(service.calls) == 8  # the first try and five more
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 415,
+                                    422, 500, 501])
+def test_what_will_not_pass_is_said_at_once(service, client, status):
+    service.troubles = [status]
+    with pytest.raises(tarry.ServiceError, match="of this kind") as error:
+        client.decide("shop", id="a")
+    assert error.value.status == status and error.value.code == "trouble"
+    assert len(service.calls) == 1
+
+
+def test_an_id_of_ones_own_is_sent_as_it_is(service, client):
+    for id in ("", "0", "a b/c", "\u00e9"):
+        assert client.decide("shop", id=id).id == id
 
 
 def test_a_batch_of_decisions_is_not_asked_for_twice(service, client):
