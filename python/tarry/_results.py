@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -225,7 +226,7 @@ class Results:
         for row in self._all:
             done = [r for r in row if len(r.regret)]
             best = min(done, key=lambda r: r.mean) if done else None
-            for w, r in enumerate(row):
+            for r in row:
                 line: Dict[str, Any] = {"world": r.world, "policy": r.name}
                 if r.refused is not None:
                     rows.append(dict(line, error=r.refused))
@@ -344,13 +345,15 @@ def _markdown(head: List[str], body: List[List[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+_NUMBER = re.compile(r"\$(nan|-?[\d.]+( \\pm [\d.]+)?)\$")  # of _pair
+_LATEX = dict({sign: "\\" + sign for sign in "&%_#{}$"}, **{
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}"})
+
+
 def _escape(text: str) -> str:
-    if text.startswith("$"):
-        return text
-    for sign in "\\&%_#":
-        text = text.replace(sign, "\\" + sign if sign != "\\"
-                            else r"\textbackslash ")
-    return text
+    return text if _NUMBER.fullmatch(text) else \
+        "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 def _latex(head: List[str], body: List[List[str]]) -> str:

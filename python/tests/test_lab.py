@@ -190,6 +190,17 @@ class Plain(tarry.DelayBase):
         return rng.exponential(100)
 
 
+class Short(Plain):
+    """A delay for each round, of arms that could each have their own."""
+    depends = "arm"
+
+
+def test_a_delay_for_each_round_is_that_of_all_arms():
+    r = [tarry.run("lints", delay=d, horizon=1000, runs=2)
+         for d in (Plain(), Short())]
+    assert (r[0][0].curves == r[1][0].curves).all()
+
+
 def test_laws_one_by_one_and_in_blocks_are_the_same_world():
     names = ["lints", "phased-loss-dependent:constants=tight"]
     r = [tarry.run(names, delay=d, horizon=3000, runs=2) for d in
@@ -414,6 +425,35 @@ def test_tables(result):
     assert result.table("markdown").count("\n") == 4
     assert r"\toprule" in result.table("latex")
     assert "<table>" in result._repr_html_()
+
+
+def test_what_a_table_could_misread_is_escaped():
+    class Odd(tarry.PolicyBase):
+        name = r"$a&b%c_d#e{f}g~h^i\j|k<l$"
+
+        def choose(self, round):
+            return 0
+    r = tarry.run(Odd(), horizon=10, runs=2)
+    assert r"\$a\&b\%c\_d\#e\{f\}g\textasciitilde{}h\textasciicircum{}i" \
+        r"\textbackslash{}j|k<l\$ & $" in r.table("latex")
+    assert r"\|k<l$ |" in r.table("markdown")
+    assert "j|k&lt;l$</td>" in r.table("html")
+
+
+def test_rows_are_the_figures_of_the_json(result):
+    theirs = json.loads(result.to_json())["policies"]
+    for ours, row, r in zip(theirs, result.rows(), result):
+        assert (row["policy"], row["runs"], row["sigma_max"]) == \
+            (ours["name"], 4, ours["sigma_max"])
+        for key, value in (
+                ("regret", ours["regret"]["mean"]),
+                ("ci95", ours["regret"]["ci95"]),
+                ("phases", ours["phases"]), ("active", ours["active"]),
+                ("best_kept", ours["best_kept"]),
+                ("rounds_per_second", ours["rounds_per_second"])):
+            assert row[key] == pytest.approx(value, rel=1e-4), key
+        assert row["above_best"] == pytest.approx(
+            r.mean - min(other.mean for other in result), abs=1e-9)
 
 
 def test_a_single_run_has_no_interval():
