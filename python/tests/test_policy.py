@@ -239,6 +239,14 @@ def test_a_batch_ends_at_the_horizon():
         p.choose_many(1)
 
 
+def test_a_batch_of_millions_ends_at_the_horizon_too():
+    p = tarry.Policy("uniform", 3, horizon=2**20 + 3)
+    p.choose_many(2)
+    assert len(p.choose_many(2**21)[0]) == 2**20 + 1
+    with pytest.raises(tarry.HorizonReached):
+        p.choose_many(2**21)
+
+
 def test_reports_older_than_memory_are_refused_not_taken_twice():
     p = tarry.Policy("uniform", 2, horizon=3e6)
     n = (1 << 20) + 5

@@ -22,6 +22,57 @@ def test_bounds_of_ones_own_arms():
     assert b["design"]["support"] == 3 and len(b["phases"]) > 0
 
 
+GIVEN = [  # what Python is told, and what the program is
+    (lambda: tarry.examine("l"), "examine l --seed=1"),
+    (lambda: tarry.examine("l", "a", range=(0.1, 3), maximize=True, name="n",
+                           now=7, strict=True, horizon=1e3, runs=4, target="t",
+                           export_world="w", page="p", seed=5, threads=2),
+     "examine l --arms=a --target=t --range=0.1,3.0 --name=n --now=7 "
+     "--horizon=1000.0 --runs=4 --seed=5 --threads=2 --page=p "
+     "--export-world=w --maximize --strict"),
+    (lambda: tarry.bound("x", instance="i", loss="l", delay="d", horizon=9,
+                         seed=3), "bound --policy=x --instance=i --loss=l "
+     "--delay=d --horizon=9 --seed=3"),
+    (lambda: tarry.paper("row", "o", full=True, seed=2, threads=3),
+     "paper --full --out=o --seed=2 --rows=row --threads=3"),
+    (lambda: tarry.paper(["a", "b"], "o"),
+     "paper --quick --out=o --seed=1 --rows=a,b"),
+    (tarry.catalogue, "list")]
+
+
+@pytest.mark.parametrize("ask, told", GIVEN)
+def test_every_option_reaches_the_program(monkeypatch, ask, told):
+    heard = []
+
+    def call(*arguments):
+        heard.extend(arguments)
+        return {"rejected": {"count": 0}}
+    monkeypatch.setattr("tarry._program.call", call)
+    ask()
+    assert " ".join(heard) == told
+
+
+def test_numbers_reach_the_program_to_the_last_digit(monkeypatch):
+    arms = np.array([[1 / 3, 1e-7], [np.pi, 2 / 7]])
+    heard = []
+
+    def call(*arguments):
+        given = dict(a[2:].split("=", 1) for a in arguments if "=" in a)
+        if "instance" in given:  # file:arms=FILE,theta=FILE
+            given.update(part.split("=") for part in
+                         given["instance"][5:].split(","))
+        for key in ("arms", "theta", "target"):
+            if key in given:
+                heard.append(np.load(given[key]) if given[key].endswith("npy")
+                             else np.loadtxt(given[key], delimiter=","))
+        return {"rejected": {"count": 0}}
+    monkeypatch.setattr("tarry._program.call", call)
+    tarry.examine([], arms, target=arms[0])
+    tarry.bound(arms=arms, theta=arms[1])
+    assert [x.tolist() for x in heard] == [x.tolist() for x in (
+        arms, arms[0], arms, arms[1])]
+
+
 def test_errors_are_the_programs():
     with pytest.raises(tarry.BadInput, match="no delay or adversary 'nix'|nix"):
         tarry.bound(delay="nix")
