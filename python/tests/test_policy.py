@@ -136,6 +136,15 @@ def test_every_error_has_its_class_and_text():
     assert issubclass(tarry.BadLoss, ValueError)
 
 
+@pytest.mark.parametrize("names, why", [
+    (["a", "b"], "names: 2 for 3 arms"), (list("abcd"), "names: 4 for 3 arms"),
+    (["a", "b", "a"], "names: some name twice"),
+    ([1, "1", 2], "names: some name twice")])
+def test_names_that_do_not_tell_arms_apart_are_refused(names, why):
+    with pytest.raises(tarry.BadArgument, match=why):
+        tarry.Policy("lints", np.eye(3), confidence=0.99, names=names)
+
+
 def test_settings_are_keywords():
     tight = make("phased-stochastic", constants="tight", guide="lints",
                  guide_share=19)

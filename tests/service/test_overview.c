@@ -170,17 +170,20 @@ static size_t arm_told(const json_t *one)
     return json_is_integer(arm) ? (size_t)json_integer_value(arm) : ARMS;
 }
 
+static size_t bucket_of(const json_t *time, double at_s)
+{
+    return (size_t)((at_s - real(time, "start")) / real(time, "width") + 1e-9);
+}
+
 /* Each bucket has the decisions of its time, and each arm its own. */
 static void check_buckets(const world *w, const json_t *time, size_t n)
 {
-    const double start = real(time, "start"), width = real(time, "width");
     double *made = calloc((ARMS + 1) * n, sizeof *made);
     size_t at;
     json_t *one;
     assert_non_null(made);
     for (uint64_t r = 1; r <= w->rounds; r++) {
-        const size_t i =
-            (size_t)(((double)w->at[r] / 1000 - start) / width + 1e-9);
+        const size_t i = bucket_of(time, (double)w->at[r] / 1000);
         assert_true(i < n);
         made[w->arm[r] * n + i]++;
         made[ARMS * n + i]++;
@@ -198,6 +201,30 @@ static void check_buckets(const world *w, const json_t *time, size_t n)
         }
     }
     free(made);
+}
+
+/* Each bucket has the outcomes that came in its time, and their mean. */
+static void check_outcomes(const world *w, const json_t *time, size_t n)
+{
+    double *count = calloc(2 * n, sizeof *count), *total = count + n;
+    assert_non_null(count);
+    for (uint64_t r = 1; r <= w->rounds; r++)
+        if (w->state[r] == 'o') {
+            const size_t i =
+                bucket_of(time, (double)w->at[r] / 1000 + w->delay_s[r]);
+            assert_true(i < n);
+            count[i]++;
+            total[i] += w->loss[r];
+        }
+    const json_t *means = json_object_get(time, "mean");
+    for (size_t i = 0; i < n; i++) {
+        CHECK_NEAR(item(json_object_get(time, "outcomes"), i), count[i], 0);
+        if (count[i] > 0)
+            CHECK_NEAR(item(means, i), total[i] / count[i], 1e-9);
+        else
+            assert_true(json_is_null(json_array_get(means, i)));
+    }
+    free(count);
 }
 
 /* However often the buckets double, nothing is lost or counted twice. */
@@ -225,6 +252,7 @@ static void buckets_hold_everything(void **state)
             sum(json_object_get(one, "decisions"));
         CHECK_NEAR(shares, 1500, 0);
         check_buckets(w, time, n);
+        check_outcomes(w, time, n);
         const double end =
             real(time, "start") + (double)n * real(time, "width");
         CHECK_AT_MOST((double)w->now / 1000, end);
