@@ -77,13 +77,11 @@ static const tarry__store_event *find_staged(const tarry__session *s,
                                              tarry__store_event_kind kind,
                                              uint64_t round)
 {
-    if (kind == TARRY__STORE_CHOOSE &&
-        (s->first_staged == 0 || round < s->first_staged))
-        return NULL; /* most outcomes are of rounds long stored */
-    for (size_t i = s->n_staged; i-- > 0;)
-        if (s->staged[i].kind == kind && s->staged[i].round == round)
-            return &s->staged[i];
-    return NULL;
+    size_t i = s->n_staged > 0 ? s->chains[round % s->room] : 0;
+    while (i > 0 &&
+           (s->staged[i - 1].kind != kind || s->staged[i - 1].round != round))
+        i = s->chains[s->room + i - 1];
+    return i > 0 ? &s->staged[i - 1] : NULL;
 }
 
 /* An event of a round, staged or stored. */
@@ -183,8 +181,6 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
     else if (tarry_policy_probability(s->policy, &out->probability) != TARRY_OK)
         out->probability = 1; /* chance has no part after the horizon */
     s->has_own_ids = s->has_own_ids || id != NULL;
-    if (s->first_staged == 0)
-        s->first_staged = out->round;
     tarry__session_stage(s,
                          (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
                                               .round = out->round,

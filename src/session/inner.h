@@ -19,7 +19,9 @@ struct tarry__session {
     tarry__names names;
     tarry__store_event *staged; /* events to commit; owns texts and features */
     size_t n_staged, room;      /* events staged, and memory for how many */
-    uint64_t first_staged;      /* round of the first staged choice; 0: none */
+    size_t *chains;   /* for find_staged: of each of `room` remainders of rounds
+                         the last event staged, then of each event the one
+                         before it; counted from 1, 0: none */
     tarry__texts own; /* texts of staged choices, and where they are staged */
     bool is_silent;   /* probabilities of choices are not worked out */
     bool is_doubtful; /* a commit failed: probe the store before going on */

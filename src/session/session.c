@@ -456,9 +456,9 @@ static void drop_staged(tarry__session *s)
         if (s->staged[i].kind != TARRY__STORE_CHOOSE)
             tarry__base_free((void *)s->staged[i].text);
         tarry__base_free((void *)s->staged[i].features);
+        s->chains[s->staged[i].round % s->room] = 0;
     }
     s->n_staged = 0;
-    s->first_staged = 0;
     tarry__texts_clear(&s->own);
 }
 
@@ -494,18 +494,40 @@ static tarry_status recover(tarry__session *s, tarry_error *error)
     return TARRY_OK;
 }
 
+/* Event i becomes the last of its remainder. */
+static void chain(tarry__session *s, size_t i)
+{
+    size_t *last = &s->chains[s->staged[i].round % s->room];
+    s->chains[s->room + i] = *last;
+    *last = i + 1;
+}
+
+static bool grow(tarry__session *s)
+{
+    const size_t room = 2 * s->room + 64;
+    size_t *chains = tarry__base_zalloc(2 * room, sizeof *chains);
+    tarry__store_event *bigger =
+        chains != NULL
+            ? tarry__base_grow(s->staged, s->n_staged, room, sizeof *s->staged)
+            : NULL;
+    if (bigger == NULL) {
+        tarry__base_free(chains);
+        return false;
+    }
+    tarry__base_free(s->chains);
+    s->chains = chains;
+    s->staged = bigger;
+    s->room = room;
+    for (size_t i = 0; i < s->n_staged; i++)
+        chain(s, i);
+    return true;
+}
+
 tarry_status tarry__session_ready(tarry__session *s, tarry_error *error)
 {
-    if (s->n_staged == s->room) {
-        const size_t room = 2 * s->room + 64;
-        tarry__store_event *bigger =
-            tarry__base_grow(s->staged, s->n_staged, room, sizeof *s->staged);
-        if (bigger == NULL)
-            return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-        s->staged = bigger;
-        s->room = room;
-    }
-    return recover(s, error);
+    return s->n_staged < s->room || grow(s)
+               ? recover(s, error)
+               : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
 void tarry__session_stage(tarry__session *s, tarry__store_event event,
@@ -514,7 +536,8 @@ void tarry__session_stage(tarry__session *s, tarry__store_event event,
     if (now > s->last_at)
         s->last_at = now;
     event.at = s->last_at;
-    s->staged[s->n_staged++] = event;
+    s->staged[s->n_staged] = event;
+    chain(s, s->n_staged++);
 }
 
 bool tarry__session_is_staged(const tarry__session *s)
@@ -605,5 +628,6 @@ void tarry__session_close(tarry__session *s)
     drop_staged(s);
     unload(s);
     tarry__base_free(s->staged);
+    tarry__base_free(s->chains);
     tarry__base_free(s);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/base.h"
 #include "base/json.h"
 #include "session/age.h"
@@ -238,6 +239,39 @@ static void a_group_knows_its_own_lines(void **state)
         "reported or cancelled already: '2'\nok\nerror no such arm is "
         "available: 'light green'\n");
     tarry__session_lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
+/* Reports rounds 1 to n; the processor's time it took. */
+static double report_all(tarry__session *s, uint64_t n,
+                         tarry__session_result expected)
+{
+    const clock_t begin = clock();
+    for (uint64_t round = 1; round <= n; round++) {
+        tarry__session_result result;
+        char id[TARRY__SESSION_ID_ROOM];
+        tarry__session_id(s, round, id);
+        assert_int_equal(tarry__session_observe(s, id, 0.5, 1, &result, NULL),
+                         TARRY_OK);
+        assert_int_equal(result, expected);
+    }
+    return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+static void outcomes_told_again_in_their_group_are_found_at_once(void **state)
+{
+    enum { N = BRIEF ? 20000 : 60000 };
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "uniform", "");
+    play(s, N, false);
+    const double first = report_all(s, N, TARRY__SESSION_OK);
+    const double again = report_all(s, N, TARRY__SESSION_DUPLICATE);
+    if (again > 10 * first + 0.2)
+        fail_msg("%g s, and again %g s", first, again);
+    assert_int_equal(tarry__session_commit(&s, 1, NULL), TARRY_OK);
+    report_all(s, N, TARRY__SESSION_DUPLICATE);
     tarry__session_close(s);
     tarry__store_close(store);
 }
@@ -829,6 +863,7 @@ int main(void)
         cmocka_unit_test(what_is_overdue_is_counted_exactly),
         cmocka_unit_test(numbers_are_written_in_one_way),
         cmocka_unit_test(a_group_knows_its_own_lines),
+        cmocka_unit_test(outcomes_told_again_in_their_group_are_found_at_once),
         cmocka_unit_test(old_choices_expire_by_clock_and_by_rounds),
         cmocka_unit_test(many_sessions_share_a_commit),
         cmocka_unit_test(a_failed_commit_has_not_happened),
