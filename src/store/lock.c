@@ -171,7 +171,8 @@ tarry_status tarry__lock_take(tarry__lock *lock, const char *path,
                               tarry_error *error)
 {
     const size_t length = strlen(path);
-    *lock = (tarry__lock){.fd = -1, .name = tarry__base_alloc(length + 6, 1)};
+    *lock = (tarry__lock){
+        .fd = -1, .store = -1, .name = tarry__base_alloc(length + 6, 1)};
     if (lock->name == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     memcpy(lock->name, path, length);
@@ -184,6 +185,21 @@ tarry_status tarry__lock_take(tarry__lock *lock, const char *path,
     if (status != TARRY_OK)
         tarry__lock_give(lock);
     return status;
+}
+
+/* Over NFS these locks are of SQLite's kind and would keep it out; there a file
+ * that is open for reading cannot have one, and FILE-lock has to do. */
+tarry_status tarry__lock_hold(tarry__lock *lock, const char *path,
+                              tarry_error *error)
+{
+    lock->store = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
+    return lock->store >= 0 && flock(lock->store, LOCK_EX | LOCK_NB) != 0 &&
+                   errno == EWOULDBLOCK
+               ? tarry__base_fail(error, TARRY_CANCELLED,
+                                  "%s: in use by another process, under "
+                                  "another name or without its %s-lock",
+                                  path, path)
+               : TARRY_OK;
 }
 
 void tarry__lock_note(tarry__lock *lock, uint64_t events, uint64_t sum)
@@ -203,6 +219,8 @@ void tarry__lock_give(tarry__lock *lock)
         unlink(lock->name); /* it has never told, and its store was refused */
     if (lock->fd >= 0)
         close(lock->fd); /* ends the lock too */
+    if (lock->store >= 0)
+        close(lock->store);
     tarry__base_free(lock->name);
-    *lock = (tarry__lock){.fd = -1};
+    *lock = (tarry__lock){.fd = -1, .store = -1};
 }

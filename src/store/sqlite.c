@@ -212,6 +212,8 @@ static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
     if (status == TARRY_OK)
         status = tarry__sqlite_check_header(s, error);
     if (status == TARRY_OK)
+        status = tarry__lock_hold(&s->lock, s->path, error);
+    if (status == TARRY_OK)
         status = tarry__wal_check(s->path, !s->lock.is_new, error);
     if (status == TARRY_OK)
         status = connect(s, error);
@@ -238,7 +240,7 @@ static tarry_status open_sqlite(const char *path, bool create,
     tarry__sqlite *s = tarry__base_zalloc(1, sizeof *s);
     if (s == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    s->lock.fd = -1;
+    s->lock.fd = s->lock.store = -1;
     s->path = resolve(path);
     tarry_status status =
         s->path != NULL ? tarry__lock_take(&s->lock, s->path, error)

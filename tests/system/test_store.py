@@ -243,6 +243,20 @@ class GoingOn(StoreTest):
         os.symlink(self.store, link)
         self.refused("pipe", "--store", link, naming="process", code=1)
 
+    def test_the_file_itself_is_for_one_process(self):
+        pipe = self.kept()
+        pipe.one("choose")
+        other = self.folder.path("other.db")
+        os.link(self.store, other)
+        os.remove(self.store + "-lock")
+        for name in other, self.store:
+            self.refused("pipe", "--store", name, naming="another process",
+                         code=1)
+            self.assertFalse(os.path.exists(name + "-lock"))
+        self.assertEqual(pipe.one("choose").split()[0], "2")
+        pipe.end()
+        self.assertEqual(run("store", "check", other)[0], 0)
+
     def test_what_is_no_store_is_refused_and_left_alone(self):
         for data in (b"x", b"name,x\narm,1.0\n" * 200, b"\0" * 8192):
             with open(self.store, "wb") as file:
