@@ -372,6 +372,25 @@ static bool add_batch(tarry__sqlite *s, const tarry__store_batch *b,
     return done;
 }
 
+static const char *log_of(const tarry__sqlite *s)
+{
+    return sqlite3_filename_wal(sqlite3_db_filename(s->db, "main"));
+}
+
+/* What is written to files that were removed, or moved away, goes with this
+ * process: nobody would find it at the next start. */
+static tarry_status begin(tarry__sqlite *s, tarry_error *error)
+{
+    int has_moved = 0;
+    sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (has_moved != 0 || access(log_of(s), F_OK) != 0)
+        return tarry__base_fail(error, TARRY_IO_ERROR,
+                                "%s, or %s, was moved or removed", s->path,
+                                log_of(s));
+    return run(s, TARRY__SQLITE_BEGIN) ? TARRY_OK
+                                       : tarry__sqlite_fail(s, error);
+}
+
 /* Commits if all went well, else goes back; the error is that of the first
  * thing that went wrong. */
 static tarry_status finish(tarry__sqlite *s, bool done, tarry_error *error)
@@ -390,14 +409,16 @@ static tarry_status append(void *state, const tarry__store_heads *heads,
                            const uint64_t *sums, tarry_error *error)
 {
     tarry__sqlite *s = state;
-    bool done = run(s, TARRY__SQLITE_BEGIN) &&
-                (added == NULL || add_experiment(s, heads->count, added));
+    tarry_status status = begin(s, error);
+    if (status != TARRY_OK)
+        return status;
+    bool done = added == NULL || add_experiment(s, heads->count, added);
     for (size_t i = 0; done && i < n; i++) {
         const tarry__store_head *h = heads->head[batches[i].experiment - 1];
         done = add_batch(s, &batches[i], h->made.dim, sums);
         sums += batches[i].count;
     }
-    const tarry_status status = finish(s, done, error);
+    status = finish(s, done, error);
     if (status == TARRY_OK) {
         uint64_t events, sum;
         total(heads, &events, &sum);
@@ -416,11 +437,8 @@ void tarry__store_sqlite_reserve(void *state)
     enum { PAGE = 4096, FRAME = PAGE + 24 };
     static const char zeros[PAGE];
     tarry__sqlite *s = state;
-    char *path;
     struct stat file;
-    if (asprintf(&path, "%s-wal", s->path) < 0)
-        return;
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const int fd = open(log_of(s), O_WRONLY | O_CLOEXEC);
     const off_t wanted = (off_t)LOG_PAGES * FRAME;
     bool goes_on = fd >= 0 && fstat(fd, &file) == 0;
     for (off_t at = goes_on ? file.st_size : 0; goes_on && at < wanted;) {
@@ -432,17 +450,17 @@ void tarry__store_sqlite_reserve(void *state)
         (void)!fdatasync(fd);
         close(fd);
     }
-    free(path);
 }
 
 /* There and back: SQLite does not write a row that stays as it is. */
 static tarry_status probe(void *state, tarry_error *error)
 {
     tarry__sqlite *s = state;
-    return finish(s,
-                  run(s, TARRY__SQLITE_BEGIN) && run(s, TARRY__SQLITE_PROBE) &&
-                      run(s, TARRY__SQLITE_PROBE),
-                  error);
+    const tarry_status status = begin(s, error);
+    if (status != TARRY_OK)
+        return status;
+    const bool is_there = run(s, TARRY__SQLITE_PROBE);
+    return finish(s, is_there && run(s, TARRY__SQLITE_PROBE), error);
 }
 
 /* ---- asking ---------------------------------------------------------------*/
@@ -627,9 +645,11 @@ static tarry_status save(void *state, uint64_t experiment, uint64_t seq,
                          const void *bytes, size_t size, tarry_error *error)
 {
     tarry__sqlite *s = state;
+    const tarry_status status = begin(s, error);
+    if (status != TARRY_OK)
+        return status;
     bind_count(s->statement[TARRY__SQLITE_DROP_SNAPSHOTS], 1, experiment);
-    bool done =
-        run(s, TARRY__SQLITE_BEGIN) && run(s, TARRY__SQLITE_DROP_SNAPSHOTS);
+    bool done = run(s, TARRY__SQLITE_DROP_SNAPSHOTS);
     for (size_t at = 0; done && at < size; at += PART_BYTES) {
         const size_t left = size - at;
         done = add_part(s, experiment, seq, at / PART_BYTES,

@@ -1337,6 +1337,22 @@ class Storms(ServeTest):
         resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE,
                          (size, resource.RLIM_INFINITY))
 
+    def test_a_store_that_was_moved_away_takes_nothing(self):
+        path = "/v1/experiments/colours/decisions"
+        self.assertEqual(self.call("POST", path, {}).status, 201)
+        for name in self.server.store, self.server.store + "-wal":
+            os.rename(name, name + "-away")
+            for _ in range(3):
+                self.is_problem(self.call("POST", path, {}), 503,
+                                "store_unavailable")
+            self.is_problem(self.server.create("new"), 503)
+            self.is_problem(self.call("GET", "/readyz"), 503)
+            os.rename(name + "-away", name)
+            self.assertEqual(self.call("POST", path, {}).status, 201)
+        self.server.kill()
+        self.server.start()
+        self.assertEqual(self.call("POST", path, {}).json["round"], 4)
+
     def test_no_room_is_told_and_passes(self):
         path = "/v1/experiments/colours/decisions"
         acknowledged = []
