@@ -408,19 +408,15 @@ static int open_service(const arguments *a, const char *url,
     limits.most_arms = a->arms;
     limits.most_choices = a->choices;
     limits.address = url;
+    limits.tokens = a->tokens;
     if (a->threads > 0)
         limits.threads = a->threads;
-    tarry_status status =
+    const tarry_status status =
         tarry__service_open(a->store, &limits, service, &error);
-    if (status == TARRY_OK)
-        tarry__service_serve_files(*service, tarry__http_files);
-    if (status == TARRY_OK && a->tokens[0] != '\0')
-        status = tarry__service_read_tokens(*service, a->tokens, &error);
-    if (status == TARRY_OK)
-        return EXIT_DONE;
-    tarry__service_close(*service);
-    *service = NULL;
-    return fail(status, &error);
+    if (status != TARRY_OK)
+        return fail(status, &error);
+    tarry__service_serve_files(*service, tarry__http_files);
+    return EXIT_DONE;
 }
 
 /* Behind the scheme: what requests must be for where nobody needs a token. */

@@ -27,7 +27,8 @@ tarry__service_limits tarry__service_default_limits(void)
                                    .most_dim = 1000,
                                    .most_choices = 10000,
                                    .threads = processors(),
-                                   .address = ""};
+                                   .address = "",
+                                   .tokens = ""};
 }
 
 /* ---- the end of a call ----------------------------------------------------*/
@@ -320,7 +321,12 @@ tarry_status tarry__service_open(const char *url,
     s->address = limits->address;
     pthread_mutex_init(&s->spare_lock, NULL);
     pthread_mutex_init(&s->keeping, NULL);
-    tarry_status status = tarry__store_open(url, true, &s->store, error);
+    tarry_status status =
+        limits->tokens[0] != '\0'
+            ? tarry__service_read_tokens(s, limits->tokens, error)
+            : TARRY_OK;
+    if (status == TARRY_OK)
+        status = tarry__store_open(url, true, &s->store, error);
     if (status == TARRY_OK && limits->address[0] != '\0')
         status = tarry__store_publish(s->store, limits->address);
     if (status == TARRY_OK)

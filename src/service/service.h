@@ -26,6 +26,8 @@ typedef struct {
     uint64_t threads;          /* that run experiments side by side */
     const char *address;       /* where others find this process: "http://..";
                                   "": nowhere */
+    const char *tokens;        /* a file, read before there is a store;
+                                  "": nobody needs one */
 } tarry__service_limits;
 
 tarry__service_limits tarry__service_default_limits(void);

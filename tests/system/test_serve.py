@@ -3,6 +3,7 @@ and a full disk."""
 import concurrent.futures
 import email.utils
 import fcntl
+import glob
 import json
 import os
 import random
@@ -1233,9 +1234,11 @@ class Tokens(ServeTest):
                            ("%s\n" % digest, ":1")):
             file = self.write("bad", text)
             self.refused("serve", "--tokens", file, "--listen", "127.0.0.1:0",
-                         "--store", "memory:", says=["bad" + says])
+                         "--store", self.path("new.db"), says=["bad" + says])
         self.refused("serve", "--tokens", self.path("none"), "--store",
-                     "memory:", "--listen", "127.0.0.1:0", says=["none"])
+                     self.path("new.db"), "--listen", "127.0.0.1:0",
+                     says=["none"])
+        self.assertEqual(glob.glob(self.path("new.db*")), [])
         self.refused("serve", "--new-token", "all", says=["'all'"])
 
     def test_others_need_a_token(self):
