@@ -57,7 +57,8 @@ typedef struct {
                                NULL: it is a policy of its own */
 } tarry_policy_info;
 
-/* TARRY_BAD_ARGUMENT: no policy has this name. */
+/* By its name; a colon may stand behind it, as in descriptions.
+ * TARRY_BAD_ARGUMENT: no policy has this name. */
 TARRY_API tarry_status tarry_policy_describe(const char *name,
                                              tarry_policy_info *info);
 

@@ -66,10 +66,21 @@ const char *tarry_policy_name(size_t i)
     return NULL;
 }
 
+/* In a description without settings, "name:" is "name". */
+static const tarry__policy_type *find_described(const char *name)
+{
+    char plain[64];
+    const size_t length = strcspn(name, ":");
+    if (length >= sizeof plain || strlen(name) > length + 1)
+        return NULL;
+    memcpy(plain, name, length);
+    plain[length] = '\0';
+    return tarry__policy_type_find(plain);
+}
+
 tarry_status tarry_policy_describe(const char *name, tarry_policy_info *info)
 {
-    const tarry__policy_type *t =
-        name != NULL ? tarry__policy_type_find(name) : NULL;
+    const tarry__policy_type *t = name != NULL ? find_described(name) : NULL;
     if (t == NULL || info == NULL)
         return TARRY_BAD_ARGUMENT;
     *info = (tarry_policy_info){

@@ -699,6 +699,10 @@ static void every_policy_describes_itself(void **state)
     }
     assert_int_equal(tarry_policy_describe("recommended", &info), TARRY_OK);
     assert_non_null(strstr(info.stands_for, "phased-loss-dependent"));
+    assert_int_equal(tarry_policy_describe("recommended:", &info), TARRY_OK);
+    assert_non_null(info.stands_for);
+    assert_int_equal(tarry_policy_describe("recommended:x=1", &info),
+                     TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_describe("nobody", &info),
                      TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_describe(NULL, &info), TARRY_BAD_ARGUMENT);

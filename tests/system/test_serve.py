@@ -112,6 +112,13 @@ class Contract(ServeTest):
         self.assertEqual(len(self.ok(self.call(
             "GET", "/v1/experiments"))["experiments"]), 1)
 
+    def test_what_a_short_name_stands_for_is_kept(self):
+        made = [self.ok(self.server.create(name, policy=policy), 201)["policy"]
+                for name, policy in (("a", "recommended"),
+                                     ("b", "recommended:"))]
+        self.assertTrue(made[0].startswith("phased-loss-dependent:"), made)
+        self.assertEqual(made[0], made[1])
+
     def test_arms_may_do_without_features_or_names(self):
         self.ok(self.call("POST", "/v1/experiments", {
             "name": "plain", "policy": "lints",
