@@ -102,6 +102,7 @@ static void take_back(tarry__service_call *c, tarry_status status,
                       const tarry_error *error)
 {
     tarry__service_answer_clear(c->service, &c->answer);
+    c->answer.route = c->route->pattern; /* the log of requests names it */
     c->text.size = 0;
     tarry__service_say_refusal(
         c, status == TARRY_NO_MEMORY ? status : TARRY_IO_ERROR, error);

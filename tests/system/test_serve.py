@@ -1357,6 +1357,7 @@ class Storms(ServeTest):
                                 "store_unavailable")
             self.is_problem(self.server.create("new"), 503)
             self.is_problem(self.call("GET", "/readyz"), 503)
+            self.assertNotIn('"route":""', self.server.said())
             os.rename(name + "-away", name)
             self.assertEqual(self.call("POST", path, {}).status, 201)
         self.server.kill()
