@@ -12,7 +12,8 @@
 
 enum {
     LEAST_REPLAY = 100000, /* events between two snapshots, at least */
-    BYTES_PER_EVENT = 16   /* and one more for so many bytes of state */
+    BYTES_PER_EVENT = 16,  /* and one more for so many bytes of state */
+    MOST_NAME = 255        /* bytes of an experiment's, which ids begin with */
 };
 
 int64_t tarry__session_now(void)
@@ -368,9 +369,11 @@ static tarry_status check_experiment(const tarry__store_experiment *e,
 {
     tarry_policy *policy = NULL;
     tarry__age age;
-    if (!tarry__names_is_name(e->name))
+    if (!tarry__names_is_name(e->name) || strlen(e->name) > MOST_NAME)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "not a name for an experiment");
+                                "not a name for an experiment: 1 to %d bytes, "
+                                "no control characters",
+                                MOST_NAME);
     if (!tarry__age_parse(e->expire_after, &age))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "not an age such as 3d, 90min or 1000rounds: "

@@ -208,6 +208,17 @@ class GoingOn(StoreTest):
         self.assertEqual(len(set(ids)), 30)
         self.assertIn("two:20", ids)
 
+    def test_an_experiment_has_a_name_that_ids_have_room_for(self):
+        self.kept("--name", "one").end()
+        name = "\u00e9" * 127 + "x"
+        two = self.kept("--name", name)
+        self.assertEqual(two.one("choose").split()[0], name + ":1")
+        self.assertEqual(two.one("observe %s:1 0.5" % name), "ok")
+        two.end()
+        for bad in name + "x", "x" * 300, "x\ty", "":
+            self.refused("pipe", "--store", self.store, *self.options(),
+                         "--name", bad, naming="not a name")
+
     def test_ids_of_another_experiment_are_unknown(self):
         one = self.kept("--name", "one")
         self.assertEqual(one.ask(["choose", "choose --id mine"])[1][:5],
