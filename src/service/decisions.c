@@ -338,9 +338,11 @@ void tarry__service_admit(tarry__service_call *c)
     double *features = tarry__base_alloc(e->made->dim, sizeof *features);
     if (features == NULL)
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
-    else if (name == NULL)
+    else if (name == NULL || strlen(name) >= TARRY__SERVICE_NAME_ROOM)
         tarry__service_say_problem(c, 422, "invalid",
-                                   "\"name\" must be a string");
+                                   "\"name\" must be a string of at most %d "
+                                   "bytes",
+                                   TARRY__SERVICE_NAME_ROOM - 1);
     else if (read_features(c, json_object_get(c->json, "features"), features,
                            e->made->dim))
         admit(c, e, name, features);

@@ -154,6 +154,8 @@ static bool read_arm(plan *p, const json_t *arm, size_t k)
     if ((name != NULL) != (p->names != NULL) ||
         (name != NULL && !json_is_string(name)))
         return refuse(p, what, "must have a name, a string, or no arm has one");
+    if (json_string_length(name) >= TARRY__SERVICE_NAME_ROOM)
+        return refuse(p, what, "has a name that is too long for a path");
     if (name != NULL)
         p->names[k] = json_string_value(name);
     if (p->is_basis)

@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 import unittest
+import urllib.parse
 
 from lab import BRIEF, TARRY, LabTest, tarry
 from wire import ARMS, Closed, Server, Talk
@@ -339,6 +340,18 @@ class Contract(ServeTest):
         self.is_problem(self.call("DELETE", arms + "/none"), 404)
         status = self.ok(self.call("GET", "/v1/experiments/colours/status"))
         self.assertEqual(status["arms"], ["red", "blue", "white"])
+
+    def test_an_arm_has_a_name_that_a_path_can_have(self):
+        path = "/v1/experiments/colours/arms"
+        name = "\u00e9" * 255 + "x"
+        self.ok(self.call("POST", path, {"name": name, "features": [1, 1]}),
+                201)
+        self.ok(self.call("DELETE", path + "/" + urllib.parse.quote(name)))
+        self.is_problem(self.call("POST", path, {
+            "name": name + "x", "features": [1, 1]}), 422, "invalid")
+        for size, status in (511, 201), (512, 422):
+            self.assertEqual(self.server.create("new", arms=[
+                {"name": "x" * size, "features": [1]}]).status, status)
 
     def test_a_pause_is_kept(self):
         path = "/v1/experiments/colours/"
