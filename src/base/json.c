@@ -62,13 +62,29 @@ bool tarry__json_is_text(const char *text)
 }
 
 static atomic_bool failed;
+static _Thread_local uint64_t failures;
 
 static void *take(size_t size)
 {
     void *block = tarry__base_alloc(size, 1);
-    if (block == NULL)
+    if (block == NULL) {
         failed = true;
+        failures++;
+    }
     return block;
+}
+
+json_t *tarry__json_load(const char *bytes, size_t size, size_t flags,
+                         json_error_t *error, bool *has_memory)
+{
+    const uint64_t before = failures;
+    json_t *json = json_loadb(bytes, size, flags, error);
+    *has_memory = failures == before;
+    if (!*has_memory) {
+        json_decref(json);
+        json = NULL;
+    }
+    return json;
 }
 
 bool tarry__json_has_failed(void)

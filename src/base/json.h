@@ -44,6 +44,11 @@ char *tarry__json_text(const json_t *value, size_t flags);
  * of JSON then end with tarry__base_free. */
 void tarry__json_use_base(void);
 
+/* As json_loadb; without memory it is NULL, and jansson may tell any error. */
+json_t *tarry__json_load(const char *bytes, size_t size, size_t flags,
+                         json_error_t *error, bool *has_memory)
+    __attribute__((warn_unused_result));
+
 /* Whether JSON ever went without memory since then: what was built may lack
  * something. */
 bool tarry__json_has_failed(void);

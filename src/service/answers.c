@@ -214,19 +214,18 @@ static bool has_room(tarry__service_call *c)
 bool tarry__service_read_body(tarry__service_call *c)
 {
     json_error_t error;
+    bool has_memory;
     const tarry__service_request *r = &c->request;
     if (r->size == 0 || (r->size == 2 && memcmp(r->body, "{}", 2) == 0))
         return true; /* NULL is an empty object */
     if (!has_room(c))
         return false;
-    /* Without memory, any error may be told; so an error is looked at twice. */
-    for (int i = 0; i < 2 && c->json == NULL; i++)
-        c->json = json_loadb(r->body, r->size,
-                             JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    c->json = tarry__json_load(r->body, r->size,
+                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error,
+                               &has_memory);
     if (c->json != NULL)
         return true;
-    if (error.text[0] == '\0' ||
-        json_error_code(&error) == json_error_out_of_memory)
+    if (!has_memory)
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
     else if (is_not_finite(r->body, r->size, &error))
         tarry__service_say_problem(c, 422, "invalid",

@@ -16,7 +16,7 @@ import time
 import unittest
 import urllib.parse
 
-from lab import BRIEF, TARRY, LabTest, tarry
+from lab import BRIEF, SANITIZED, TARRY, LabTest, tarry
 from wire import ARMS, Closed, Server, Talk
 
 PROBLEM = "application/problem+json"
@@ -1376,6 +1376,22 @@ class Storms(ServeTest):
         self.server.kill()
         self.server.start()
         self.assertEqual(self.call("POST", path, {}).json["round"], 4)
+
+    @unittest.skipIf(SANITIZED, "takes its memory otherwise")
+    def test_no_memory_is_never_a_wrong_request(self):
+        pid = self.server.process.pid
+        arms = [{"name": "a%d" % i, "features": [1, i]} for i in range(20000)]
+        body = json.dumps({"name": "new", "policy": "nonsense", "arms": arms})
+        found = set()
+        for turn in range(30):
+            with open("/proc/%d/statm" % pid) as file:
+                size = int(file.read().split()[0]) * resource.getpagesize()
+            resource.prlimit(pid, resource.RLIMIT_AS, (
+                size + turn * 300000, resource.RLIM_INFINITY))
+            found.add(self.call("POST", "/v1/experiments",
+                                body.encode()).json["code"])
+        self.assertLessEqual(found, {"out_of_memory", "overloaded", "invalid"})
+        self.assertIn("out_of_memory", found)
 
     def test_no_room_is_told_and_passes(self):
         path = "/v1/experiments/colours/decisions"
