@@ -60,6 +60,11 @@ void *tarry__base_zalloc(size_t count, size_t size)
     return block;
 }
 
+void *tarry__base_small(size_t size)
+{
+    return must_fail() ? NULL : malloc(size > 0 ? size : 1);
+}
+
 void *tarry__base_grow(void *block, size_t old_count, size_t count, size_t size)
 {
     void *bigger = tarry__base_alloc(count, size);

@@ -14,6 +14,10 @@
 void *tarry__base_alloc(size_t count, size_t size);
 void *tarry__base_zalloc(size_t count, size_t size);
 
+/* Room for so many bytes of any kind, aligned as malloc does: for many small
+ * things. */
+void *tarry__base_small(size_t size);
+
 /* Moves a block to a new size, keeping the first `old_count` elements; on
  * failure returns NULL and the old block stays. */
 void *tarry__base_grow(void *block, size_t old_count, size_t count,

@@ -66,7 +66,7 @@ static _Thread_local uint64_t failures;
 
 static void *take(size_t size)
 {
-    void *block = tarry__base_alloc(size, 1);
+    void *block = tarry__base_small(size);
     if (block == NULL) {
         failed = true;
         failures++;

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "service/inner.h"
 
-/* As JSON, a value takes up to 350 bytes, a hundred times as much as its text.
+/* As JSON, a value takes up to 240 bytes, eighty times as much as its text.
  * Lists of outcomes have a few thousand values. */
 enum { MOST_VALUES = 100000, MOST_WAITING = 1000000 };
 

@@ -363,6 +363,12 @@ class Strangers(LabTest):
                               "Content-Length: 1000000000\r\n"))
             self.assertTrue(s.recv(1000).startswith(b"HTTP/1.1 413"))
 
+    def test_very_many_values_do_not_take_all_memory(self):
+        for value in b"[],", b'{"features":[1]},', b"1,":
+            body = b'{"name":"new","arms":[' + value * (4000000 // len(value))
+            self.assertEqual(self.ask(request(
+                "POST", "/v1/experiments", body[:-1] + b"]}")), [422])
+
     def test_odd_names_come_back_as_they_were(self):
         """Names and ids with any characters they may have."""
         for name in ("a/b", "a%2fb", "?q", "#", "..", " ", "\u202e",
