@@ -231,9 +231,10 @@ static int restore(const arguments *a, service *v)
     const bool has_names =
         arms != NULL && arms->n_arms == p.n_arms && arms->names != NULL;
     if (code == EXIT_DONE)
-        status = tarry__session_adopt(v->store, policy, a->restore, a->name,
-                                      has_names ? arms->names : NULL,
-                                      &v->session, &error);
+        status = tarry__session_adopt(
+            v->store, policy, a->restore, a->name,
+            a->expire_after != NULL ? a->expire_after : "",
+            has_names ? arms->names : NULL, &v->session, &error);
     else
         tarry_policy_free(policy);
     tarry_arms_free(arms);

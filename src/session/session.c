@@ -361,6 +361,17 @@ static tarry_status add(tarry__store *store, const tarry__store_experiment *e,
     return status;
 }
 
+static tarry_status check_age(const char *text, tarry_error *error)
+{
+    tarry__age age;
+    return tarry__age_parse(text, &age)
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                  "not an age such as 3d, 90min or "
+                                  "1000rounds: '%s'",
+                                  text);
+}
+
 /* What cannot be made is refused before anything is stored. */
 static tarry_status check_experiment(const tarry__store_experiment *e,
                                      const double *arms,
@@ -368,19 +379,14 @@ static tarry_status check_experiment(const tarry__store_experiment *e,
                                      tarry_error *error)
 {
     tarry_policy *policy = NULL;
-    tarry__age age;
     if (!tarry__names_is_name(e->name) || strlen(e->name) > MOST_NAME)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "not a name for an experiment: 1 to %d bytes, "
                                 "no control characters",
                                 MOST_NAME);
-    if (!tarry__age_parse(e->expire_after, &age))
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "not an age such as 3d, 90min or 1000rounds: "
-                                "'%s'",
-                                e->expire_after);
-    tarry_status status =
-        names != NULL ? check_names(names, e->n_arms, error) : TARRY_OK;
+    tarry_status status = check_age(e->expire_after, error);
+    if (status == TARRY_OK && names != NULL)
+        status = check_names(names, e->n_arms, error);
     if (status == TARRY_OK)
         status = make_policy(e, arms, &policy, error);
     tarry_policy_free(policy);
@@ -405,12 +411,13 @@ tarry_status tarry__session_create(tarry__store *store,
 
 /* The experiment that a policy was made for, as far as it tells. */
 static tarry__store_experiment experiment_of(const tarry_policy_status *p,
-                                             const char *name)
+                                             const char *name,
+                                             const char *expire_after)
 {
     return (tarry__store_experiment){.name = name,
                                      .prefix = "",
                                      .policy = p->name,
-                                     .expire_after = "",
+                                     .expire_after = expire_after,
                                      .n_arms = p->n_arms,
                                      .dim = p->dim,
                                      .low = p->low,
@@ -425,6 +432,7 @@ static tarry__store_experiment experiment_of(const tarry_policy_status *p,
 
 tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
                                   const char *path, const char *name,
+                                  const char *expire_after,
                                   const char *const *names,
                                   tarry__session **out, tarry_error *error)
 {
@@ -434,10 +442,11 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
     size_t size;
     *out = NULL;
     tarry_policy_get_status(policy, &p);
-    tarry__store_experiment e = experiment_of(&p, name);
+    tarry__store_experiment e = experiment_of(&p, name, expire_after);
     e.beyond_horizon = tarry__policy_goes_beyond(policy);
-    tarry_status status =
-        names != NULL ? check_names(names, p.n_arms, error) : TARRY_OK;
+    tarry_status status = check_age(expire_after, error);
+    if (status == TARRY_OK && names != NULL)
+        status = check_names(names, p.n_arms, error);
     if (status == TARRY_OK)
         status = add(store, &e, p.arms, names, &number, error);
     if (status == TARRY_OK)

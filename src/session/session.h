@@ -45,10 +45,12 @@ tarry_status tarry__session_save(tarry__session *s, const char *path,
                                  tarry_error *error);
 
 /* Takes over a policy that was restored from a file, as an experiment of a
- * store; of what happened before, the store knows nothing.  The policy ends
- * here, also on failure. */
+ * store; of what happened before, the store knows nothing, so that what was
+ * chosen then is as old as the first choice after it.  The policy ends here,
+ * also on failure. */
 tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
                                   const char *path, const char *name,
+                                  const char *expire_after,
                                   const char *const *names,
                                   tarry__session **out, tarry_error *error);
 

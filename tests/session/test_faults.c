@@ -338,8 +338,8 @@ static tarry_status adopt(world *w, tarry_error *error)
     if (status != TARRY_OK)
         return status;
     snprintf(name, sizeof name, "adopted-%d", ++count);
-    status =
-        tarry__session_adopt(w->store, policy, saved, name, names, &s, error);
+    status = tarry__session_adopt(w->store, policy, saved, name, "", names, &s,
+                                  error);
     if (status == TARRY_OK)
         assert_string_equal(tarry__session_arm_name(s, 2), "blue");
     tarry__session_close(s);

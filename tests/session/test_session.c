@@ -724,6 +724,9 @@ static tarry__store_experiment unusual(size_t i)
     case 8:
         e.seed = UINT64_C(1) << 60;
         break;
+    case 9:
+        e.expire_after = "9rounds";
+        break;
     default:
         e.name = NULL; /* there are no more */
     }
@@ -806,9 +809,10 @@ static void every_setting_is_taken_over(void **state)
         play(s, 30, true);
         assert_int_equal(tarry__session_save(s, path, NULL), TARRY_OK);
         assert_int_equal(tarry_policy_restore(path, &policy, NULL), TARRY_OK);
-        assert_int_equal(
-            tarry__session_adopt(other, policy, path, "e", names, &heir, NULL),
-            TARRY_OK);
+        assert_int_equal(tarry__session_adopt(other, policy, path, "e",
+                                              e.expire_after, names, &heir,
+                                              NULL),
+                         TARRY_OK);
         expect_same_state(tarry__session_policy(s),
                           tarry__session_policy(heir));
         expect_same_experiment(tarry__session_experiment(heir), &e);

@@ -1,6 +1,7 @@
 """Saved states: a policy goes on as if nothing had happened, whatever did."""
 import os
 import random
+import time
 import unittest
 
 from pipe import POLICIES, Folder, Pipe, run
@@ -109,6 +110,18 @@ class SaveAndRestore(StateTest):
         self.assertEqual(pipe.ask(lines), other.ask(lines))
         self.assertEqual(pipe.one("status"), other.one("status"))
 
+    def test_ages_given_again_hold_for_what_was_chosen_before_too(self):
+        age = ["--expire-after", "3rounds"]
+        pipe = self.fresh(*age)
+        pipe.ask(["choose"] * 5 + ["save " + self.file])
+        other = self.start("--restore", self.file, *age)
+        lines = ["choose"] * 4 + ["expire 5", "observe 5 0", "status"]
+        self.assertEqual(pipe.ask(lines), other.ask(lines))
+        pipe = self.start("--restore", self.file, "--expire-after", "50ms")
+        pipe.one("choose")
+        time.sleep(1.1)  # the clock is looked at once a second
+        self.assertEqual(pipe.status()["pending"], 0)
+
     def test_a_state_may_be_saved_over_itself(self):
         pipe = self.fresh()
         for _ in range(5):
@@ -164,7 +177,8 @@ class Refused(StateTest):
         for options, naming in [
                 (["--horizon", HORIZON + 1], "horizon is %d" % HORIZON),
                 (["--range", "0,1"], "range is -1,1, not '0,1'"),
-                (["--maximize"], "losses"), (["--seed", 5], "seed is 0")]:
+                (["--maximize"], "losses"), (["--seed", 5], "seed is 0"),
+                (["--expire-after", "soon"], "'soon'")]:
             self.refused("--restore", self.file, *options, naming=naming)
 
     def test_a_state_of_other_arms_is_refused(self):
