@@ -7,6 +7,7 @@
 #include "cli/ask.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -180,10 +181,10 @@ static json_t *with_settings(const ask_arguments *a, json_t *body)
 {
     if (a->policy != NULL)
         body = tarry__json_set(body, "policy", json_string(a->policy));
-    if (a->horizon > 0)
+    if (a->horizon != UINT64_MAX)
         body = tarry__json_set(body, "horizon",
                                json_integer((json_int_t)a->horizon));
-    if (a->confidence != 0)
+    if (!isnan(a->confidence))
         body = tarry__json_set(body, "confidence", json_real(a->confidence));
     if (a->expire_after != NULL)
         body =
@@ -527,6 +528,8 @@ static int run(int argc, char **argv)
     a = (ask_arguments){.timeout = 10,
                         .retries = 4,
                         .seed = UINT64_MAX,
+                        .horizon = UINT64_MAX,
+                        .confidence = NAN,
                         .token = getenv("TARRY_TOKEN")};
     const int code = parse(&a, argc, argv);
     if (code >= 0)

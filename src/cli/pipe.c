@@ -6,6 +6,7 @@
  * disk each, and a thousand at a time cost one. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ typedef struct {
     char settings[2000];
     uint64_t horizon, seed, threads;
     bool maximize, beyond_horizon, json, by_number, no_probability;
-    double confidence;
+    double confidence; /* NAN: not given */
     cli_range range;
 } arguments;
 
@@ -205,9 +206,9 @@ static int create(const arguments *a, service *v)
         .maximize = a->maximize,
         .beyond_horizon = a->beyond_horizon,
         .horizon = a->horizon != NONE ? a->horizon : 0,
-        .confidence = a->confidence != 0   ? a->confidence
-                      : a->horizon == NONE ? 0.99
-                                           : 0,
+        .confidence = !isnan(a->confidence) ? a->confidence
+                      : a->horizon == NONE  ? 0.99
+                                            : 0,
         .seed = a->seed != NONE ? a->seed : 0,
         .created_at = tarry__session_now()};
     const tarry_status status = tarry__session_create(
@@ -292,7 +293,7 @@ static int compare(const arguments *a, const char *path, service *v)
     if (a->horizon != NONE && a->horizon != e->horizon)
         return cli_error(EXIT_USAGE, "%s: the horizon is %ju, not '%ju'", path,
                          (uintmax_t)e->horizon, (uintmax_t)a->horizon);
-    if (a->confidence != 0 && a->confidence != e->confidence)
+    if (!isnan(a->confidence) && a->confidence != e->confidence)
         return cli_error(EXIT_USAGE, "%s: the confidence is %.17g, not '%.17g'",
                          path, e->confidence, a->confidence);
     if (a->range.is_given &&
@@ -350,6 +351,9 @@ static bool is_ending(void)
 
 static int open_all(const arguments *a, service *v)
 {
+    if (a->confidence == 0) /* none at all, in a description */
+        return cli_error(EXIT_USAGE,
+                         "the confidence must be 0.5 to below 1: 0");
     if (a->restore != NULL && a->store != NULL)
         return cli_error(EXIT_USAGE, "--restore and --store: one of them");
     int code = open_store(a, v);
@@ -512,6 +516,7 @@ static int run(int argc, char **argv)
 {
     arguments given = {.range = {.low = -1, .high = 1},
                        .horizon = NONE,
+                       .confidence = NAN,
                        .seed = NONE,
                        .name = "default"};
     service v = {0};

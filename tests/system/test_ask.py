@@ -236,6 +236,13 @@ class Served(unittest.TestCase):
         status = json.loads(self.ask("status", "shop"))
         self.assertEqual((status["round"], status["pending"]), (2, 0))
 
+    def test_what_is_given_is_told_also_if_it_is_0(self):
+        for option in ("--horizon", "--confidence"):
+            code, out, why = ask(self.service.url, "create", "none", "--arms",
+                                 self.arms.name, option, "0")
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(option[2:], why)
+
     def test_many_at_once(self):
         self.made("many", "--range", "0,1", "--maximize", "--seed", "7",
                   "--policy", "lints", "--confidence", "0.9")

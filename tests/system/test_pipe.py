@@ -494,6 +494,12 @@ class BadUsage(PipeTest):
             self.refused("pipe", *self.options(), option, "-1",
                          naming=option + ": ")
 
+    def test_bad_confidences_are_named(self):
+        for text in ("0", "0.0", "-0", "0.49", "1", "2", "-1", "nan", "x"):
+            for options in (["--arms", self.arms], self.options()):
+                self.refused("pipe", *options, "--confidence", text,
+                             naming="confidence")
+
     def test_bad_arm_files_are_named_with_line_and_value(self):
         for text, naming in [("1,2\n3,x\n", ":2:2: "), ("1,2\n3\n", ":2:"),
                              ("1,nan\n", "'nan'"), ("1,1e999\n", "'1e999'"),
