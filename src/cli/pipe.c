@@ -23,7 +23,7 @@ static const char summary[] =
 
 typedef struct {
     const char *policy, *arms, *restore, *store, *name, *expire_after;
-    char settings[2000];
+    char settings[2000], description[4096];
     uint64_t horizon, seed, threads;
     bool maximize, beyond_horizon, json, by_number, no_probability;
     double confidence; /* NAN: not given */
@@ -141,7 +141,7 @@ static int parse(arguments *a, int argc, char **argv)
 
 /* The description with all its settings; a name that is short for another is
  * replaced by it, as its meaning may change with the version. */
-static void describe(const arguments *a, char *out, size_t room)
+static int describe(arguments *a)
 {
     tarry_policy_info info;
     const char *text = a->policy != NULL ? a->policy : "recommended";
@@ -149,11 +149,15 @@ static void describe(const arguments *a, char *out, size_t room)
         tarry_policy_describe(text, &info) == TARRY_OK &&
         info.stands_for != NULL)
         text = info.stands_for;
-    snprintf(out, room, "%s%s%s", text,
-             a->settings[0] == '\0'      ? ""
-             : strchr(text, ':') == NULL ? ":"
-                                         : ",",
-             a->settings);
+    const int length =
+        snprintf(a->description, sizeof a->description, "%s%s%s", text,
+                 a->settings[0] == '\0'      ? ""
+                 : strchr(text, ':') == NULL ? ":"
+                                             : ",",
+                 a->settings);
+    return length >= 0 && (size_t)length < sizeof a->description
+               ? EXIT_DONE
+               : cli_error(EXIT_USAGE, "--policy: too long: '%s'", text);
 }
 
 /* ---- opening --------------------------------------------------------------*/
@@ -183,7 +187,7 @@ static int read_arms(const char *path, tarry_arms **arms)
 
 static int create(const arguments *a, service *v)
 {
-    char policy[4096], prefix[TARRY__SESSION_ID_ROOM] = "";
+    char prefix[TARRY__SESSION_ID_ROOM] = "";
     tarry_error error;
     tarry_arms *arms;
     if (a->arms == NULL)
@@ -191,13 +195,12 @@ static int create(const arguments *a, service *v)
     const int code = read_arms(a->arms, &arms);
     if (code != EXIT_DONE)
         return code;
-    describe(a, policy, sizeof policy);
     if (tarry__store_count(v->store) > 0) /* where plain numbers are taken */
         snprintf(prefix, sizeof prefix, "%s:", a->name);
     const tarry__store_experiment e = {
         .name = a->name,
         .prefix = prefix,
-        .policy = policy,
+        .policy = a->description,
         .expire_after = a->expire_after != NULL ? a->expire_after : "",
         .n_arms = arms->n_arms,
         .dim = arms->dim,
@@ -272,9 +275,8 @@ static int compare_arms(const arguments *a, const char *path, service *v)
 /* A state knows the name of its policy, a store the whole description. */
 static bool is_same_policy(const arguments *a, const char *made)
 {
-    char wanted[4096];
+    const char *wanted = a->description;
     const size_t length = strcspn(made, ":");
-    describe(a, wanted, sizeof wanted);
     if (a->restore == NULL)
         return strcmp(wanted, made) == 0;
     return strncmp(wanted, made, length) == 0 &&
@@ -523,7 +525,9 @@ static int run(int argc, char **argv)
     int code = parse(&given, argc, argv);
     if (code >= 0)
         return code;
-    code = open_all(&given, &v);
+    code = describe(&given);
+    if (code == EXIT_DONE)
+        code = open_all(&given, &v);
     if (code == EXIT_DONE)
         code = serve(&v, &given);
     close_all(&v);

@@ -463,6 +463,13 @@ class BadUsage(PipeTest):
         self.refused("pipe", *self.options(policy="nobody"),
                      naming=", ".join(POLICIES))
 
+    def test_a_description_is_never_cut(self):
+        digits = "1" * 4080
+        self.refused("pipe", *self.options("greedy:epsilon=0.%se-3" % digits),
+                     naming="--policy: too long: 'greedy:epsilon=0.1111")
+        self.refused("pipe", *self.options("greedy:epsilon=0." + digits),
+                     "--set", "lambda=2", naming="--policy: too long")
+
     def test_bad_settings_are_named(self):
         for pair, naming in [("speed=3", "'speed'"), ("constants", "constants"),
                              ("=paper", "=paper"), ("constants=", "constants"),
