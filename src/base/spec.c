@@ -19,6 +19,8 @@ bool tarry__base_parse_count(const char *text, uint64_t *value)
     if (!tarry__base_parse_real(text, &real) || real < 0 || real > 0x1p53 ||
         real != floor(real))
         return false;
+    if (real == 0x1p53 && strcmp(text, "9007199254740992") != 0)
+        return false; /* it may be 2^53 + 1, rounded */
     *value = (uint64_t)real;
     return true;
 }

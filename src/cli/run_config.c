@@ -1,5 +1,7 @@
 /* run_config.c - experiments as JSON: the same keys as the options. */
 #include <string.h>
+#include "base/base.h"
+#include "base/json.h"
 #include "policy/policy_type.h"
 #include "cli/run.h"
 
@@ -50,8 +52,15 @@ static int read_count(const char *path, const char *key, json_t *value,
 {
     const double number = json_number_value(value);
     if (!json_is_number(value) || number < 0 || number > 0x1p53 ||
-        number != (double)(uint64_t)number)
-        return cli_error(EXIT_USAGE, "%s: %s: not a whole number", path, key);
+        number != (double)(uint64_t)number ||
+        (json_is_integer(value) &&
+         json_integer_value(value) != (json_int_t)number)) {
+        char *text = tarry__json_text(value, JSON_ENCODE_ANY);
+        cli_error(EXIT_USAGE, "%s: %s: not a whole number from 0 to 2^53: %s",
+                  path, key, text != NULL ? text : "");
+        tarry__base_free(text);
+        return EXIT_USAGE;
+    }
     *out = (uint64_t)number;
     return EXIT_DONE;
 }

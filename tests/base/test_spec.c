@@ -183,6 +183,8 @@ static void counts_are_whole(void **state)
     uint64_t count;
     assert_true(tarry__base_parse_count("2.5e3", &count) && count == 2500);
     assert_true(tarry__base_parse_count("9007199254740992", &count));
+    assert_false(tarry__base_parse_count("9007199254740993", &count));
+    assert_false(tarry__base_parse_count("9007199254740992.5", &count));
     assert_false(tarry__base_parse_count("2.5", &count));
     assert_false(tarry__base_parse_count("-1", &count));
     assert_false(tarry__base_parse_count("1e16", &count));

@@ -248,6 +248,10 @@ class ExperimentFile(LabTest):
     def test_values_out_of_range_are_refused(self):
         for key, value in {"horizon": 1, "runs": 0, "points": 257}.items():
             self.refused("run", self.config(**{key: value}), says=key)
+        for value in (2 ** 53 + 1, 1.5, -1, "1", None, [2]):
+            path = self.config(seed=value)
+            self.refused("run", path, says=["%s: seed: " % path,
+                                            ": " + json.dumps(value)])
 
     def test_bad_json_is_refused_with_its_place(self):
         for text, place in (('{"runs": 3,\n "seed": }', ":2:"),
