@@ -157,6 +157,18 @@ static bool same(const json_t *a, const json_t *b, const char *key)
     return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
+/* Whether the file is a heading and nothing else: of a job that ended before
+ * its first trial, perhaps because a file of its world was wrong. */
+static bool is_heading(const char *bytes, size_t size)
+{
+    const bool is_line = size > 0 && memchr(bytes, '\n', size) ==
+                                         (const void *)(bytes + size - 1);
+    json_t *line = is_line ? from_line(bytes, size - 1) : NULL;
+    const bool found = json_object_get(line, "questions") != NULL;
+    json_decref(line);
+    return found;
+}
+
 static tarry_status check_heading(const tarry__journal *j, const char *line,
                                   size_t size, const json_t *wanted,
                                   tarry_error *error)
@@ -254,8 +266,8 @@ static size_t take_lines(tarry__journal *j, const char *bytes, size_t from,
     return from;
 }
 
-/* Removes what a crash has left of the last line.  A heading cut short is
- * written anew. */
+/* Removes what a crash has left of the last line.  A heading cut short, or
+ * alone, is written anew. */
 static tarry_status settle(const tarry__journal *j, size_t end, size_t size,
                            const char *heading, size_t heading_size,
                            tarry_error *error)
@@ -272,14 +284,16 @@ static tarry_status take_all(tarry__journal *j, const json_t *wanted,
     size_t heading_size = 0, end = 0;
     char *heading = to_line(wanted, &heading_size);
     void *answer = tarry__base_alloc(1, j->answer_size);
-    const char *newline = memchr(bytes, '\n', size);
+    const bool is_bare = is_heading(bytes, size);
+    const char *newline = is_bare ? NULL : memchr(bytes, '\n', size);
     tarry_status status = TARRY_OK;
     if (heading == NULL || answer == NULL)
         status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     else if (newline != NULL)
         status =
             check_heading(j, bytes, (size_t)(newline - bytes), wanted, error);
-    else if (size >= heading_size || memcmp(bytes, heading, size) != 0)
+    else if (!is_bare &&
+             (size >= heading_size || memcmp(bytes, heading, size) != 0))
         status = refuse(j, error, "not a journal of this experiment");
     if (status == TARRY_OK && newline != NULL)
         end = take_lines(j, bytes, (size_t)(newline - bytes) + 1, size, answer);

@@ -7,7 +7,8 @@
  * numbers of its answer by name, reals with 17 digits, "null" for NaN, arrays
  * without the zeros at their end.  Each line begins with a digest of the rest
  * of it.  A line that does not fit its digest is left out, and its trial is run
- * again; a last line cut short by a crash is removed.
+ * again; a last line cut short by a crash is removed.  A heading alone keeps
+ * nothing, whatever job it is of: the next job writes its own.
  *
  * Lines are only appended.  The file is locked while it is open. */
 #ifndef TARRY_LAB_JOURNAL_H

@@ -41,12 +41,23 @@ static void begin_anew(void)
 
 /* ---- whose journal it is --------------------------------------------------*/
 
+/* A heading alone would be nobody's. */
+static void add_line(void)
+{
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("a trial\n", file);
+    fclose(file);
+}
+
 static tarry_status open_as(const tarry__batch_plan *plan, tarry_error *error)
 {
     tarry__batch b;
     assert_int_equal(tarry__batch_create(&b, plan), TARRY_OK);
     const tarry_status status = tarry__batch_open_journal(&b, path, error);
     tarry__batch_clear(&b);
+    if (status == TARRY_OK)
+        add_line();
     return status;
 }
 

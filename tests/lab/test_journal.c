@@ -194,6 +194,32 @@ static void a_journal_of_something_else_is_left_alone(void **state)
     assert_memory_equal(after, bytes, size);
 }
 
+/* A job that ended before its first trial has kept nothing. */
+static void a_heading_alone_is_nobodys(void **state)
+{
+    (void)state;
+    static char bytes[ROOM], after[ROOM];
+    tarry__journal j;
+    taken t;
+    write_all("", 0);
+    assert_int_equal(open_journal(&j, &t), TARRY_OK);
+    tarry__journal_close(&j);
+    const size_t size = read_all(bytes);
+    assert_int_equal(
+        tarry__journal_open(&j, tarry__journal_heading(8, json_array()), NULL),
+        TARRY_OK);
+    tarry__journal_close(&j);
+    assert_int_equal(read_all(after), size);
+    assert_memory_not_equal(after, bytes, size);
+    assert_int_equal(open_journal(&j, &t), TARRY_OK);
+    tarry__journal_close(&j);
+    assert_int_equal(read_all(after), size);
+    assert_memory_equal(after, bytes, size);
+    bytes[size / 2] ^= 1;
+    write_all(bytes, size);
+    assert_int_equal(open_journal(&j, &t), TARRY_BAD_INPUT);
+}
+
 /* Each part of the heading but the words for its cases must be the same. */
 static void every_part_of_the_heading_is_compared(void **state)
 {
@@ -300,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_changed_byte_costs_its_line_at_most),
         cmocka_unit_test(a_trial_said_twice_is_one_trial),
         cmocka_unit_test(a_journal_of_something_else_is_left_alone),
+        cmocka_unit_test(a_heading_alone_is_nobodys),
         cmocka_unit_test(every_part_of_the_heading_is_compared),
         cmocka_unit_test(numbers_of_another_kind_are_damage),
     };

@@ -409,6 +409,17 @@ class Resume(LabTest):
                          says=path + ":1:")
         self.assertEqual(self.lines(path), before)
 
+    def test_a_journal_without_a_trial_is_in_nobodys_way(self):
+        path = self.path("kept")
+        arms = self.write("a.csv", "1,0\n0,1\n")
+        for theta in ("x", "1,0,0"):
+            world = ["--instance", "file:arms=%s,theta=%s" % (
+                arms, self.write("t.csv", theta + "\n"))]
+            self.refused("run", *SMALL, *world, "--resume", path, says="")
+        self.write("t.csv", "1,0\n")
+        run(*SMALL, *world, "--resume", path)
+        self.refused("run", *SMALL, "--resume", path, says="another")
+
     def test_threads_are_not_part_of_the_experiment(self):
         path, expected = self.keep("--threads", 1)
         self.assertEqual(timeless(run(*SMALL, "--resume", path, "--threads",
