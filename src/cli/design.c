@@ -179,7 +179,9 @@ static int options_of(const arguments *a, tarry_design_options *o)
     o->threads = (int)a->threads;
     o->progress = show_progress;
     const char *wrong = tarry_design_options_check(o, 1, 1);
-    return wrong != NULL ? cli_error(EXIT_USAGE, "%s", wrong) : EXIT_DONE;
+    return wrong == NULL ? EXIT_DONE
+                         : cli_error(EXIT_USAGE, "--tol %g, --rank-tol %g: %s",
+                                     o->tolerance, o->rank_tolerance, wrong);
 }
 
 static int solve(const arguments *a, const tarry_arms *arms,
