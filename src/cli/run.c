@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/base.h"
 #include "base/file.h"
 #include "cli/journal.h"
@@ -243,13 +244,28 @@ static int check_writable(const char *path)
                : cli_error(EXIT_USAGE, "%s", error.text);
 }
 
+/* Of two results in one file only the last would be left. */
+static int check_apart(const arguments *a)
+{
+    const char *const path[] = {a->csv, a->curves, a->resume};
+    struct stat about;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < i; j++)
+            if (path[i] != NULL && path[j] != NULL &&
+                strcmp(path[i], path[j]) == 0 &&
+                (stat(path[i], &about) != 0 || S_ISREG(about.st_mode)))
+                return cli_error(EXIT_USAGE, "given for two results: '%s'",
+                                 path[i]);
+    return EXIT_DONE;
+}
+
 /* Rank 0 opens the files; what comes of it is for all ranks. */
 static int open_files(session *s)
 {
     const arguments *a = s->given;
     tarry_error error;
     int code = EXIT_DONE;
-    if (tarry__workers_rank() == 0 &&
+    if (tarry__workers_rank() == 0 && (code = check_apart(a)) == EXIT_DONE &&
         (code = check_writable(a->csv)) == EXIT_DONE &&
         (code = check_writable(a->curves)) == EXIT_DONE)
         code = cli_journal_opened(

@@ -1,5 +1,6 @@
 """tarry run: what it answers, refuses, keeps and resumes."""
 import csv
+import itertools
 import json
 import math
 import os
@@ -266,6 +267,14 @@ class ExperimentFile(LabTest):
 
 
 class Files(LabTest):
+    def test_no_result_takes_the_place_of_another(self):
+        options, path = ["--csv", "--curves", "--resume"], self.path("one")
+        for one, other in itertools.combinations(options, 2):
+            self.refused("run", *SMALL, one, path, other, path,
+                         says="'%s'" % path)
+            self.assertFalse(os.path.exists(path))
+        run(*SMALL, "--csv", "/dev/null", "--curves", "/dev/null")
+
     def test_csv_has_a_row_per_run_that_agrees_with_the_json(self):
         table = self.path("runs.csv")
         policies = ["--policy", "phased-stochastic:rank_tolerance=1e-11,"
