@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/manual.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/spec.h"
@@ -55,7 +56,7 @@ static bool read_range(const char *text, cli_range *range)
            strlen(low) + strlen(high) + 1 == strlen(text) &&
            tarry__base_parse_real(low, &range->low) &&
            tarry__base_parse_real(high, &range->high) &&
-           range->low < range->high;
+           range->low < range->high && isfinite(range->high - range->low);
 }
 
 /* Stores one option's value; false after an error has been printed. */

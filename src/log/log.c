@@ -95,11 +95,12 @@ static bool refuse(fields *f, const char *why, tarry__text value)
     return false;
 }
 
-/* The first time of the log says which kind its times are. */
+/* The first time of the log says which kind its times are.  Sums of delays
+ * stay finite. */
 static bool read_time(tarry__log *log, tarry__text t, double *time, fields *f)
 {
     const bool number = tarry__text_number(t, time);
-    if (!number && !tarry__text_moment(t, time))
+    if ((!number && !tarry__text_moment(t, time)) || fabs(*time) > 1e290)
         return refuse(f, "not a time", t);
     if (!log->has_time)
         log->is_calendar = !number;
@@ -127,7 +128,7 @@ static bool read_loss(tarry__log *log, const tarry__log_row *row, fields *f)
         return refuse(f, "outside of the range of losses (see --range)", t);
     f->loss = o->low == -1 && o->high == 1
                   ? v
-                  : 2 * (v - o->low) / (o->high - o->low) - 1;
+                  : 2 * ((v - o->low) / (o->high - o->low)) - 1;
     log->any_reward = log->any_reward || is_reward;
     if (is_reward || o->maximize)
         f->loss = -f->loss;

@@ -164,6 +164,8 @@ static void rows_that_make_no_sense_are_named(void **state)
     } bad[] = {
         {"1,a,1,2,0.5", "an id that has occurred: '1'"},
         {"9,a,x,2,0.5", "not a time: 'x'"},
+        {"9,a,-1e291,2,0.5", "not a time: '-1e291'"},
+        {"9,a,1,1e291,0.5", "not a time: '1e291'"},
         {"9,a,5,2,0.5", "reported before it was decided: '2'"},
         {"9,a,1,2,", "reported without a loss: '2'"},
         {"9,a,1,,0.5", "a loss without the time it was reported: '0.5'"},
@@ -317,6 +319,12 @@ static void ranges_and_rewards_become_losses(void **state)
                      TARRY_OK);
     CHECK_NEAR(log.loss[0], -0.5, 1e-15);
     CHECK_NEAR(tarry__log_value(&log, log.loss[0]), 7.5, 1e-12);
+    tarry__log_clear(&log);
+    const tarry__log_options wide = {.low = -0.5e308, .high = 1.2e308};
+    assert_int_equal(read_with("arm,decided,reported,loss\nx,1,2,1.2e308\n",
+                               &wide, &log, &error),
+                     TARRY_OK);
+    CHECK_NEAR(log.loss[0], 1, 1e-15);
     tarry__log_clear(&log);
 }
 

@@ -403,6 +403,8 @@ class Input(ExamineTest):
         self.refused("examine", says="LOG")
         self.refused("examine", self.path("nothing"), says="nothing")
         self.refused("examine", good, "--range", "1,0", says="--range")
+        self.refused("examine", good, "--range", "-1e308,1e308",
+                     says="--range")
         self.refused("examine", good, "--now", "7", says="--now")
         self.refused("examine", good, "--arms", self.path("no"), says="no")
         self.refused("examine", good, "--target", good, says="log.csv")

@@ -490,7 +490,7 @@ class BadUsage(PipeTest):
             self.refused("pipe", *self.options(), "--range", text,
                          naming="'%s'" % text)
         self.refused("pipe", *self.options(), "--range", "-1e308,1e308",
-                     naming="1e+308")
+                     naming="'-1e308,1e308'")
 
     def test_bad_horizons_and_other_counts_are_named(self):
         for text in ("1", "1.5", "-5", "many", "1e400", "nan", "0x10", "",
