@@ -255,6 +255,8 @@ static bool read_fields(tarry__log *log, const tarry__log_row *row, fields *f)
 {
     if (tarry__text_is_empty(row->arm))
         return refuse(f, "no arm", (tarry__text){NULL, NULL});
+    if (memchr(row->arm.begin, '\0', tarry__text_size(row->arm)) != NULL)
+        return refuse(f, "NUL byte in an arm", row->arm);
     if (!read_time(log, row->decided, &f->decided, f) ||
         !read_outcome(log, row, f) || !read_probability(row, f))
         return false;

@@ -200,6 +200,19 @@ static void rows_that_make_no_sense_are_named(void **state)
     }
 }
 
+/* A name would end there, and be that of another arm. */
+static void arms_have_no_nul_byte(void **state)
+{
+    (void)state;
+    tarry__log log = read_log(
+        "{\"arm\":\"a\",\"decided\":1,\"reported\":2,\"loss\":0}\n"
+        "{\"arm\":\"a\\u0000b\",\"decided\":1,\"reported\":2,\"loss\":0}\n");
+    assert_int_equal(log.count, 1);
+    assert_int_equal(log.n_arms, 1);
+    assert_string_equal(log.rejected[0].why, "NUL byte in an arm: 'a?b'");
+    tarry__log_clear(&log);
+}
+
 static void files_without_sense_are_refused(void **state)
 {
     (void)state;
@@ -627,6 +640,7 @@ int main(void)
         cmocka_unit_test(now_is_the_last_time_of_all),
         cmocka_unit_test(tables_of_open_bandit_pipeline_are_read),
         cmocka_unit_test(rows_that_make_no_sense_are_named),
+        cmocka_unit_test(arms_have_no_nul_byte),
         cmocka_unit_test(files_without_sense_are_refused),
         cmocka_unit_test(the_limit_of_columns_is_exact),
         cmocka_unit_test(the_limit_of_lines_is_exact),
