@@ -128,6 +128,8 @@ class Policy(_tarry.Policy):
             raise BadArgument("range: not (low, high): '%s'" % (range,))
         if horizon is None and confidence is None:
             raise BadArgument("horizon, confidence: one must be given")
+        if confidence == 0:  # to the library: none
+            raise BadArgument("the confidence must be 0.5 to below 1: 0")
         self._make(policy, settings_text(settings), array,
                    0 if horizon is None else horizon,
                    0.0 if confidence is None else confidence, seed, run,

@@ -489,6 +489,9 @@ def test_a_confidence_in_place_of_a_horizon():
         tarry.Policy("lints", ARMS)
     with pytest.raises(tarry.BadArgument, match="confidence"):
         tarry.Policy("lints", ARMS, confidence=1.5)
+    for horizon in (None, 100):
+        with pytest.raises(tarry.BadArgument, match="confidence.*: 0$"):
+            tarry.Policy("lints", ARMS, horizon, confidence=0)
 
 
 def test_choices_are_cancelled_and_expire():
