@@ -128,6 +128,9 @@ class Experiment:
         for key in config:
             if key not in known:
                 raise BadInput("unknown key '%s'" % key)
+        seed = config.get("seed")
+        if isinstance(seed, str) and seed.isdecimal():  # from 2^63 on
+            config = dict(config, seed=int(seed))
         return cls(config.get("policy"),
                    **{key: value for key, value in config.items()
                       if key != "policy"})

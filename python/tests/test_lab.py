@@ -69,6 +69,14 @@ def test_a_file_of_the_program_runs_here_and_there(tmp_path):
     assert (from_result["a", 0].regret == r["a", 0].regret).all()
 
 
+@pytest.mark.parametrize("seed", [2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1])
+def test_results_tell_every_seed(seed):
+    r = tarry.run("lints", horizon=50, runs=1, seed=seed)
+    assert int(json.loads(r.to_json())["config"]["seed"]) == seed
+    again = tarry.Experiment.from_json(r.to_json()).run()
+    assert (again["lints"].regret == r["lints"].regret).all()
+
+
 @pytest.mark.parametrize("name", [n for n in tarry.policies()
                                   if n != "recommended"])
 def test_a_policy_played_by_python_is_the_same_to_the_last_bit(name):

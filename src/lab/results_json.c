@@ -17,12 +17,19 @@ static json_t *names_json(const tarry__experiment *e)
     return policies;
 }
 
+/* A number, or a text where jansson has no number for it. */
+static json_t *seed_json(uint64_t seed)
+{
+    return seed <= INT64_MAX ? json_integer((json_int_t)seed)
+                             : json_sprintf("%ju", (uintmax_t)seed);
+}
+
 /* Everything but the world. */
 static json_t *common_json(const tarry__experiment *e)
 {
-    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "policy", names_json(e),
+    return json_pack("{s:o, s:I, s:I, s:o, s:I}", "policy", names_json(e),
                      "horizon", (json_int_t)e->horizon, "runs",
-                     (json_int_t)e->runs, "seed", (json_int_t)e->seed, "points",
+                     (json_int_t)e->runs, "seed", seed_json(e->seed), "points",
                      (json_int_t)e->points);
 }
 
