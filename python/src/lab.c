@@ -1,8 +1,10 @@
 /* lab.c - worlds and experiments. */
 #include "own.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- worlds ---------------------------------------------------------------*/
 
@@ -312,6 +314,25 @@ static bool raise_kept(experiment_object *self)
     return raised;
 }
 
+/* Python ends its threads, as it ends itself, where they ask for the GIL.  That
+ * may be below an OpenMP region, which a thread cannot leave; so it waits for
+ * the end of the process. */
+static void wait_for_the_end(void *unused)
+{
+    (void)unused;
+    for (;;)
+        pause();
+}
+
+static tarry_status run_whole(tarry_experiment *experiment, tarry_error *error)
+{
+    tarry_status status;
+    pthread_cleanup_push(wait_for_the_end, NULL);
+    status = tarry_experiment_run(experiment, error);
+    pthread_cleanup_pop(0);
+    return status;
+}
+
 /* Runs to the end or until cancel(); true: it was cancelled. */
 static PyObject *run_experiment(PyObject *object, PyObject *unused)
 {
@@ -323,7 +344,7 @@ static PyObject *run_experiment(PyObject *object, PyObject *unused)
         return NULL;
     self->running = true;
     PyThreadState *thread = PyEval_SaveThread();
-    status = tarry_experiment_run(self->experiment, &error);
+    status = run_whole(self->experiment, &error);
     PyEval_RestoreThread(thread);
     self->running = false;
     if (raise_kept(self))

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import subprocess
+import sys
 import threading
 import time
 
@@ -541,6 +542,34 @@ except KeyboardInterrupt:
 def test_ctrl_c_stops_an_experiment(policy, processes):
     script = CTRL_C % (policy, processes)
     assert printed_when_stopped(script, 1) == "stopped\n"
+
+
+END = """
+import threading
+import tarry
+class Slow(tarry.PolicyBase):
+    def choose(self, round):
+        begun.set()
+        return 0
+class Law(tarry.DelayBase):
+    def draw(self, round, arm, loss, rng):
+        begun.set()
+        return 0
+begun = threading.Event()
+threading.Thread(daemon=True, target=lambda: tarry.run(
+    %s, horizon=1e9, runs=2, threads=%d, delay=%s)).start()
+begun.wait()
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("policy, delay", [
+    ("Slow()", "'none'"), ("'uniform'", "Law()")])
+def test_python_ends_in_the_middle_of_an_experiment(policy, delay, threads):
+    done = subprocess.run([sys.executable, "-c",
+                           END % (policy, threads, delay)], text=True,
+                          stderr=subprocess.PIPE, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_other_threads_run_meanwhile():
