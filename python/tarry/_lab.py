@@ -254,6 +254,9 @@ class _Bar:
 def _watch(handle: _tarry.Experiment, progress: Optional[bool]) -> None:
     """Runs the experiment in a thread of its own, so that this one can show
     how far it is and notice Ctrl-C."""
+    if sys.is_finalizing():  # in a __del__: no thread begins any more
+        handle.run()
+        return
     failure: List[BaseException] = []
 
     def work() -> None:

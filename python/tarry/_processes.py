@@ -50,6 +50,7 @@ def _wait(children: List[Any], lines: List[Any]) -> Optional[BaseException]:
         try:
             answer = pickle.loads(line.recv_bytes())
         except EOFError:
+            child.join()  # before that it has no code
             answer = Error("a process ended with code %s" % child.exitcode)
         failure = failure or answer
         child.join()

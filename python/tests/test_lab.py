@@ -544,6 +544,14 @@ def test_ctrl_c_stops_an_experiment(policy, processes):
     assert printed_when_stopped(script, 1) == "stopped\n"
 
 
+def test_a_process_that_is_killed_is_told_with_its_code():
+    class Killed(tarry.PolicyBase):
+        def choose(self, round):
+            os.kill(os.getpid(), 9)
+    with pytest.raises(tarry.Error, match="code -9$"):
+        tarry.run(Killed(), horizon=100, runs=2, processes=2)
+
+
 END = """
 import threading
 import tarry
@@ -570,6 +578,20 @@ def test_python_ends_in_the_middle_of_an_experiment(policy, delay, threads):
                            END % (policy, threads, delay)], text=True,
                           stderr=subprocess.PIPE, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_object_that_outlives_the_script_may_run_an_experiment():
+    script = """
+import tarry
+class Last:
+    def __del__(self):
+        r = tarry.run("uniform", horizon=100, runs=1)
+        print(len(r["uniform"].regret))
+last = Last()
+last.itself = last"""
+    done = subprocess.run([sys.executable, "-c", script], text=True,
+                          stdout=subprocess.PIPE, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "1\n")
 
 
 def test_other_threads_run_meanwhile():
