@@ -1,10 +1,10 @@
 /* early.c - what happens before a command: memory, signals, descriptors.
  *
  * OpenBLAS takes memory for each thread while it is loaded, and tries for ever
- * when there is none.  So under a limit on the address space it is looked
- * first whether there is room: if not for all threads, the program starts
- * itself again with one; if not even for that, it says so.  This runs as the
- * executable's "preinit" function, before the libraries' own start, when
+ * when there is none.  So under a limit on the address space, or on data, it is
+ * looked first whether there is room: if not for all threads, the program
+ * starts itself again with one; if not even for that, it says so.  This runs as
+ * the executable's "preinit" function, before the libraries' own start, when
  * little of the C library may be used. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@ static char one_blas[] = "OPENBLAS_NUM_THREADS=1",
 
 static bool has_room(size_t bytes)
 {
-    void *room = mmap(NULL, bytes, PROT_NONE,
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
         return false;
@@ -63,13 +63,21 @@ static void start_with_one_thread(char **argv, char **environment)
     execve("/proc/self/exe", argv, changed);
 }
 
+/* The limit on data is one on memory that can be written. */
+static bool is_limited(void)
+{
+    struct rlimit space, data;
+    return getrlimit(RLIMIT_AS, &space) == 0 &&
+           getrlimit(RLIMIT_DATA, &data) == 0 &&
+           (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
+}
+
 static void before_libraries(int argc, char **argv, char **environment)
 {
     static const char line[] =
-        "tarry: the limit on the address space (ulimit -v) is too low\n";
-    struct rlimit limit;
+        "tarry: the limit on the address space (ulimit -v, -d) is too low\n";
     (void)argc;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    if (!is_limited())
         return;
     if (!has_room(FOR_ONE)) {
         (void)!write(STDERR_FILENO, line, sizeof line - 1);

@@ -1,6 +1,7 @@
 """Rough handling from outside: closed streams, lost pipes, limits, folders in
 the place of files, bytes that are no text, narrow terminals."""
 import fcntl
+import itertools
 import os
 import pty
 import re
@@ -86,10 +87,12 @@ class Memory(LabTest):
     def test_a_small_address_space_gives_an_answer_or_one_line(self):
         arms = self.write("arms.csv", "1,0\n0,1\n1,1\n")
         seen = set()
-        for megabytes in (30, 60, 100, 150, 200, 230, 260, 300, 350, 400, 600):
+        for megabytes, kind in itertools.product(
+                (30, 60, 100, 150, 200, 230, 260, 300, 350, 400, 600),
+                (resource.RLIMIT_AS, resource.RLIMIT_DATA)):
             def limit():
                 size = megabytes << 20
-                resource.setrlimit(resource.RLIMIT_AS, (size, size))
+                resource.setrlimit(kind, (size, size))
             for arguments in (["--version"], ["list"], ["run", "--help"],
                               ["design", arms], RUN):
                 done = subprocess.run([TARRY, *arguments], preexec_fn=limit,
@@ -108,10 +111,12 @@ class Memory(LabTest):
         large = [*RUN, "--instance", "sphere:dim=40,arms=80", "--horizon",
                  "100", "--policy", "recommended", "--threads", "9"]
         codes = set()
-        for megabytes in (230, 300, 380, 450, 520, 700):
+        for megabytes, kind in itertools.product(
+                (230, 300, 380, 450, 520, 700),
+                (resource.RLIMIT_AS, resource.RLIMIT_DATA)):
             def limit():
                 size = megabytes << 20
-                resource.setrlimit(resource.RLIMIT_AS, (size, size))
+                resource.setrlimit(kind, (size, size))
             for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
                 done = subprocess.run(
                     [TARRY, *large], preexec_fn=limit, capture_output=True,
