@@ -80,13 +80,22 @@ tarry_status tarry__log_reject_row(tarry__log *log, size_t line,
 
 /* ---- fields ---------------------------------------------------------------*/
 
-/* A row while it is read; `why` is set once it makes no sense. */
+/* A row while it is read; `why` is set once it makes no sense.  What was known
+ * of the log before it: a row that is rejected has no say in that. */
 typedef struct {
     double decided, reported, loss, probability;
     uint32_t arm;
     const char *why;
     tarry__text value;
+    bool had_time, had_delays, had_reward;
 } fields;
+
+static fields begin_row(const tarry__log *log)
+{
+    return (fields){.had_time = log->has_time,
+                    .had_delays = log->has_delays,
+                    .had_reward = log->any_reward};
+}
 
 static bool refuse(fields *f, const char *why, tarry__text value)
 {
@@ -221,6 +230,9 @@ static bool take_arms(tarry__log *log, const tarry_arms *arms)
 static tarry_status reject(tarry__log *log, size_t line, const fields *f,
                            tarry_error *error)
 {
+    log->has_time = f->had_time;
+    log->has_delays = f->had_delays;
+    log->any_reward = f->had_reward;
     return tarry__log_reject_row(log, line, f->why, f->value, error);
 }
 
@@ -234,7 +246,7 @@ static void see_time(tarry__log *log, double time)
 static tarry_status add_outcome(tarry__log *log, const tarry__log_row *row,
                                 size_t line, tarry_error *error)
 {
-    fields f = {0};
+    fields f = begin_row(log);
     const uint32_t i = tarry__index_find(&log->ids, row->id);
     if (i == TARRY__INDEX_NONE)
         refuse(&f, "the outcome of an unknown decision", row->id);
@@ -283,7 +295,7 @@ static void append(tarry__log *log, const fields *f)
 tarry_status tarry__log_add(tarry__log *log, const tarry__log_row *row,
                             size_t line, tarry_error *error)
 {
-    fields f = {0};
+    fields f = begin_row(log);
     uint32_t number = (uint32_t)log->count;
     if (row->only_outcome)
         return add_outcome(log, row, line, error);

@@ -341,6 +341,58 @@ static void ranges_and_rewards_become_losses(void **state)
     tarry__log_clear(&log);
 }
 
+/* What is known of a log, whatever its losses are. */
+static void check_alike(const tarry__log *a, const tarry__log *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->n_arms, b->n_arms);
+    assert_int_equal(a->is_calendar, b->is_calendar);
+    assert_int_equal(a->has_delays, b->has_delays);
+    assert_int_equal(a->has_probability, b->has_probability);
+    CHECK_NEAR(a->now, b->now, 0);
+    CHECK_NEAR(tarry__log_value(a, 0.5), tarry__log_value(b, 0.5), 0);
+    for (size_t i = 0; i < a->count; i++)
+        assert_true(a->loss[i] == b->loss[i] ||
+                    (isnan(a->loss[i]) && isnan(b->loss[i])));
+}
+
+/* Rows that are rejected, before or behind the others, are as if they were not
+ * there: they decide neither what times are, nor whether there are delays, nor
+ * on which side outcomes are good. */
+static void a_row_that_is_rejected_decides_nothing(void **state)
+{
+    static const char head[] =
+        "id,arm,decided,reported,loss,reward,probability\n";
+    static const char *const good[] = {
+        "1,a,10,13,0.5,,0.5\n2,b,12,,,,0.5\n", "1,a,10,,,,\n2,b,12,,,,\n",
+        "1,a,10,13,,0.5,0.5\n2,b,12,14,,0.25,0.5\n",
+        "1,a,2026-05-01T10:00:00Z,2026-05-01T10:00:03Z,0.5,,\n"};
+    static const char *const bad[] = {
+        "9,a,99,98,,0.7,0.5\n",
+        "9,a,9,98,,0.7,2\n",
+        "9,c,9,98,,7,\n",
+        "9,c,9,98,,,0.5\n",
+        "9,c,9,,0.7,,0.5\n",
+        "9,,9,98,,0.7,0.5\n",
+        "9,a,2026-05-02T10:00:00Z,2026-05-01T10:00:00Z,,0.7,0.5\n",
+        "9,a,2026-05-02T10:00:00Z,2026-05-02T11:00:00Z,,0.7,-1\n"};
+    (void)state;
+    for (size_t g = 0; g < sizeof good / sizeof *good; g++)
+        for (size_t b = 0; b < 2 * sizeof bad / sizeof *bad; b++) {
+            char text[400];
+            snprintf(text, sizeof text, "%s%s", head, good[g]);
+            tarry__log without = read_log(text);
+            snprintf(text, sizeof text, "%s%s%s", head,
+                     b % 2 ? good[g] : bad[b / 2],
+                     b % 2 ? bad[b / 2] : good[g]);
+            tarry__log with = read_log(text);
+            assert_int_equal(with.n_rejected, 1);
+            check_alike(&with, &without);
+            tarry__log_clear(&with);
+            tarry__log_clear(&without);
+        }
+}
+
 static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
@@ -645,6 +697,7 @@ int main(void)
         cmocka_unit_test(the_limit_of_columns_is_exact),
         cmocka_unit_test(the_limit_of_lines_is_exact),
         cmocka_unit_test(ranges_and_rewards_become_losses),
+        cmocka_unit_test(a_row_that_is_rejected_decides_nothing),
         cmocka_unit_test(random_logs_are_read_as_they_were_made),
         cmocka_unit_test(now_may_be_the_last_time_and_no_earlier_one),
         cmocka_unit_test(rows_without_times_come_one_after_another),
