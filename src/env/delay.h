@@ -148,6 +148,13 @@ static inline double tarry__delay_real_rounds(double time)
     return rounds == TARRY__DELAY_NEVER ? INFINITY : (double)rounds;
 }
 
+/* A share of delays that are so long: their part of the mean, nothing of what
+ * never is. */
+static inline double tarry__delay_part(double share, double rounds)
+{
+    return share > 0 ? share * rounds : 0;
+}
+
 /* u to -log u, an exponential of mean 1. */
 void tarry__delay_prepare_log(const void *state, double *u, size_t count);
 

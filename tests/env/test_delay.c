@@ -400,6 +400,70 @@ static void never_takes_its_share(void **state)
     tarry__world_free(world);
 }
 
+/* Draws, tail and quantile of one arm, each within 5 standard errors of the
+ * other two. */
+static void check_ends(const tarry__world *world, size_t arm, const char *text)
+{
+    enum { N = 500 };
+    const tarry__delay *law = &world->delay;
+    const uint64_t median = tarry__delay_quantile(law, arm, 0.5);
+    const double some = tarry__delay_tail(law, arm, 1);
+    double late = 0, by_median = 0;
+    for (uint64_t t = 1; t <= N; t++) {
+        double loss;
+        uint64_t d;
+        tarry__world_draw(world, t, arm, &loss, &d);
+        late += d >= 1;
+        by_median += d <= median;
+        if (d != TARRY__DELAY_NEVER && !(tarry__delay_tail(law, arm, d) > 0))
+            fail_msg("%s, arm %zu: %ju rounds", text, arm, (uintmax_t)d);
+    }
+    if (!(fabs(late / N - some) <= 5 * sqrt(some * (1 - some) / N) + 1e-12) ||
+        by_median / N < 0.5 - 5 * 0.5 / sqrt(N))
+        fail_msg("%s, arm %zu: %g late of %g, %g by the median", text, arm,
+                 late / N, some, by_median / N);
+    if (!(tarry__delay_mean(law, arm) >= 0))
+        fail_msg("%s, arm %zu: the mean is %g", text, arm,
+                 tarry__delay_mean(law, arm));
+}
+
+/* How many worlds there are with a setting at this end; not all can be. */
+static int check_end(const tarry__entry *e, const char *key, double value,
+                     const char *more)
+{
+    char text[100];
+    tarry__world *world;
+    snprintf(text, sizeof text, "%s:%s%s=%.17g%s", e->name,
+             strcmp(e->name, "empirical") == 0 ? "file=FOLDER/b.csv," : "", key,
+             value, more);
+    if (tarry__world_create(bandit, "bernoulli", in_folder(text), 2385, 17,
+                            &world, NULL) != TARRY_OK)
+        return 0;
+    for (size_t arm = 0; arm < 4; arm++)
+        check_ends(world, arm, text);
+    tarry__world_free(world);
+    return 1;
+}
+
+/* One setting at a time, also with arms of very different scales. */
+static void laws_are_laws_at_the_ends_of_their_settings(void **state)
+{
+    (void)state;
+    int made = 0;
+    put_files();
+    for (const tarry__entry *const *e = tarry__delays; *e != NULL; e++)
+        for (const tarry_setting *s = (*e)->settings; s->key != NULL; s++)
+            if (s->kind == TARRY_SETTING_REAL ||
+                s->kind == TARRY_SETTING_COUNT) {
+                made += check_end(*e, s->key, s->least, "");
+                made += check_end(*e, s->key, s->most, "");
+                made += check_end(*e, s->key, s->least, ",spread=1e6");
+                made += check_end(*e, s->key, s->most, ",spread=1e6");
+            }
+    print_message("    %d worlds\n", made);
+    assert_true(made > 200);
+}
+
 static void every_listed_delay_is_made_from_its_defaults(void **state)
 {
     (void)state;
@@ -425,6 +489,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_listed_delay_is_made_from_its_defaults),
+        cmocka_unit_test(laws_are_laws_at_the_ends_of_their_settings),
         cmocka_unit_test(draws_follow_the_stated_tails_and_means),
         cmocka_unit_test(quantiles_and_tails_agree),
         cmocka_unit_test(means_are_the_sums_of_their_tails),

@@ -69,7 +69,9 @@ static double tail(const void *state, size_t arm, double scale, double d)
     (void)scale;
     const law *l = state;
     const double most = (d - 1) / (l->D * (1 - rounding));
-    return d > l->D + 1 ? 0 : 1 - l->loss->type->cdf(l->loss, arm, most, true);
+    return d > l->D + 1 || l->D == 0
+               ? 0
+               : 1 - l->loss->type->cdf(l->loss, arm, most, true);
 }
 
 /* Sum of the tail over first..last; it never rises. */

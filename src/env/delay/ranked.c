@@ -96,9 +96,11 @@ static double mean(const void *state, size_t arm, double scale)
 {
     const law *l = state;
     (void)arm;
-    return l->far_p * tarry__delay_real_rounds(scale * l->far) +
-           l->p * tarry__delay_real_rounds(scale * l->late) +
-           (1 - l->p - l->far_p) * tarry__delay_real_rounds(scale * l->early);
+    return tarry__delay_part(l->far_p,
+                             tarry__delay_real_rounds(scale * l->far)) +
+           tarry__delay_part(l->p, tarry__delay_real_rounds(scale * l->late)) +
+           tarry__delay_part(1 - l->p - l->far_p,
+                             tarry__delay_real_rounds(scale * l->early));
 }
 
 #define RANKED(text, words, function)                                          \

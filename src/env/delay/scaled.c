@@ -23,8 +23,8 @@ double tarry__delay_sum_tail(double from,
     enum { TERMS = 4096 };
     const double N = from + TERMS;
     double sum = 0, last = 1, t[4];
-    for (double d = from; d < N && last > 0; d++)
-        sum += last = tail(state, 0, scale, d);
+    for (int i = 0; i < TERMS && last > 0; i++) /* from 2^53 on d + 1 is d */
+        sum += last = tail(state, 0, scale, from + i);
     if (last == 0)
         return sum;
     for (int i = 0; i < 4; i++)

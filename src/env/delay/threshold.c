@@ -117,8 +117,8 @@ static double mean(const void *state, size_t arm, double scale)
 {
     const law *l = state;
     const double p = share_below(l, arm);
-    return p * side_mean(l, scale * l->below) +
-           (1 - p) * side_mean(l, scale * l->above);
+    return tarry__delay_part(p, side_mean(l, scale * l->below)) +
+           tarry__delay_part(1 - p, side_mean(l, scale * l->above));
 }
 
 #define THRESHOLD_LAW(text, words, list, function)                             \

@@ -86,8 +86,9 @@ static double mean(const void *state, size_t arm, double scale)
 {
     (void)arm;
     const law *l = state;
-    return l->p * tarry__delay_real_rounds(scale * l->high) +
-           (1 - l->p) * tarry__delay_real_rounds(scale * l->low);
+    return tarry__delay_part(l->p, tarry__delay_real_rounds(scale * l->high)) +
+           tarry__delay_part(1 - l->p,
+                             tarry__delay_real_rounds(scale * l->low));
 }
 
 const tarry__delay_type tarry__delay_none = {

@@ -34,9 +34,11 @@ static tarry_status init(void *state, const tarry__spec *spec,
     return TARRY_OK;
 }
 
+/* Rounded down as tarry__delay_whole_rounds does, however far: a part of what
+ * lies between two ends may come. */
 static double end(double scale, uint64_t rounds)
 {
-    return tarry__delay_real_rounds(scale * (double)rounds);
+    return floor(scale * (double)rounds * (1 + 0x1p-50));
 }
 
 static uint64_t finish(const void *state, const tarry__delay_play *play)
@@ -61,7 +63,9 @@ static double mean(const void *state, size_t arm, double scale)
 {
     (void)arm;
     const law *l = state;
-    return (end(scale, l->low) + end(scale, l->high)) / 2;
+    const double high = end(scale, l->high);
+    return high <= TARRY__DELAY_LONGEST ? (end(scale, l->low) + high) / 2
+                                        : INFINITY;
 }
 
 const tarry__delay_type tarry__delay_uniform = {
