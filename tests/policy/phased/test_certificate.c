@@ -402,6 +402,100 @@ static void an_arm_that_follows_one_cut_has_a_bound_of_its_own(void **state)
     assert_true(cuts >= 10);
 }
 
+/* ---- arms come and go -----------------------------------------------------*/
+
+enum { MOST_ARMS = 24 };
+
+/* Who would be tried anew if nothing were known of them: those that are there
+ * and were active or are new, or all, if an active one has gone. */
+static size_t candidates_of(const tarry__phased *ph, uint32_t *list)
+{
+    const bool all = tarry__phased_has_lost_one(ph);
+    size_t count = 0;
+    for (size_t k = 0; k < ph->problem->n_arms; k++)
+        if (tarry__policy_may_choose(ph->problem, k) &&
+            (all || k >= ph->n_known || tarry__phased_is_active(ph, k)))
+            list[count++] = (uint32_t)k;
+    return count;
+}
+
+/* The first choice after a change: of the candidates those go that the books
+ * rule out, with the failures that belong to the arms there are now, `bases`
+ * sets having come before.  Answers how many went. */
+static size_t check_restart(tarry_policy *p, double confidence, uint64_t bases,
+                            uint64_t *round, size_t *arm)
+{
+    tarry__phased *ph = p->state;
+    const double e = (double)bases + 1;
+    const double failure =
+        confidence > 0 ? 1 - confidence : 1 / (double)ph->problem->horizon;
+    const double share = confidence == 0 && bases == 0 ? 1 : 1 / (e * (e + 1));
+    uint32_t list[MOST_ARMS];
+    size_t best, left = 0;
+    double gap;
+    tarry__policy_settle(p);
+    const size_t count = candidates_of(ph, list);
+    assert_int_equal(tarry_policy_choose(p, round, arm), TARRY_OK);
+    ph->books.plays[*arm]--; /* as it was when they were asked */
+    tarry__books_certify(&ph->books, failure / 2 * share,
+                         ph->algorithm->designated_only, list, count, &best,
+                         &gap);
+    ph->books.plays[*arm]++;
+    for (size_t i = 0; i < count; i++)
+        if (ph->books.bounds[i] >= 0)
+            assert_int_equal(ph->plan.active[left++], list[i]);
+    assert_int_equal(ph->plan.n_active, left);
+    return count - left;
+}
+
+/* Every hundred rounds an arm comes, or the best one goes, or both. */
+static size_t play_changes(const char *text, double confidence, uint32_t run)
+{
+    double arms[2 * MOST_ARMS];
+    uint64_t seed = run, bases = 0, round;
+    size_t went = 0, n_arms = 3, arm;
+    for (size_t i = 0; i < MOST_ARMS; i++) {
+        const double angle = 3 * test_uniform(&seed);
+        arms[2 * i] = cos(angle), arms[2 * i + 1] = sin(angle);
+    }
+    tarry_policy *p = with_three_arms(text, confidence, arms, 2);
+    for (int t = 1; t <= 2000; t++) {
+        const bool changes = t % 100 == 0, comes = t / 100 % 3 != 0;
+        const tarry__phased *ph = p->state;
+        if (changes && comes)
+            assert_int_equal(tarry_policy_admit(p, arms + 2 * n_arms++, &arm),
+                             TARRY_OK);
+        if (changes && t / 100 % 3 != 1)
+            assert_int_equal(tarry_policy_withdraw(p, ph->plan.active[0]),
+                             TARRY_OK);
+        bases += changes && comes;
+        if (changes)
+            went += check_restart(p, confidence, bases, &round, &arm);
+        else
+            assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+        const double mean = 0.8 * arms[2 * arm];
+        tarry_policy_observe(p, round,
+                             two_valued(mean, uniform_at(run, round, 24)));
+    }
+    tarry_policy_free(p);
+    return went;
+}
+
+static void who_is_not_tried_again_is_ruled_out_by_all_data(void **state)
+{
+    static const char *const policies[] = {
+        "phased-stochastic:constants=tight",
+        "phased-adversarial:constants=tight,guide=lints",
+        "phased-loss-dependent:constants=tight,guide=uniform",
+        "phased-mab:constants=tight"};
+    size_t went = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 24; i++)
+        went += play_changes(policies[i % 4], i % 8 < 4 ? 0 : 0.95, i);
+    print_message("    %zu went\n", went);
+    assert_true(went > 200);
+}
+
 /* The phases begun so far, as its status tells them. */
 typedef struct {
     uint64_t phase, restarts, begun;
@@ -474,6 +568,7 @@ int main(void)
         cmocka_unit_test(phases_and_books_have_half_of_the_failures_each),
         cmocka_unit_test(every_phase_has_a_share_of_the_failures_of_its_own),
         cmocka_unit_test(an_arm_that_follows_one_cut_has_a_bound_of_its_own),
+        cmocka_unit_test(who_is_not_tried_again_is_ruled_out_by_all_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
