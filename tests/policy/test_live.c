@@ -809,6 +809,39 @@ static void chances_add_up_to_plays(void **state)
     }
 }
 
+/* With so much lambda no loss is news: the chance of one of two equal arms
+ * stays 1/2, and what is told of it are counts of D draws each, which must be
+ * other draws every time: the variance of such a share is 1/(4 D).  That of N
+ * shares has a standard error of sqrt(2/N) of it. */
+static void chances_are_counted_with_new_draws(void **state)
+{
+    static const char *const names[] = {"lints:lambda=1e6",
+                                        "otf-lints:lambda=1e6"};
+    enum { N = 300 };
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        game g = make_game(2, 2, 2);
+        for (size_t i = 0; i < 4; i++)
+            g.arms[i] = i % 3 == 0;
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(names[k], &params);
+        double squares = 0;
+        for (size_t t = 0; t < N; t++) {
+            const choice c = choose(p);
+            double chance;
+            assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+            /* of arm 0, without the choice itself, which is counted too */
+            chance -= (1 - chance) / TARRY_PROBABILITY_DRAWS;
+            const double share = c.arm == 0 ? chance : 1 - chance;
+            squares += (share - 0.5) * (share - 0.5) / N;
+            tarry_policy_observe(p, c.round, 0);
+        }
+        CHECK_NEAR(squares * 4 * TARRY_PROBABILITY_DRAWS, 1, 5 * sqrt(2.0 / N));
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
 static tarry_policy *copy_of(tarry_policy *p)
 {
     tarry_policy *copy;
@@ -950,6 +983,7 @@ int main(void)
         cmocka_unit_test(bad_arms_are_refused),
         cmocka_unit_test(chances_of_equal_arms_are_equal),
         cmocka_unit_test(chances_add_up_to_plays),
+        cmocka_unit_test(chances_are_counted_with_new_draws),
         cmocka_unit_test(chances_are_of_the_present),
         cmocka_unit_test(sure_choices_have_probability_1),
         cmocka_unit_test(no_horizon_is_needed),
