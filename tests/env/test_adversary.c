@@ -273,6 +273,190 @@ static void hold_good_holds_what_speaks_for_the_best(void **state)
     tarry__world_free(world);
 }
 
+/* ---- a plain list beside them ----------------------------------------------
+ * What is held stands in a list in order of play.  Of each adversary there is
+ * how many go at first in a round, and whether its play is held. */
+
+enum { LENGTH = 3000 };
+
+typedef struct {
+    uint64_t sigma, period, burst, longest; /* its settings */
+    size_t best;
+    uint64_t held[64]; /* rounds, the oldest first */
+    size_t n_held;
+    bool anew; /* a phase has begun with this round */
+    uint64_t needed[ARMS], wanted;
+} plain_list;
+
+typedef struct {
+    const char *name;
+    uint64_t (*goes)(plain_list *l, const tarry__adversary_view *view);
+    bool (*holds)(plain_list *l, const tarry__adversary_view *view, size_t arm);
+} plain_rule;
+
+static uint64_t oldest_if_full(plain_list *l, const tarry__adversary_view *view)
+{
+    (void)view;
+    return l->n_held == l->sigma;
+}
+
+static uint64_t all_of_a_phase(plain_list *l, const tarry__adversary_view *view)
+{
+    (void)view;
+    return l->anew ? l->n_held : 0;
+}
+
+static uint64_t a_burst(plain_list *l, const tarry__adversary_view *view)
+{
+    const bool now = l->n_held == l->sigma ||
+                     (l->period > 0 && view->round % l->period == 0);
+    return now ? l->burst > 0 ? l->burst : l->n_held : 0;
+}
+
+static uint64_t all_at_a_time(plain_list *l, const tarry__adversary_view *view)
+{
+    for (size_t i = 0; l->anew && i < ARMS; i++)
+        l->needed[i] = 0;
+    l->wanted = l->anew ? 0 : l->wanted;
+    for (size_t i = 0; l->anew && i < view->n_plan; i++)
+        l->wanted += l->needed[view->plan_arm[i]] = view->plan_target[i];
+    return l->anew || l->n_held == l->sigma ? l->n_held : 0;
+}
+
+static bool everything(plain_list *l, const tarry__adversary_view *view,
+                       size_t arm)
+{
+    (void)l, (void)view, (void)arm;
+    return true;
+}
+
+/* Low losses of arms like the best, high ones of the others: unit vectors. */
+static bool what_speaks(plain_list *l, const tarry__adversary_view *view,
+                        size_t arm)
+{
+    return arm == l->best ? view->loss < 0 : view->loss >= 0;
+}
+
+static bool the_rarest(plain_list *l, const tarry__adversary_view *view,
+                       size_t arm)
+{
+    size_t rarest = SIZE_MAX;
+    double least = INFINITY;
+    (void)l;
+    for (size_t i = 0; i < view->n_plan; i++)
+        if (view->plan_weight[i] > 0 && view->plan_weight[i] < least) {
+            least = view->plan_weight[i];
+            rarest = view->plan_arm[i];
+        }
+    return arm == rarest;
+}
+
+static bool the_last(plain_list *l, const tarry__adversary_view *view,
+                     size_t arm)
+{
+    const bool holds = view->n_plan > 0 && l->wanted <= l->sigma;
+    if (l->needed[arm] > 0) {
+        l->needed[arm]--;
+        l->wanted--;
+    }
+    return holds;
+}
+
+static const plain_rule plain_rules[] = {
+    {"hold-newest", oldest_if_full, everything},
+    {"hold-all", a_burst, everything},
+    {"hold-good", oldest_if_full, what_speaks},
+    {"hold-rarest", all_of_a_phase, the_rarest},
+    {"hold-late", all_at_a_time, the_last},
+};
+
+/* The rounds that come in this one, in order; how many. */
+static size_t plain_play(plain_list *l, const plain_rule *rule,
+                         const tarry__adversary_view *view, size_t arm,
+                         uint64_t *out)
+{
+    uint64_t goes = rule->goes(l, view);
+    size_t n = 0;
+    while (n < l->n_held &&
+           (n < goes ||
+            (l->longest > 0 && l->held[n] + l->longest <= view->round))) {
+        out[n] = l->held[n];
+        n++;
+    }
+    l->n_held -= n;
+    memmove(l->held, l->held + n, l->n_held * sizeof *l->held);
+    if (rule->holds(l, view, arm) && l->n_held < l->sigma)
+        l->held[l->n_held++] = view->round;
+    else
+        out[n++] = view->round;
+    return n;
+}
+
+/* Phases of any length with any plans, or none, and losses on every side of
+ * 0. */
+static void check_list(const plain_rule *rule, plain_list l, const char *text)
+{
+    static const double losses[] = {-1, -0.25, -0.0, 0, 0.25, 1};
+    size_t plan[ARMS], n_plan = 0;
+    double weight[ARMS];
+    uint64_t target[ARMS], seed = l.sigma, phase = 0, out[65];
+    tarry__world *world = make_world(
+        "basis:arms=4,best=-0.5,gap=0.5,means=equal", "rademacher", text);
+    l.best = world->instance.best;
+    for (uint64_t t = 1; t <= LENGTH; t++) {
+        const uint64_t *released;
+        const size_t arm = test_bits(&seed) % ARMS;
+        l.anew = t == 1 || test_bits(&seed) % 40 == 0;
+        phase += l.anew;
+        n_plan = l.anew ? test_bits(&seed) % (ARMS + 1) : n_plan;
+        for (size_t i = 0; l.anew && i < n_plan; i++) {
+            plan[i] = i;
+            weight[i] = (double)(test_bits(&seed) % 4) / 4;
+            target[i] = test_bits(&seed) % 20;
+        }
+        const tarry__adversary_view view = {.round = t,
+                                            .phase = phase,
+                                            .n_plan = n_plan,
+                                            .plan_arm = plan,
+                                            .plan_weight = weight,
+                                            .plan_target = target,
+                                            .loss =
+                                                losses[test_bits(&seed) % 6]};
+        const size_t n =
+            tarry__adversary_play(world->adversary, &view, arm, &released);
+        if (n != plain_play(&l, rule, &view, arm, out) ||
+            memcmp(released, out, n * sizeof *out) != 0)
+            fail_msg("%s: round %ju", text, (uintmax_t)t);
+    }
+    tarry__world_free(world);
+}
+
+static void adversaries_are_as_a_plain_list_says(void **state)
+{
+    static const uint64_t sigmas[] = {0, 1, 2, 7, 60};
+    static const plain_list settings[] = {
+        {.period = 0}, {.period = 9, .burst = 2}, {.burst = 3, .longest = 4}};
+    (void)state;
+    for (size_t k = 0; k < sizeof plain_rules / sizeof *plain_rules; k++)
+        for (size_t i = 0; i < 15; i++) {
+            const plain_rule *r = &plain_rules[k];
+            plain_list l = settings[i / 5];
+            char text[100], more[60] = "";
+            l.sigma = sigmas[i % 5];
+            if (strcmp(r->name, "hold-all") == 0)
+                snprintf(more, sizeof more, ",period=%ju,burst=%ju",
+                         (uintmax_t)l.period, (uintmax_t)l.burst);
+            if (strcmp(r->name, "hold-good") == 0)
+                snprintf(more, sizeof more, ",longest=%ju",
+                         (uintmax_t)l.longest);
+            else
+                l.longest = 0;
+            snprintf(text, sizeof text, "%s:sigma=%ju%s", r->name,
+                     (uintmax_t)l.sigma, more);
+            check_list(r, l, text);
+        }
+}
+
 static void models_tell_who_depends_on_the_arm(void **state)
 {
     (void)state;
@@ -312,6 +496,7 @@ int main(void)
         cmocka_unit_test(hold_good_holds_what_speaks_for_the_best),
         cmocka_unit_test(scripts_are_followed_and_repeat_or_end),
         cmocka_unit_test(a_script_over_budget_lets_plays_go_at_once),
+        cmocka_unit_test(adversaries_are_as_a_plain_list_says),
         cmocka_unit_test(models_tell_who_depends_on_the_arm),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
