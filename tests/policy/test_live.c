@@ -280,6 +280,59 @@ static void held_losses_are_saved(void **state)
     }
 }
 
+static tarry_policy *copy_of(tarry_policy *p)
+{
+    tarry_policy *copy;
+    void *bytes;
+    size_t size;
+    assert_int_equal(tarry_policy_pack(p, &bytes, &size), TARRY_OK);
+    assert_int_equal(tarry_policy_unpack(bytes, size, &copy, NULL), TARRY_OK);
+    tarry_policy_pack_free(bytes);
+    return copy;
+}
+
+/* One that was saved and restored again and again, in the middle of whatever it
+ * was at, ends with the state of one that never was.  Losses come 150 rounds
+ * late, so that some are missing whenever something might end. */
+static void check_reborn(const char *name)
+{
+    enum { ROUNDS = 1500, LATE = 150, EVERY = 97 };
+    game g = close_game();
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy *p = make_policy(name, &params);
+    tarry_policy *twin = make_policy(name, &params);
+    size_t arm_of_round[ROUNDS + 1];
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        arm_of_round[t] = choose(p).arm;
+        if (choose(twin).arm != arm_of_round[t])
+            fail_msg("%s, round %ju: saving changed it", name, (uintmax_t)t);
+        if (t > LATE) {
+            const uint64_t r = t - LATE;
+            const double loss = loss_of(&g, r, arm_of_round[r]);
+            assert_int_equal(tarry_policy_observe(p, r, loss),
+                             tarry_policy_observe(twin, r, loss));
+        }
+        if (t % EVERY == 0) {
+            tarry_policy *restored = copy_of(p);
+            tarry_policy_free(p);
+            p = restored;
+        }
+    }
+    check_same_files(p, twin);
+    tarry_policy_free(p);
+    tarry_policy_free(twin);
+    end_game(&g);
+}
+
+static void saving_in_the_middle_of_anything_changes_nothing(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++)
+        check_reborn(description(k));
+    for (size_t k = 0; k < N_CERTIFIED; k++)
+        check_reborn(certified[k]);
+}
+
 /* ---- cancel and expire ----------------------------------------------------*/
 
 /* A third of the choices is called off, some long after they were made; every
@@ -842,17 +895,6 @@ static void chances_are_counted_with_new_draws(void **state)
     }
 }
 
-static tarry_policy *copy_of(tarry_policy *p)
-{
-    tarry_policy *copy;
-    void *bytes;
-    size_t size;
-    assert_int_equal(tarry_policy_pack(p, &bytes, &size), TARRY_OK);
-    assert_int_equal(tarry_policy_unpack(bytes, size, &copy, NULL), TARRY_OK);
-    tarry_policy_pack_free(bytes);
-    return copy;
-}
-
 /* Both choose; the chance that both say their choice had. */
 static double same_chance(tarry_policy *p, tarry_policy *q, choice *c)
 {
@@ -972,6 +1014,7 @@ int main(void)
         cmocka_unit_test(order_and_questions_leave_no_trace),
         cmocka_unit_test(certificates_are_of_the_present),
         cmocka_unit_test(held_losses_are_saved),
+        cmocka_unit_test(saving_in_the_middle_of_anything_changes_nothing),
         cmocka_unit_test(cancelled_plays_are_made_again),
         cmocka_unit_test(what_is_given_up_is_not_waited_for),
         cmocka_unit_test(arms_come_and_go),
