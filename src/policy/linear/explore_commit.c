@@ -6,7 +6,8 @@
  * unless set, which is the order that the worst case asks for.
  *
  * Delays: the estimate goes on learning from exploration's losses as they
- * arrive, and from no others; until half of them are there, it explores on. */
+ * arrive, and from no others; until half of them are there, or of m without a
+ * horizon, it explores on. */
 #include <math.h>
 #include "policy/coins.h"
 #include "policy/linear/linear.h"
@@ -15,7 +16,7 @@
 typedef struct {
     const tarry__policy_problem *problem;
     tarry__ridge ridge;
-    double explore;   /* m; -1: it grows with the rounds */
+    double explore;   /* m, or one of the two below */
     uint64_t until;   /* the last round of exploration so far */
     uint64_t arrived; /* of its losses */
     size_t best;
@@ -30,6 +31,10 @@ static const tarry_setting settings[] = {
     TARRY__SPEC_END,
 };
 
+/* m grows with the rounds; as in states of old, in which all rounds up to the
+ * last of exploration counted for explored ones, so that half of all were. */
+static const double GROWING = -2, GROWING_BY_HALVES = -1;
+
 /* m for a horizon of t rounds. */
 static double exploration(const tarry__policy_problem *problem, double t)
 {
@@ -37,14 +42,33 @@ static double exploration(const tarry__policy_problem *problem, double t)
 }
 
 /* Without a horizon it explores in those rounds in which m grows. */
-static bool explores(const committer *s, uint64_t round)
+static bool is_asked_for(const committer *s, uint64_t round)
 {
     const double t = (double)round;
-    if (2 * s->arrived < s->until)
-        return true;
     return s->explore >= 0
                ? t <= s->explore
                : exploration(s->problem, t) > exploration(s->problem, t - 1);
+}
+
+/* Whether its loss is one of exploration's.  Rounds that were explored while
+ * losses were missing follow the others where there is a horizon; else they are
+ * none of those in which m grows, and do not count. */
+static bool is_exploration(const committer *s, uint64_t round)
+{
+    return round <= s->until &&
+           (s->explore != GROWING || is_asked_for(s, round));
+}
+
+/* Half of so many losses are waited for. */
+static double explored(const committer *s)
+{
+    return s->explore == GROWING ? exploration(s->problem, (double)s->until)
+                                 : (double)s->until;
+}
+
+static bool explores(const committer *s, uint64_t round)
+{
+    return 2 * (double)s->arrived < explored(s) || is_asked_for(s, round);
 }
 
 static tarry_status init(void *state, const tarry__policy_type *type,
@@ -62,7 +86,7 @@ static tarry_status init(void *state, const tarry__policy_type *type,
         return TARRY_BAD_ARGUMENT;
     if (s->explore == 0)
         s->explore = problem->confidence > 0
-                         ? -1
+                         ? GROWING
                          : exploration(problem, (double)problem->horizon);
     return TARRY_OK;
 }
@@ -88,7 +112,7 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
                                  double loss)
 {
     committer *s = state;
-    if (round > s->until)
+    if (!is_exploration(s, round))
         return TARRY__POLICY_IGNORED;
     tarry__ridge_learn(&s->ridge, s->problem->arms + arm * s->ridge.n, loss);
     s->arrived++;
@@ -100,7 +124,7 @@ static tarry_status cancel(void *state, uint64_t round, size_t arm)
 {
     committer *s = state;
     (void)arm;
-    s->arrived += round <= s->until; /* it is not waited for */
+    s->arrived += is_exploration(s, round); /* it is not waited for */
     return TARRY_OK;
 }
 
@@ -145,6 +169,8 @@ static void archive(void *state, const tarry__policy_type *type,
     tarry__archive_field(a, s->explore);
     tarry__archive_field(a, s->until);
     tarry__archive_field(a, s->arrived);
+    tarry__archive_require(a, s->explore >= 0 || s->explore == GROWING ||
+                                  s->explore == GROWING_BY_HALVES);
 }
 
 static void clear(void *state)
