@@ -1,5 +1,6 @@
 /* The bounds: a few by hand, how they grow, and runs that keep to them. */
 #include "check.h"
+#include <stdio.h>
 #include <string.h>
 #include "bound/bound.h"
 #include "sim/sim.h"
@@ -266,6 +267,54 @@ static void tight_constants_by_hand(void **state)
     CHECK_NEAR(b.alpha, 10, 0);
 }
 
+/* The promise of constants=tight on four unit vectors once more, phase by
+ * phase: what is lost if it is broken, and in each phase the largest gap times
+ * the rounds that it may last, `wait` of them for losses that are missing. */
+static double tight_promise(int algorithm, double confidence, double T,
+                            double wait)
+{
+    double sum = confidence > 0 ? 2 * T * (1 - confidence) : 2, left = T;
+    for (int m = 1; left > 0; m++) {
+        const double eps = ldexp(1, -m);
+        const double L = confidence > 0
+                             ? log(2 * 4 * m * (m + 1) / (1 - confidence))
+                             : log(4 * ceil(log2(T)) * T);
+        const double g = m == 1 || algorithm == 4 ? 4 : 1.001 * 4;
+        const double longest = 2 * g * L / (eps * eps) + 4 + wait;
+        const double gap = (algorithm > 2 ? 14 : 8) * eps;
+        const double rounds = fmin(longest, left);
+        sum += rounds * (m == 1 ? 2 : fmin(gap, 2));
+        left -= rounds;
+    }
+    return sum;
+}
+
+static void a_confidence_is_paid_for_in_full(void **state)
+{
+    static const struct {
+        int algorithm;
+        const char *policy, *delay;
+        double wait;
+    } cases[] = {{2, "phased-adversarial", "hold-all:sigma=50", 245.60115027},
+                 {3, "phased-loss-dependent", "constant:rounds=70", 70},
+                 {4, "phased-mab", "constant:rounds=70", 70}};
+    static const double confidences[] = {0, 0.5, 0.95, 0.999};
+    static const uint64_t horizons[] = {100, 1000, 20000, 5000000};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 16; k++) {
+            const double c = confidences[k / 4];
+            char policy[80];
+            snprintf(policy, sizeof policy, "%s:constants=tight,confidence=%g",
+                     cases[i].policy, c);
+            const question q = {"basis:arms=4", "rademacher", cases[i].delay,
+                                policy, horizons[k % 4]};
+            const double hand = tight_promise(
+                cases[i].algorithm, c, (double)horizons[k % 4], cases[i].wait);
+            CHECK_NEAR(ask(&q).upper, hand, 1e-6 * hand);
+        }
+}
+
 /* The first phase of a bound is the one that the policy begins with. */
 static void bounds_describe_the_plan_that_is_played(void **state)
 {
@@ -388,6 +437,7 @@ int main(void)
         cmocka_unit_test(phases_grow_and_fill_the_horizon),
         cmocka_unit_test(a_bound_says_from_which_horizon_it_is_useful),
         cmocka_unit_test(tight_constants_by_hand),
+        cmocka_unit_test(a_confidence_is_paid_for_in_full),
         cmocka_unit_test(bounds_describe_the_plan_that_is_played),
         cmocka_unit_test(measured_regret_and_phases_lie_below),
     };
