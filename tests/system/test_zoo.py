@@ -1,6 +1,7 @@
 """Groups of policies, experiments in several worlds, and the delay zoo."""
 import csv
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -119,6 +120,42 @@ class Worlds(Folder):
         for column in (2, 3):
             ratios = [float(row[column]) for row in rows]
             self.assertEqual(min(ratios), 1)
+
+    def test_the_table_is_made_of_the_numbers_of_the_json(self):
+        # greedy pays nothing in "sure": no ratio there says anything
+        worlds = [{"name": "sure", "instance": "circle:arms=5",
+                   "loss": "none", "delay": "none"}] + self.two["worlds"]
+        names = ["uniform", "greedy", "se-delayed:scale=0.02", "ucb-delayed"]
+        path = self.file("three.json",
+                         dict(self.two, policy=names, worlds=worlds))
+        regret = {}  # by policy, a number for each world
+        lost = {}
+        for world in answer(path)["worlds"]:
+            for p in world["policies"]:
+                regret.setdefault(p["name"], []).append(p["regret"]["mean"])
+                lost.setdefault(p["name"], []).append(p["best_kept"] < 1)
+        best = [min(r[w] for r in regret.values()) for w in range(3)]
+        self.assertEqual(best[0], 0)
+        expected = []
+        for name in names:
+            ratios = [1 if r == b else r / b if b > 0 else math.inf
+                      for r, b in zip(regret[name], best)]
+            mean = math.sqrt(ratios[1] * ratios[2])
+            row = [name, f"{mean:.2f}"]
+            row += [("inf" if math.isinf(r) else f"{r:.2f}") + "*" * l
+                    for r, l in zip(ratios, lost[name])]
+            expected.append((mean, row))
+        expected = [row for _, row in sorted(expected)]
+        self.assertTrue(any("*" in number for row in expected
+                            for number in row))
+        lines = tarry("run", path).stdout.splitlines()
+        head = next(i for i, l in enumerate(lines) if l.startswith("policy"))
+        self.assertEqual([l.split() for l in lines[head + 1:head + 5]],
+                         expected)
+        for w, line in enumerate(lines[-3:]):
+            winner = min(names, key=lambda name: regret[name][w])
+            self.assertTrue(line.startswith(worlds[w]["name"]), line)
+            self.assertTrue(line.endswith(f" by {winner}"), line)
 
     def test_csv_and_curves_have_a_column_for_the_world(self):
         rows, curves = self.file("r.csv"), self.file("c.csv")
