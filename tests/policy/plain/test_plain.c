@@ -35,6 +35,7 @@ typedef struct {
     size_t turn[MAX_ROUNDS];    /*   arms of this turn */
     size_t n_turn, at;
     uint64_t judged; /*   plays when standing was last judged */
+    double guess;    /*   of payoff-doubling */
     int phase;       /*   of pse */
 } game;
 
@@ -230,7 +231,17 @@ static size_t n_active(const game *g)
     return active;
 }
 
-static void judge(game *g)
+/* Those of the turn that are known to be no worse than `most`. */
+static size_t count_standing(const game *g, const double *known,
+                             const double *w, double most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < g->n_turn; i++)
+        count += known[g->turn[i]] - w[g->turn[i]] <= most;
+    return count;
+}
+
+static void judge(game *g, bool by_guess)
 {
     double lower[MAX_ARMS], upper[MAX_ARMS], known[MAX_ARMS], w[MAX_ARMS];
     const double round = (double)g->round + 1, rate = learnt(g);
@@ -245,32 +256,48 @@ static void judge(game *g)
         const double missing = c.played - c.seen;
         known[k] = (c.sum + fmin(missing, c.waited * per_round)) / c.played;
         w[k] = g->scale * sqrt(log_of(g, c.played) / (2 * c.played));
-        lower[k] = known[k] - w[k];
+        lower[k] = (rate > 0 ? known[k] : c.sum / c.played) - w[k];
         upper[k] = (c.sum + missing) / c.played + w[k];
     }
-    if (rate > 0)
+    if (rate > 0 || by_guess)
         cut(g, lower, upper);
     new_turn(g);
+    for (size_t k = 0; k < g->n_arms; k++)
+        w[k] *= range;
     for (size_t i = 0; i < g->n_turn; i++)
-        least = fmin(least, known[g->turn[i]] + range * w[g->turn[i]]);
+        least = fmin(least, known[g->turn[i]] + w[g->turn[i]]);
+    g->guess = fmax(g->guess, fmin(per_round, 1));
+    while (by_guess && count_standing(g, known, w, g->guess) == 0)
+        g->guess *= 2;
+    least = by_guess ? g->guess : least;
     size_t kept = 0;
     for (size_t i = 0; i < g->n_turn; i++)
-        if (known[g->turn[i]] - range * w[g->turn[i]] <= least)
+        if (known[g->turn[i]] - w[g->turn[i]] <= least)
             g->turn[kept++] = g->turn[i];
     g->n_turn = kept;
     g->judged = g->round;
 }
 
-static size_t naive_payoff(game *g)
+static size_t naive_standing(game *g, bool by_guess)
 {
     if (g->round == 0)
         new_turn(g);
     else if (g->at == g->n_turn) {
         g->at = 0;
         if (n_active(g) > 1 && g->round - g->judged >= n_active(g) / 8)
-            judge(g);
+            judge(g, by_guess);
     }
     return g->turn[g->at++];
+}
+
+static size_t naive_payoff(game *g)
+{
+    return naive_standing(g, false);
+}
+
+static size_t naive_doubling(game *g)
+{
+    return naive_standing(g, true);
 }
 
 /* ---- choices --------------------------------------------------------------*/
@@ -312,6 +339,7 @@ static const definition definitions[] = {
     {"opse", naive_opse, 30, false, true},
     {"pse", naive_pse, 4, false, true},
     {"payoff-mab", naive_payoff, 30, true, true},
+    {"payoff-doubling", naive_doubling, 30, true, true},
 };
 
 /* Losses -1 or 1 (0 or 1 as payoff) so that sums are exact; a tenth of them
@@ -336,7 +364,7 @@ static void check_choices(const definition *d, game *g, const char *settings,
         const double loss = d->payoff ? high : high ? 1 : -1;
         const double delay =
             ceil(longest * (d->payoff ? loss : test_uniform(&state)));
-        const bool lost = !d->payoff && test_uniform(&state) < 0.1;
+        const bool lost = test_uniform(&state) < 0.1;
         g->plays[round] = (play){
             arm, loss, lost ? UINT64_MAX : round + (uint64_t)delay, false};
         g->round = round;
