@@ -265,7 +265,7 @@ static tarry_status add_outcome(tarry__log *log, const tarry__log_row *row,
 /* Everything but the arm and the id. */
 static bool read_fields(tarry__log *log, const tarry__log_row *row, fields *f)
 {
-    if (tarry__text_is_empty(row->arm))
+    if (row->arm.begin == row->arm.end) /* one may be called none, or NA */
         return refuse(f, "no arm", (tarry__text){NULL, NULL});
     if (memchr(row->arm.begin, '\0', tarry__text_size(row->arm)) != NULL)
         return refuse(f, "NUL byte in an arm", row->arm);

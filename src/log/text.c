@@ -122,8 +122,10 @@ static const char *read_clock(const char *at, const char *end, double *seconds)
     at = read_digits(at, end, 2, &minutes);
     if (at == NULL || hours > 24 || minutes > 59)
         return NULL;
-    *seconds += 3600.0 * hours + 60.0 * minutes;
-    return read_seconds(at, end, seconds);
+    const double whole = *seconds + 3600.0 * hours + 60.0 * minutes;
+    *seconds = whole;
+    at = read_seconds(at, end, seconds);
+    return hours < 24 || (minutes == 0 && *seconds == whole) ? at : NULL;
 }
 
 /* "Z", "+02:00", "-0130", "+02" or nothing. */

@@ -156,6 +156,27 @@ static void tables_of_open_bandit_pipeline_are_read(void **state)
     tarry__log_clear(&log);
 }
 
+/* Only outcomes may be left out by a word; any text names an arm. */
+static void arms_may_be_called_as_nothing_is(void **state)
+{
+    static const char *const names[] = {"none", "None", "NA", "null", "nan"};
+    static const char *const forms[] = {
+        "id,arm,decided,reported,loss\n1,%s,1,2,0.5\n",
+        "id,arm,decided,reported,loss\n1,\"%s\",1,2,0.5\n",
+        "{\"id\":1,\"arm\":\"%s\",\"decided\":1,\"reported\":2,"
+        "\"loss\":0.5}\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+            char text[200];
+            snprintf(text, sizeof text, forms[k], names[i]);
+            tarry__log log = read_log(text);
+            assert_int_equal(log.n_rejected, 0);
+            assert_string_equal(log.names[log.arm[0]], names[i]);
+            tarry__log_clear(&log);
+        }
+}
+
 static void rows_that_make_no_sense_are_named(void **state)
 {
     (void)state;
@@ -691,6 +712,7 @@ int main(void)
         cmocka_unit_test(dsjson_joins_outcomes_that_come_later),
         cmocka_unit_test(now_is_the_last_time_of_all),
         cmocka_unit_test(tables_of_open_bandit_pipeline_are_read),
+        cmocka_unit_test(arms_may_be_called_as_nothing_is),
         cmocka_unit_test(rows_that_make_no_sense_are_named),
         cmocka_unit_test(arms_have_no_nul_byte),
         cmocka_unit_test(files_without_sense_are_refused),
