@@ -77,8 +77,9 @@ typedef struct {
  * exit code: after --help (0) or an error, which has been printed (2). */
 int cli_parse(const cli_syntax *syntax, int argc, char **argv);
 
-/* Sets an option from a text that lives on; false: the error is printed. */
-bool cli_set(const cli_option *option, const char *value);
+/* Sets an option from a text that lives on; false: the error is printed, and
+ * `where` the text was ("--", "FILE:LINE: ") before the option's name. */
+bool cli_set(const cli_option *option, const char *where, const char *value);
 
 /* ---- talking --------------------------------------------------------------*/
 

@@ -59,8 +59,7 @@ static bool read_range(const char *text, cli_range *range)
            range->low < range->high && isfinite(range->high - range->low);
 }
 
-/* Stores one option's value; false after an error has been printed. */
-bool cli_set(const cli_option *o, const char *value)
+bool cli_set(const cli_option *o, const char *where, const char *value)
 {
     switch (o->kind) {
     case CLI_FLAG:
@@ -72,18 +71,19 @@ bool cli_set(const cli_option *o, const char *value)
     case CLI_REAL:
         if (tarry__base_parse_real(value, o->value))
             return true;
-        cli_error(EXIT_USAGE, "--%s: not a number: '%s'", o->name, value);
+        cli_error(EXIT_USAGE, "%s%s: not a number: '%s'", where, o->name,
+                  value);
         return false;
     case CLI_COUNT:
         if (tarry__base_parse_count(value, o->value))
             return true;
-        cli_error(EXIT_USAGE, "--%s: not a whole number from 0 to 2^53: '%s'",
-                  o->name, value);
+        cli_error(EXIT_USAGE, "%s%s: not a whole number from 0 to 2^53: '%s'",
+                  where, o->name, value);
         return false;
     case CLI_RANGE:
         if (read_range(value, o->value))
             return true;
-        cli_error(EXIT_USAGE, "--%s: not LOW,HIGH with LOW < HIGH: '%s'",
+        cli_error(EXIT_USAGE, "%s%s: not LOW,HIGH with LOW < HIGH: '%s'", where,
                   o->name, value);
         return false;
     case CLI_ACTION: {
@@ -117,7 +117,7 @@ static bool read_option(const cli_syntax *s, int argc, char **argv, int *at)
         }
         value = argv[++*at];
     }
-    return cli_set(o, value);
+    return cli_set(o, "--", value);
 }
 
 static bool is_option(const char *word)

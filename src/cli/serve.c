@@ -121,7 +121,8 @@ static bool read_environment(const cli_option *options)
 {
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *value = environment_of(options[i].name);
-        if (value != NULL && !cli_set(&options[i], value))
+        if (value != NULL &&
+            !cli_set(&options[i], "in the environment, ", value))
             return false;
     }
     return true;
@@ -131,7 +132,8 @@ static bool read_environment(const cli_option *options)
 static bool take_line(const cli_option *options, const char *path,
                       size_t number, char *line)
 {
-    char *rest;
+    char *rest, where[300];
+    snprintf(where, sizeof where, "%.250s:%zu: ", path, number);
     line[strcspn(line, "#\r")] = '\0';
     char *name = strtok_r(line, " \t=", &rest);
     if (name == NULL)
@@ -142,7 +144,7 @@ static bool take_line(const cli_option *options, const char *path,
         value[--size] = '\0';
     for (size_t i = 0; i < N_SETTINGS; i++)
         if (strcmp(options[i].name, name) == 0)
-            return cli_set(&options[i], value);
+            return cli_set(&options[i], where, value);
     cli_error(EXIT_USAGE, "%s:%zu: not a setting: '%s'", path, number, name);
     return false;
 }
@@ -467,6 +469,23 @@ static int serve(const arguments *a, tarry__http_options options)
     return code;
 }
 
+/* With none of these anybody could ever be answered. */
+static int check(const arguments *a)
+{
+    const struct {
+        const char *name;
+        double value;
+    } all[] = {{"request-timeout", a->request_seconds},
+               {"idle-timeout", a->idle_seconds},
+               {"max-connections", (double)a->connections},
+               {"max-queue", (double)a->queue}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(all[i].value > 0))
+            return cli_error(EXIT_USAGE, "--%s: not above 0: '%g'", all[i].name,
+                             all[i].value);
+    return EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
     arguments a = defaults();
@@ -484,6 +503,8 @@ static int run(int argc, char **argv)
         return cli_error(EXIT_USAGE,
                          "--log: not one of nothing, errors, requests: '%s'",
                          a.log);
+    if (check(&a) != EXIT_DONE)
+        return EXIT_USAGE;
     if (a.new_token != NULL)
         return print_token(a.new_token);
     return a.print_config ? print_config(&a) : serve(&a, options);

@@ -1293,6 +1293,24 @@ class Settings(LabTest):
         self.refused("serve", "--listen", "here", says=["here"])
         self.refused("serve", "--log", "loud", says=["loud"])
         self.refused("serve", "--max-body", "much", says=["much"])
+        for name, value in (("max-body", "much"), ("idle-timeout", "soon")):
+            worse = self.write("worse", "log = errors\n%s = %s\n"
+                               % (name, value))
+            self.refused("serve", "--config", worse,
+                         says=["worse:2: %s: " % name, "'%s'" % value])
+            variable = "TARRY_" + name.upper().replace("-", "_")
+            self.refused("serve", env={**os.environ, variable: value},
+                         says=["environment, %s: " % name, "'%s'" % value])
+
+    def test_limits_with_which_nobody_is_answered_are_refused(self):
+        for name, values in (("request-timeout", ("0", "-5", "nan")),
+                             ("idle-timeout", ("0", "-0.5", "inf")),
+                             ("max-connections", ("0", "-1")),
+                             ("max-queue", ("0", "1e99"))):
+            for value in values:
+                self.refused("serve", "--print-config", "--" + name, value,
+                             says=["--" + name, "'%s'" % value])
+            self.assertEqual(self.show("--" + name, "1")[name], "1")
 
     def test_a_socket_that_is_given(self):
         listener = socket.create_server(("127.0.0.1", 0))
