@@ -50,10 +50,12 @@ int ask_service(const ask_arguments *a, tarry__client_request r, bool again,
     for (uint64_t attempt = 0;; attempt++) {
         const tarry_status status =
             tarry__client_ask(&a->url, &r, answer, &error);
+        /* what a sink has got cannot be taken back */
         const bool may_repeat =
-            attempt < a->retries && r.sink == NULL &&
-            (status == TARRY_OK ? is_busy(answer->status)
-                                : again || answer->was_not_reached);
+            attempt < a->retries &&
+            (status == TARRY_OK
+                 ? is_busy(answer->status)
+                 : (again && r.sink == NULL) || answer->was_not_reached);
         if (!may_repeat) {
             if (status != TARRY_OK)
                 return cli_error(EXIT_FAILED, "%s",

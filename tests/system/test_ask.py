@@ -131,6 +131,22 @@ class OnTheWay(unittest.TestCase):
                 code, out, why = ask(s.url, *words)
                 self.assertEqual((code, out, len(s.seen)), (1, "", 1), why)
 
+    def test_who_is_busy_is_asked_again_whatever_it_is(self):
+        busy = (503, {"Retry-After": "0"}, PROBLEM)
+        for words, answer, told in [
+                (["choose", "shop"], DECISION, "x red\n"),
+                (["log", "shop"], (200, {}, '{"seq":1}\n'), '{"seq":1}\n'),
+                (["metrics"], (200, {}, "a 1\n"), "a 1\n"),
+                (["ready"], (200, {}, {}), "ok\n"),
+                (["status", "shop"], (200, {}, {}), "{}\n"),
+                (["pause", "shop"], (200, {}, {}), "ok\n"),
+                (["observe", "x", "1"], (200, {}, {"id": "x",
+                                                   "status": "late"}),
+                 "late\n")]:
+            with Scripted(busy, answer) as s:
+                self.assertEqual(ask(s.url, *words), (0, told, ""), words)
+                self.assertEqual(len(s.seen), 2)
+
     def test_one_redirection_is_followed_with_method_body_and_token(self):
         with Scripted(DECISION) as there:
             with Scripted((307, {"Location": there.url + "/v1/owner?x=1"},
