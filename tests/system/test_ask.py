@@ -76,6 +76,36 @@ class Scripted:
         self.server.server_close()
 
 
+class Cut:
+    """Answers every request with the same bytes, and closes."""
+
+    def __init__(self, answer):
+        self.answer, self.asked = answer.encode(), 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+
+    def serve(self):
+        while True:
+            try:
+                link = self.listener.accept()[0]
+            except OSError:
+                return
+            self.asked += 1
+            with link:
+                link.recv(1 << 16)
+                link.sendall(self.answer)
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *unused):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+
 DECISION = (201, {}, {"id": "x", "arm": "red", "probability": 1})
 PROBLEM = {"title": "no", "status": 409, "detail": "why not", "code": "paused"}
 
@@ -146,6 +176,18 @@ class OnTheWay(unittest.TestCase):
             with Scripted(busy, answer) as s:
                 self.assertEqual(ask(s.url, *words), (0, told, ""), words)
                 self.assertEqual(len(s.seen), 2)
+
+    def test_text_that_is_cut_short_is_printed_once(self):
+        """What was printed cannot be taken back, so nothing is asked again."""
+        text = "".join('{"seq":%d}\n' % i for i in range(1, 6))
+        for frame in ("Content-Length: 999\r\n\r\n%s",
+                      "Transfer-Encoding: chunked\r\n\r\n3e7\r\n%s",
+                      "Transfer-Encoding: chunked\r\n\r\n32\r\n%s\r\n"):
+            for words in (["log", "shop"], ["metrics"]):
+                with Cut("HTTP/1.1 200 OK\r\n" + frame % text) as s:
+                    code, out, error = ask(s.url, *words)
+                self.assertEqual((code, out, s.asked), (1, text, 1))
+                self.assertRegex(error, r"^tarry: [^\n]* ends early\n$")
 
     def test_one_redirection_is_followed_with_method_body_and_token(self):
         with Scripted(DECISION) as there:
