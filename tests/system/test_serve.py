@@ -1061,6 +1061,34 @@ class Wire(ServeTest):
         else:
             self.fail("it does not recover")
 
+    def count_files(self):
+        return len(os.listdir("/proc/%d/fd" % self.server.process.pid))
+
+    def test_however_connections_end_nothing_is_left_of_them(self):
+        """Those who are turned away too: a file each would be left."""
+        asks = b"GET /v1/experiments HTTP/1.1\r\nHost: localhost\r\n"
+        ends = [b"", asks[:20], asks + b"\r\n", b"nonsense\n\n",
+                asks + b"Connection: close\r\n\r\n", asks * 300,
+                asks + b"Content-Length: 99999\r\n\r\n",
+                b"GET /v1/experiments/colours/log HTTP/1.1\r\n"
+                b"Host: localhost\r\n\r\n"]
+        self.call("GET", "/healthz")
+        time.sleep(0.2)  # until that one is gone
+        before = self.count_files()
+        held = [self.server.talk() for _ in range(300)]
+        for talk in held:
+            self.assertEqual(talk.call("GET", "/healthz").status, 200)
+        for _ in range(20):
+            with self.server.talk() as talk:
+                self.assertEqual(talk.read().status, 503)
+        for i, talk in enumerate(held):
+            talk.send(ends[i % len(ends)])
+            talk.socket.close()
+        end = time.monotonic() + 20
+        while self.count_files() > before and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(self.count_files(), before)
+
     def test_clients_that_go_away(self):
         post = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
                 b"Host: localhost\r\nContent-Length: 2\r\n\r\n{}")
