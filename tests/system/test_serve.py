@@ -901,6 +901,13 @@ class Wire(ServeTest):
             talk.send(b"GET /healthz HTTP/1.0\r\n\r\n")
             self.assertEqual(talk.read().headers["connection"], "close")
             self.assertTrue(talk.ends())
+        with self.server.talk() as talk:  # which knows no answer before one
+            talk.send(post.replace(b"/1.1", b"/1.0") +
+                      b"Expect: 100-continue\r\n\r\n")
+            time.sleep(0.1)
+            talk.send(b"{}")
+            self.assertEqual(talk.until(b" "), b"HTTP/1.1")
+            self.assertEqual(talk.until(b" "), b"201")
         with self.server.talk() as talk:  # half closed, and still answered
             talk.send(post + b"\r\n{}")
             talk.socket.shutdown(socket.SHUT_WR)
