@@ -202,6 +202,36 @@ class Contract(PostgresTest):
         self.assertEqual(run("store", "check", self.url)[0], 0)
 
 
+    def test_settings_of_others_do_not_weaken_a_commit(self):
+        """Roles and databases have settings of their own, which hold for
+        every connection; each commit tells which ones it was made with."""
+        with self.start() as pipe:
+            pipe.ask(["choose"])
+        names = ("synchronous_commit", "transaction_read_only",
+                 "transaction_isolation", "statement_timeout", "lock_timeout")
+        server.sql(
+            "CREATE TABLE noted(name text, value text); CREATE FUNCTION note()"
+            " RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO noted "
+            "SELECT name, setting FROM pg_settings WHERE name = ANY (TG_ARGV);"
+            " RETURN NULL; END'; CREATE TRIGGER noting AFTER INSERT ON events "
+            "EXECUTE FUNCTION note(%s)"
+            % ", ".join("'%s'" % name for name in names), self.url)
+        for given, kept in [("off", "on"), ("on", "on"), ("local", "local"),
+                            ("remote_apply", "remote_apply")]:
+            url = self.url + "".join(
+                "%20-c" + pair.replace("=", "%3D") for pair in (
+                    "synchronous_commit=" + given, "statement_timeout=30000",
+                    "default_transaction_read_only=on", "lock_timeout=1000",
+                    "default_transaction_isolation=serializable"))
+            server.sql("DELETE FROM noted", self.url)
+            with self.start(url) as pipe:
+                self.assertNotIn("error", pipe.one("choose"))
+            noted = server.sql("SELECT DISTINCT * FROM noted", self.url)
+            self.assertEqual(sorted(noted), sorted(
+                [name, value] for name, value in
+                zip(names, (kept, "off", "read committed", "0", "5000"))))
+
+
 class Copies(PostgresTest):
     def export(self, store):
         code, text, error = run("store", "export", store)
