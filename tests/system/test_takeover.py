@@ -274,6 +274,24 @@ class Owners(TakeoverTest):
         self.check_store()
 
 
+
+class Alone(TakeoverTest):
+    def test_a_commit_that_comes_too_late_is_no_fault_of_the_store(self):
+        """Another owner was there in between: the commit fails, and the
+        store is as ready as before."""
+        process = self.start()
+        self.assertEqual(self.create(process)[0], 201)
+        for k in range(3):
+            self.sql("UPDATE owners SET epoch = epoch + 1")
+            self.assertEqual(
+                process.ask("POST", "/v1/experiments/e/decisions", {})[0], 503)
+            self.assertEqual(process.ask("GET", "/readyz")[0], 200)
+            self.assertIn(b"\ntarry_store_writable 1\n",
+                          process.ask("GET", "/metrics")[2])
+            self.assertEqual(self.insist(process, 201)[2]["round"], k + 1)
+        self.check_store()
+
+
 class Contract(test_serve.Contract):
     """All that holds on SQLite holds here too."""
 
