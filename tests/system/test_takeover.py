@@ -292,6 +292,20 @@ class Alone(TakeoverTest):
         self.check_store()
 
 
+class Addresses(TakeoverTest):
+    def test_others_are_told_of_the_public_address(self):
+        """With one slash between it and a path, however it is given."""
+        for name, given in [("e", "http://tarry.example"),
+                            ("f", "http://tarry.example:81/"),
+                            ("g", "http://tarry.example/base/")]:
+            self.assertEqual(
+                self.create(self.start("--public-url", given), name)[0], 201)
+            path = "/v1/experiments/%s/status" % name
+            status, location, _ = self.start().ask("GET", path)
+            self.assertEqual((status, location),
+                             (307, given.rstrip("/") + path))
+
+
 class Contract(test_serve.Contract):
     """All that holds on SQLite holds here too."""
 
