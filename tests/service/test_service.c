@@ -1131,6 +1131,53 @@ static void values_do_not_pile_up(void **state)
     free(r);
 }
 
+/* Alone, a new experiment may have more values than all that wait together; it
+ * is looked at, and refused for what is wrong with it.  While others wait,
+ * there is no room for it; nor has anything else so many. */
+static void a_large_experiment_is_only_in_the_way_of_others(void **state)
+{
+    enum { VALUES = 1000001 }; /* as commas, which need no memory each */
+    static holder h = {.gate = PTHREAD_MUTEX_INITIALIZER};
+    char *body = malloc(VALUES + 20);
+    (void)state;
+    assert_non_null(body);
+    strcpy(body, "{\"name\":\"");
+    memset(body + 9, ',', VALUES);
+    strcpy(body + 9 + VALUES, "\"}");
+    open_memory(1000);
+    for (int i = 0; i < 3; i++) { /* what is over leaves nothing behind */
+        const receiver r = ask("POST", "/v1/experiments", body);
+        assert_int_equal(r.status, 422);
+        assert_non_null(strstr(r.body, "63 letters"));
+    }
+    receiver r = ask("POST", "/v1/feedback", body);
+    assert_non_null(strstr(r.body, "too_many"));
+    pthread_mutex_lock(&h.gate);
+    tarry__service_take(
+        service,
+        &(tarry__service_request){.method = "POST",
+                                  .path = "/v1/experiments/a/decisions",
+                                  .query = "",
+                                  .body = "{\"id\":null}",
+                                  .size = 11,
+                                  .has_length = true},
+        hold, &h);
+    while (!h.is_there)
+        usleep(1000);
+    receiver waits;
+    send(&waits, "POST", "/v1/experiments/a/decisions", "{\"count\":1}");
+    r = ask("POST", "/v1/experiments", body);
+    assert_int_equal(r.status, 503);
+    assert_non_null(strstr(r.body, "too many large requests"));
+    pthread_mutex_unlock(&h.gate);
+    wait_for(&waits);
+    assert_int_equal(waits.status, 201);
+    r = ask("POST", "/v1/experiments", body);
+    assert_int_equal(r.status, 422);
+    tarry__service_close(service);
+    free(body);
+}
+
 static uint64_t count_pending(void)
 {
     const receiver r = ask("GET", "/v1/experiments/a/status", "");
@@ -1302,6 +1349,7 @@ int main(void)
         cmocka_unit_test(what_is_left_to_the_keeper_is_not_late),
         cmocka_unit_test(more_than_may_wait_are_turned_away),
         cmocka_unit_test(values_do_not_pile_up),
+        cmocka_unit_test(a_large_experiment_is_only_in_the_way_of_others),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
         cmocka_unit_test(an_answer_is_whole_or_none),
         cmocka_unit_test(a_log_ends_where_it_ended_when_it_was_asked_for),
