@@ -41,19 +41,29 @@ typedef struct {
     bool is_named;
 } arms_taken;
 
-/* An arm whose name was used before goes by name and number. */
-static char *own_name(const tarry_arms *arms, const char *name, size_t arm)
+static bool is_used(const tarry_arms *arms, const char *name)
 {
-    bool used = false;
-    for (size_t k = 0; name != NULL && k < arm; k++)
-        used |= arms->names[k] != NULL && strcmp(arms->names[k], name) == 0;
+    size_t k = 0;
+    while (k < arms->n_arms && strcmp(arms->names[k], name) != 0)
+        k++;
+    return k < arms->n_arms;
+}
+
+/* An arm whose name was used before goes by name and number: its own, or the
+ * next that makes a name which no other arm has. */
+static char *own_name(const tarry_arms *arms, const char *name)
+{
+    const bool is_new = name != NULL && !is_used(arms, name);
     const size_t size = (name != NULL ? strlen(name) : 0) + 32;
     char *copy = tarry__base_alloc(size, 1);
-    if (copy != NULL && (name == NULL || used))
-        snprintf(copy, size, "%s%s%zu", name != NULL ? name : "",
-                 name != NULL ? " " : "", arm);
-    else if (copy != NULL)
+    if (copy != NULL && is_new)
         snprintf(copy, size, "%s", name);
+    for (size_t k = arms->n_arms; copy != NULL && !is_new; k++) {
+        snprintf(copy, size, "%s%s%zu", name != NULL ? name : "",
+                 name != NULL ? " " : "", k);
+        if (!is_used(arms, copy))
+            break;
+    }
     return copy;
 }
 
@@ -76,7 +86,7 @@ static tarry_status take_arm(void *context, const tarry__store_event *e)
         t->room = room;
     }
     memcpy(t->data + k * n, e->features, n * sizeof *t->data);
-    arms->names[k] = own_name(arms, e->text, k);
+    arms->names[k] = own_name(arms, e->text);
     if (arms->names[k] == NULL)
         return TARRY_NO_MEMORY;
     arms->n_arms++;

@@ -463,8 +463,9 @@ class Stores(ExamineTest):
         self.assertTrue(wanted["value"])
 
     def test_arms_that_share_a_name_are_told_apart(self):
-        """One withdrawn, others in between, and one of its name admitted."""
-        arms = self.write("arms.csv", "a,1,0\nb,0,1\nc,1,1\n")
+        """One withdrawn, others in between, and one of its name admitted; the
+        name that tells it apart may be another's."""
+        arms = self.write("arms.csv", "a,1,0\nb,0,1\nb 5,1,1\n")
         lines, round = [], 0
         for change in (["withdraw a", "admit a 1 0.5"],
                        ["withdraw b", "admit d 0 1", "admit b 0.5 1"], []):
@@ -477,7 +478,7 @@ class Stores(ExamineTest):
         self.assertNotIn("error", done.stdout)
         said = self.examined(self.path("kept.db"))
         self.assertEqual([a["arm"] for a in said["dependence"]["by_arm"]],
-                         ["a", "b", "c", "a 3", "d", "b 5"])
+                         ["a", "b", "b 5", "a 3", "d", "b 6"])
         for arm in said["dependence"]["by_arm"]:
             self.assertGreater(arm["reported"], 0, arm)
 
