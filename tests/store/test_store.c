@@ -737,6 +737,58 @@ static tarry_status open_elsewhere(rlim_t size)
     return (tarry_status)WEXITSTATUS(code);
 }
 
+static uint64_t events_in_lock_file(void)
+{
+    char name[96];
+    uintmax_t events = 0;
+    snprintf(name, sizeof name, "%s-lock", path);
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    assert_int_equal(
+        fscanf(file, "tarry store process %*u events %ju", &events), 1);
+    fclose(file);
+    return events;
+}
+
+static void expect_all_noted(tarry__store *s)
+{
+    uint64_t events = 0;
+    for (uint64_t i = 1; i <= tarry__store_count(s); i++)
+        events += tarry__store_events(s, i, NULL);
+    assert_int_equal(events_in_lock_file(), events);
+}
+
+/* As soon as it has happened: else it could be lost without a trace. */
+static void every_commit_is_noted_beside_the_store(void **state)
+{
+    (void)state;
+    make_folder();
+    tarry__store *s = open_store(path);
+    for (uint64_t k = 1; k <= 3; k++) {
+        char name[] = {(char)('a' + k), '\0'};
+        assert_int_equal(add(s, name), k);
+        expect_all_noted(s);
+        for (size_t i = 0; i < 3; i++) { /* none of them has an id */
+            assert_int_equal(append(s, k, i, 1), TARRY_OK);
+            expect_all_noted(s);
+        }
+        tarry__store_close(s);
+        s = open_store(path);
+        expect_all_noted(s);
+    }
+    static tarry__store_event pauses[3];
+    tarry__store_batch batches[3];
+    for (uint64_t k = 1; k <= 3; k++) {
+        pauses[k - 1] = (tarry__store_event){
+            .kind = TARRY__STORE_PAUSE, .arm = 1, .at = 30};
+        batches[k - 1] = (tarry__store_batch){k, &pauses[k - 1], 1, 0};
+    }
+    assert_int_equal(tarry__store_append(s, batches, 3, NULL), TARRY_OK);
+    expect_all_noted(s);
+    tarry__store_close(s);
+    remove_folder();
+}
+
 /* Every place at which a write of the lock file may be cut short. */
 static void a_limit_on_files_leaves_the_lock_as_it_was(void **state)
 {
@@ -799,6 +851,7 @@ int main(void)
         cmocka_unit_test(digests_cover_every_field),
         cmocka_unit_test(a_copy_has_all_of_many_arms),
         cmocka_unit_test(a_path_may_be_relative),
+        cmocka_unit_test(every_commit_is_noted_beside_the_store),
         cmocka_unit_test(a_limit_on_files_leaves_the_lock_as_it_was),
         cmocka_unit_test(a_folder_is_called_one),
         cmocka_unit_test(a_pipe_is_no_store),
