@@ -151,14 +151,17 @@ static void damage_at_the_end_is_a_crash(void **state)
     }
 }
 
-/* But only where a lock file tells how much was committed. */
+/* But only where a lock file tells how much was committed: every byte of what
+ * stands before a page, and some of the pages. */
 static void damage_anywhere_is_told_if_it_cannot_be_a_crash(void **state)
 {
     (void)state;
     uint64_t seed = 2385;
     assert_int_equal(check_strictly(size), TARRY_OK);
-    for (size_t at = 0; at < size; at += at < size - FRAME ? 97 : 7) {
+    for (size_t at = 0; at < size; at++) {
         const unsigned char old = bytes[at];
+        if (at > HEADER && (at - HEADER) % FRAME >= 24 && at % 97 != 0)
+            continue;
         bytes[at] ^= (unsigned char)(1u << test_bits(&seed) % 8);
         if (check_strictly(size) != TARRY_BAD_STATE)
             fail_msg("byte %zu of %zu", at, size);
