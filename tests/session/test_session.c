@@ -385,6 +385,55 @@ static void a_failed_commit_has_not_happened(void **state)
     tarry__store_close(store);
 }
 
+/* Asks behind a choice, in its group, while the k-th allocation fails; whether
+ * there were so many.  What both are told must agree. */
+static bool ask_behind(const char *question, const char *none, const char *one,
+                       uint64_t k, size_t *refused)
+{
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "e", "uniform", "");
+    tarry__session_lines *l =
+        tarry__session_lines_create(s, (tarry__session_lines_options){0});
+    char choice[] = "choose", line[40], told[10000];
+    size_t size;
+    strcpy(line, question);
+    tarry__session_lines_take(l, choice, strlen(choice), 5);
+    tarry__base_fail_alloc(k);
+    tarry__session_lines_take(l, line, strlen(line), 5);
+    const char *answers = tarry__session_lines_finish(l, &size);
+    const bool has_failed = tarry__base_fail_alloc(0) >= k;
+    if (answers != NULL) {
+        snprintf(told, sizeof told, "%.*s", (int)size, answers);
+        const char *answer = strchr(told, '\n') + 1;
+        const bool is_refused = strncmp(told, "error", 5) == 0;
+        const bool is_answered = strncmp(answer, "error", 5) != 0;
+        if (is_answered && strstr(answer, is_refused ? none : one) == NULL)
+            fail_msg("%s, allocation %ju: %s", question, (uintmax_t)k, told);
+        *refused += is_refused && is_answered;
+    }
+    tarry__session_lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+    return has_failed;
+}
+
+/* Not of a choice that is taken back when its group cannot be committed. */
+static void questions_tell_of_what_is_committed(void **state)
+{
+    static const char *const all[][3] = {
+        {"pending", "ok 0\n", "ok 1\n"},
+        {"pending 7", "ok 0\n", "ok 1\n"},
+        {"status", "\"round\": 0,", "\"round\": 1,"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        size_t refused = 0;
+        uint64_t k = 1;
+        while (ask_behind(all[i][0], all[i][1], all[i][2], k, &refused))
+            k++;
+        assert_true(refused > 0 && k > 2);
+    }
+}
+
 /* ---- nonsense -------------------------------------------------------------*/
 
 /* Its arms have no names and are told by number. */
@@ -871,6 +920,7 @@ int main(void)
         cmocka_unit_test(old_choices_expire_by_clock_and_by_rounds),
         cmocka_unit_test(many_sessions_share_a_commit),
         cmocka_unit_test(a_failed_commit_has_not_happened),
+        cmocka_unit_test(questions_tell_of_what_is_committed),
         cmocka_unit_test(lines_of_nonsense_are_refused),
         cmocka_unit_test(nonsense_in_calls_is_refused),
         cmocka_unit_test(status_warns_of_delays_that_depend_on_losses),
