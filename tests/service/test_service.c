@@ -586,6 +586,33 @@ static void a_list_of_outcomes_has_an_end(void **state)
     tarry__service_close(service);
 }
 
+/* The id of its last choice has at most 64 characters, and leads to it. */
+static void ids_of_leases_have_exact_limits(void **state)
+{
+    static const size_t counts[] = {1, 2, 9, 10, 11, 99, 100, 101};
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (size_t length = 63; length <= 65; length++) {
+            char last[24], id[120], body[200], path[200];
+            const int digits =
+                snprintf(last, sizeof last, ".%zu", counts[i] - 1);
+            snprintf(id, sizeof id, "%c%0*d%s", (int)('a' + i),
+                     (int)length - digits - 1, (int)length, last);
+            snprintf(path, sizeof path, "/v1/decisions/%s/cancel", id);
+            id[length - (size_t)digits] = '\0';
+            snprintf(body, sizeof body, "{\"id\":\"%s\",\"count\":%zu}", id,
+                     counts[i]);
+            const receiver r = ask("POST", "/v1/experiments/a/decisions", body);
+            if (r.status != (length <= 64 ? 201 : 422))
+                fail_msg("%zu, %zu: %d %s", length, counts[i], r.status,
+                         r.body);
+            assert_int_equal(ask("POST", path, "").status,
+                             length <= 64 ? 200 : 404);
+        }
+    tarry__service_close(service);
+}
+
 /* Any byte of an id may be written with a percent sign, in either case. */
 static void every_byte_of_a_path_may_be_quoted(void **state)
 {
@@ -1335,6 +1362,7 @@ int main(void)
         cmocka_unit_test(every_setting_is_shown),
         cmocka_unit_test(every_limit_holds_to_the_last_one),
         cmocka_unit_test(a_list_of_outcomes_has_an_end),
+        cmocka_unit_test(ids_of_leases_have_exact_limits),
         cmocka_unit_test(every_byte_of_a_path_may_be_quoted),
         cmocka_unit_test(tokens_have_scopes),
         cmocka_unit_test(every_route_asks_for_its_scope),
