@@ -1,5 +1,6 @@
 """tarry examine: its numbers against independent code, formats, dirty logs,
 verdicts, the rebuilt world and the page."""
+import html.parser
 import json
 import math
 import os
@@ -527,6 +528,39 @@ class Page(ExamineTest):
             self.assertIn(part, text)
         for link in "figures/delays.csv", "figures/arms.png", "results.json":
             self.assertTrue(os.path.exists(os.path.join(page, link)), link)
+
+    def test_hostile_text_is_only_text(self):
+        """Names of arms and of the file, and what is said of bad rows."""
+        hostile = "<img src=x onerror=alert(%d)>&amp;'\"</table><script>"
+        names = [hostile % k for k in range(K)]
+        log = Log(400, exponential(20))
+        rows = [{**row, "arm": names[row["arm"]]} for row in log.rows()]
+        rows.append({**rows[0], "id": "x", "decided": hostile % 7})
+        path = self.write("<b>log<i>.json", "".join(
+            json.dumps(row, default=float) + "\n" for row in rows))
+        tags, texts = set(), []
+
+        class Reader(html.parser.HTMLParser):
+            def handle_starttag(self, tag, attributes):
+                tags.add(tag)
+                texts.extend(key for key, _ in attributes
+                             if key.startswith("on"))
+
+            def handle_data(self, data):
+                texts.append(data)
+
+        done = tarry("examine", path, "--runs", 1, "--horizon", 100, "--page",
+                     self.path("page"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("page/index.html")) as file:
+            Reader().feed(file.read())
+        self.assertFalse(tags & {"img", "script", "i"}, tags)
+        self.assertNotIn("onerror", texts)
+        shown = "".join(texts)
+        for name in names:  # in tables of delays, dependence and values
+            self.assertGreaterEqual(shown.count(name), 3, name)
+        self.assertIn("<b>log<i>.json", shown)
+        self.assertIn("not a time: '<img src=x", shown)
 
 
 if __name__ == "__main__":
