@@ -177,6 +177,12 @@ class OnTheWay(unittest.TestCase):
                 self.assertEqual(ask(s.url, *words), (0, told, ""), words)
                 self.assertEqual(len(s.seen), 2)
 
+    def test_who_says_when_to_come_again_is_not_asked_before(self):
+        begun = time.monotonic()
+        with Scripted((503, {"Retry-After": "1"}, PROBLEM), DECISION) as s:
+            self.assertEqual(ask(s.url, "choose", "shop")[0], 0)
+        self.assertGreaterEqual(time.monotonic() - begun, 1)
+
     def test_text_that_is_cut_short_is_printed_once(self):
         """What was printed cannot be taken back, so nothing is asked again."""
         text = "".join('{"seq":%d}\n' % i for i in range(1, 6))
