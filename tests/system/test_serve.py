@@ -539,8 +539,14 @@ class Contract(ServeTest):
     def test_a_request_has_a_name(self):
         own = self.call("GET", "/healthz", headers=["X-Request-Id: abc-1"])
         self.assertEqual(own.headers["x-request-id"], "abc-1")
-        made = self.call("GET", "/healthz", headers=['X-Request-Id: a"b'])
-        self.assertRegex(made.headers["x-request-id"], "^[0-9a-f]{16}$")
+        for good in ("!", "~", "x" * 63, "y" * 64):
+            own = self.call("GET", "/healthz",
+                            headers=["X-Request-Id: " + good])
+            self.assertEqual(own.headers["x-request-id"], good)
+        for bad in ('a"b', "a\\b", "a b", "", "x" * 65, "x" * 1000):
+            made = self.call("GET", "/healthz",
+                             headers=["X-Request-Id: " + bad])
+            self.assertRegex(made.headers["x-request-id"], "^[0-9a-f]{16}$")
 
     def test_every_answer_has_its_fields_and_no_others(self):
         one, again = "/v1/experiments/colours", None
