@@ -658,11 +658,16 @@ class Contract(ServeTest):
     def test_pages_of_others_may_not_change_anything(self):
         path = "/v1/experiments/colours/decisions"
         for header in ("Origin: http://evil.example",
-                       "Sec-Fetch-Site: cross-site", "Origin: null"):
+                       "Origin: http://localhost.evil.example",
+                       "Origin: http://localhost:1", "Origin: localhost",
+                       "Origin: null", "Sec-Fetch-Site: cross-site",
+                       "Sec-Fetch-Site: same-site", "Sec-Fetch-Site: other",
+                       "Sec-Fetch-Site: "):
             self.is_problem(self.call("POST", path, {}, headers=[header]),
                             403, "foreign_origin")
-        self.ok(self.call("POST", path, {},
-                          headers=["Origin: http://localhost"]), 201)
+        for header in ("Origin: http://localhost", "Sec-Fetch-Site: none",
+                       "Sec-Fetch-Site: same-origin"):
+            self.ok(self.call("POST", path, {}, headers=[header]), 201)
 
     def test_names_of_others_do_not_lead_here(self):
         """A page whose name was made to lead here passes for one of ours, and
