@@ -1380,6 +1380,25 @@ class Settings(LabTest):
         listener.close()
         notes.close()
 
+    def test_a_socket_that_is_for_another_process_is_left_alone(self):
+        """What stands in the environment may be of who started us."""
+        for fds, pid in (("1", "1"), ("1", "x"), ("2", "$$"), ("0", "$$")):
+            with socket.create_server(("127.0.0.1", 0)) as listener:
+                command = (
+                    "export LISTEN_FDS=%s LISTEN_PID=%s; exec 3<&%d; exec '%s'"
+                    " serve --store memory: --listen 127.0.0.1:0"
+                    % (fds, pid, listener.fileno(), os.environ["TARRY"]))
+                with subprocess.Popen(
+                        ["bash", "-c", command], stderr=subprocess.PIPE,
+                        pass_fds=[listener.fileno()], text=True) as server:
+                    told = json.loads(server.stderr.readline())
+                    server.terminate()
+                    server.communicate()
+                self.assertEqual((told["event"], server.returncode),
+                                 ("listening", 0))
+                self.assertNotIn(":%d" % listener.getsockname()[1],
+                                 told["detail"])
+
 
 class Storms(ServeTest):
     """Ends under load, and a disk without room."""
