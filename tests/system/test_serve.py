@@ -1,6 +1,7 @@
 """`tarry serve`: the contract, spoken byte by byte; limits, tokens, restarts,
 and a full disk."""
 import concurrent.futures
+import datetime
 import email.utils
 import fcntl
 import glob
@@ -399,6 +400,32 @@ class Contract(ServeTest):
                          ["admit"] * 3 + ["choose"] * 5 + ["observe"])
         self.assertEqual((lines[-1]["id"], lines[-1]["loss"]), ("mine", 0.125))
         self.assertEqual(lines[3]["id"], "mine")
+
+    def test_of_many_that_are_pending_a_thousand_are_listed(self):
+        self.ok(self.decide({"count": 1003}), 201)
+        for query, listed in (("", 1000), ("?limit=1001", 1001),
+                              ("?limit=10000", 1003)):
+            found = self.ok(self.call(
+                "GET", "/v1/experiments/colours/pending" + query))
+            self.assertEqual(found["count"], 1003)
+            self.assertEqual([p["id"] for p in found["pending"]],
+                             ["colours:%d" % i for i in range(1, listed + 1)])
+
+    def test_an_experiment_keeps_the_time_it_was_made(self):
+        """Whoever asks, whenever, and after a restart."""
+        before = time.time()
+        made = self.ok(self.server.create("later"), 201)["created_at"]
+        at = datetime.datetime.fromisoformat(made.replace("Z", "+00:00"))
+        self.assertLessEqual(before - 0.001, at.timestamp())
+        self.assertLessEqual(at.timestamp(), time.time())
+        for _ in range(2):
+            time.sleep(0.01)
+            self.assertEqual(self.ok(self.call(
+                "GET", "/v1/experiments/later"))["created_at"], made)
+            listed = self.ok(self.call("GET", "/v1/experiments"))
+            self.assertEqual(listed["experiments"][-1]["created_at"], made)
+            self.assertEqual(self.server.stop()[0], 0)
+            self.server.start()
 
     def test_a_long_log_comes_in_parts(self):
         self.ok(self.decide({"count": 5000}), 201)
