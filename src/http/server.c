@@ -185,7 +185,8 @@ static void admit(tarry__http_server *s, int fd)
         tarry__http_close(c);
 }
 
-static void accept_some(tarry__http_server *s, int listener)
+/* Answers whether there may be more. */
+static bool accept_some(tarry__http_server *s, int listener)
 {
     for (int i = 0; i < MOST_ACCEPTS; i++) {
         const int fd =
@@ -193,8 +194,9 @@ static void accept_some(tarry__http_server *s, int listener)
         if (fd >= 0)
             admit(s, fd);
         else if (errno != EINTR && errno != ECONNABORTED)
-            return;
+            return false;
     }
+    return true;
 }
 
 /* Answers go out in the order in which they came. */
@@ -273,7 +275,9 @@ static void begin_stop(loop *l)
     tarry__http_server *s = &l->server;
     if (s->is_stopping)
         return;
-    accept_some(s, l->listener); /* who has knocked before */
+    size_t knocked = 0; /* before; later ones could keep it from ending */
+    while (knocked < SOMAXCONN && accept_some(s, l->listener))
+        knocked += MOST_ACCEPTS;
     epoll_ctl(s->epoll, EPOLL_CTL_DEL, l->listener, NULL);
     close(l->listener);
     l->listener = -1;

@@ -1503,6 +1503,23 @@ class Storms(ServeTest):
         self.assertLessEqual(found, {"out_of_memory", "overloaded", "invalid"})
         self.assertIn("out_of_memory", found)
 
+    def test_who_has_knocked_before_the_stop_is_answered(self):
+        """However many they are: the server sleeps while they come."""
+        self.server.process.send_signal(signal.SIGSTOP)
+        held = [self.server.talk() for _ in range(400)]
+        for talk in held:
+            talk.send(b"GET /v1/experiments HTTP/1.1\r\n"
+                      b"Host: localhost\r\n\r\n")
+        self.server.process.send_signal(signal.SIGTERM)
+        self.server.process.send_signal(signal.SIGCONT)
+        for i, talk in enumerate(held):
+            try:
+                self.assertEqual(talk.read().status, 200)
+            except (Closed, OSError):
+                self.fail("%d of %d are answered" % (i, len(held)))
+            talk.socket.close()
+        self.assertEqual(self.server.process.wait(60), 0)
+
     def test_no_room_is_told_and_passes(self):
         path = "/v1/experiments/colours/decisions"
         acknowledged = []
