@@ -1058,24 +1058,33 @@ static void what_is_left_to_the_keeper_is_not_late(void **state)
     tarry__service_close(service);
 }
 
+/* A decision whose answer is not taken, and with it the keeper waits, until the
+ * gate is opened. */
+static void hold_up(holder *h)
+{
+    pthread_mutex_lock(&h->gate);
+    tarry__service_take(
+        service,
+        &(tarry__service_request){.method = "POST",
+                                  .path = "/v1/experiments/a/decisions",
+                                  .query = "",
+                                  .body = "{}",
+                                  .size = 2,
+                                  .has_length = true},
+        hold, h);
+    while (!h->is_there)
+        usleep(1000);
+}
+
 /* While the keeper is held up, two requests may wait. */
 static void more_than_may_wait_are_turned_away(void **state)
 {
     static const char path[] = "/v1/experiments/a/decisions";
     static holder h = {.gate = PTHREAD_MUTEX_INITIALIZER};
-    const tarry__service_request first = {.method = "POST",
-                                          .path = path,
-                                          .query = "",
-                                          .body = "{}",
-                                          .size = 2,
-                                          .has_length = true};
     receiver r[3];
     (void)state;
     open_memory(2);
-    pthread_mutex_lock(&h.gate);
-    tarry__service_take(service, &first, hold, &h);
-    while (!h.is_there)
-        usleep(1000);
+    hold_up(&h);
     for (size_t i = 0; i < 3; i++)
         send(&r[i], "POST", path, "{}");
     wait_for(&r[2]);
@@ -1128,18 +1137,7 @@ static void values_do_not_pile_up(void **state)
     assert_non_null(strstr(one.body, "more than 100000 values"));
     one = ask("POST", "/v1/feedback", list);
     assert_non_null(strstr(one.body, "at most 1000 outcomes"));
-    pthread_mutex_lock(&h.gate);
-    tarry__service_take(
-        service,
-        &(tarry__service_request){.method = "POST",
-                                  .path = "/v1/experiments/a/decisions",
-                                  .query = "",
-                                  .body = "{\"id\":null}",
-                                  .size = 11,
-                                  .has_length = true},
-        hold, &h);
-    while (!h.is_there)
-        usleep(1000);
+    hold_up(&h);
     for (size_t i = 0; i < COUNT; i++)
         send(&r[i], "POST", "/v1/feedback", list);
     while (count_answers(r, COUNT) < COUNT - MOST)
@@ -1179,18 +1177,7 @@ static void a_large_experiment_is_only_in_the_way_of_others(void **state)
     }
     receiver r = ask("POST", "/v1/feedback", body);
     assert_non_null(strstr(r.body, "too_many"));
-    pthread_mutex_lock(&h.gate);
-    tarry__service_take(
-        service,
-        &(tarry__service_request){.method = "POST",
-                                  .path = "/v1/experiments/a/decisions",
-                                  .query = "",
-                                  .body = "{\"id\":null}",
-                                  .size = 11,
-                                  .has_length = true},
-        hold, &h);
-    while (!h.is_there)
-        usleep(1000);
+    hold_up(&h);
     receiver waits;
     send(&waits, "POST", "/v1/experiments/a/decisions", "{\"count\":1}");
     r = ask("POST", "/v1/experiments", body);
