@@ -469,7 +469,7 @@ static int serve(const arguments *a, tarry__http_options options)
     return code;
 }
 
-/* With none of these anybody could ever be answered. */
+/* With 0 for one of these nobody would ever be answered. */
 static int check(const arguments *a)
 {
     const struct {
