@@ -574,6 +574,8 @@ begun.wait()
 @pytest.mark.parametrize("policy, delay", [
     ("Slow()", "'none'"), ("'uniform'", "Law()")])
 def test_python_ends_in_the_middle_of_an_experiment(policy, delay, threads):
+    if SANITIZED and threads > 1:
+        pytest.skip("the sanitizer loses track of threads that Python ends")
     done = subprocess.run([sys.executable, "-c",
                            END % (policy, threads, delay)], text=True,
                           stderr=subprocess.PIPE, timeout=120)
