@@ -315,6 +315,53 @@ static void a_confidence_is_paid_for_in_full(void **state)
         }
 }
 
+/* The same with a guide that plays `share` times as often: a phase may have its
+ * plan twice, or three times if arms are cut at any time; and in each phase a
+ * delay may be longer than is waited for, at a cost of 2. */
+static double guided_promise(int algorithm, double T, double share,
+                             double plans, double wait)
+{
+    double sum = 2, left = T;
+    for (int m = 1; left > 0; m++) {
+        const double eps = ldexp(1, -m), L = log(4 * ceil(log2(T)) * T);
+        const double g = m == 1 || algorithm == 4 ? 4 : 1.001 * 4;
+        const double plan = (1 + share) * (2 * g * L / (eps * eps) + 4);
+        const double rounds = fmin(plans * plan + wait, left);
+        sum += 2 + rounds * (m == 1 ? 2 : fmin(9.5 * eps, 2));
+        left -= rounds;
+    }
+    return sum;
+}
+
+static void a_guide_is_paid_for_in_full(void **state)
+{
+    static const struct {
+        int algorithm;
+        const char *policy, *delay;
+        double wait; /* for each play of the plan or of the guide */
+    } cases[] = {{2, "phased-adversarial", "hold-all:sigma=50", 245.60115027},
+                 {3, "phased-loss-dependent", "constant:rounds=70", 70},
+                 {4, "phased-mab", "constant:rounds=70", 70}};
+    static const double shares[] = {1, 9, 99};
+    static const uint64_t horizons[] = {1000, 20000, 5000000};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 18; k++) {
+            const double share = shares[k % 3], plans = k < 9 ? 2 : 3;
+            const uint64_t T = horizons[k / 3 % 3];
+            char policy[120];
+            snprintf(policy, sizeof policy,
+                     "%s:constants=tight,guide=lints,guide_share=%g%s",
+                     cases[i].policy, share, k < 9 ? "" : ",cuts=always");
+            const question q = {"basis:arms=4", "rademacher", cases[i].delay,
+                                policy, T};
+            const double hand = guided_promise(
+                cases[i].algorithm, (double)T, share, plans,
+                cases[i].wait * (cases[i].algorithm == 2 ? 1 + share : 1));
+            CHECK_NEAR(ask(&q).upper, hand, 1e-6 * hand);
+        }
+}
+
 /* The first phase of a bound is the one that the policy begins with. */
 static void bounds_describe_the_plan_that_is_played(void **state)
 {
@@ -438,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_bound_says_from_which_horizon_it_is_useful),
         cmocka_unit_test(tight_constants_by_hand),
         cmocka_unit_test(a_confidence_is_paid_for_in_full),
+        cmocka_unit_test(a_guide_is_paid_for_in_full),
         cmocka_unit_test(bounds_describe_the_plan_that_is_played),
         cmocka_unit_test(measured_regret_and_phases_lie_below),
     };

@@ -1200,30 +1200,46 @@ static uint64_t count_pending(void)
     return strtoull(found + strlen("\"pending\":"), NULL, 10);
 }
 
-/* And of a list: all outcomes are taken, or none.  It is long enough that the
- * policy needs memory half-way. */
-static void a_list_of_outcomes_is_taken_as_a_whole(void **state)
+/* Decisions m.0 to m.9, of which the first `told` have their outcomes; then
+ * the others in one list, with the k-th allocation failing.  False: there are
+ * fewer. */
+static bool tell_the_others(int told, uint64_t k, uint64_t *refused)
 {
     enum { COUNT = 10 };
-    char list[COUNT * 40] = "[";
+    char list[COUNT * 70] = "[", one[60];
+    open_memory(1000);
+    ask("POST", "/v1/experiments/a/decisions", "{\"id\":\"m\",\"count\":10}");
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(one, sizeof one, "{\"id\":\"m.%d\",\"loss\":0.5}", i);
+        if (i < told)
+            assert_int_equal(ask("POST", "/v1/feedback", one).status, 200);
+        else
+            snprintf(list + strlen(list), 70, "%s%s", one,
+                     i == COUNT - 1 ? "]" : ",");
+    }
+    tarry__base_fail_alloc(k);
+    const receiver r = ask("POST", "/v1/feedback", list);
+    const uint64_t seen = tarry__base_fail_alloc(0);
+    assert_true(r.status == 200 || r.status == 503);
+    *refused += r.status == 503;
+    assert_int_equal(count_pending(),
+                     r.status == 503 ? (uint64_t)(COUNT - told) : 0);
+    tarry__service_close(service);
+    return seen >= k;
+}
+
+/* And of a list: all outcomes are taken, or none.  The policy needs memory for
+ * what it is told in between: how many it was told before decides at which
+ * outcome of the list. */
+static void a_list_of_outcomes_is_taken_as_a_whole(void **state)
+{
     (void)state;
-    for (int i = 0; i < COUNT; i++)
-        snprintf(list + strlen(list), 40, "%s{\"id\":\"m.%d\",\"loss\":0.5}%s",
-                 i > 0 ? "," : "", i, i == COUNT - 1 ? "]" : "");
-    uint64_t seen, k = 0, refused = 0;
-    do {
-        open_memory(1000);
-        ask("POST", "/v1/experiments/a/decisions",
-            "{\"id\":\"m\",\"count\":10}");
-        tarry__base_fail_alloc(++k);
-        const receiver r = ask("POST", "/v1/feedback", list);
-        seen = tarry__base_fail_alloc(0);
-        assert_true(r.status == 200 || r.status == 503);
-        refused += r.status == 503;
-        assert_int_equal(count_pending(), r.status == 503 ? COUNT : 0);
-        tarry__service_close(service);
-    } while (seen >= k);
-    assert_true(refused > 1);
+    for (int told = 0; told < 10; told++) {
+        uint64_t k = 1, refused = 0;
+        while (tell_the_others(told, k, &refused))
+            k++;
+        assert_true(refused > 0);
+    }
 }
 
 /* Ages and times may differ. */
