@@ -65,7 +65,7 @@ class Contract(PostgresTest):
         begin = "unit"
         for k in range(1, 5):
             server.place("%s%d" % (begin, k))
-        for k in range(1, 9):
+        for k in range(1, 10):
             server.place("%so%d" % (begin, k))
         for k in range(1, 3):
             server.place("%sf%d" % (begin, k))
