@@ -1242,6 +1242,39 @@ static void a_list_of_outcomes_is_taken_as_a_whole(void **state)
     }
 }
 
+/* After `before` decisions a lease of three, with the k-th allocation failing.
+ * False: there are fewer. */
+static bool lease_three(uint64_t before, uint64_t k, uint64_t *refused)
+{
+    char body[40];
+    open_memory(1000);
+    snprintf(body, sizeof body, "{\"count\":%d}", (int)before);
+    assert_int_equal(ask("POST", "/v1/experiments/a/decisions", body).status,
+                     201);
+    tarry__base_fail_alloc(k);
+    const receiver r =
+        ask("POST", "/v1/experiments/a/decisions", "{\"count\":3}");
+    const uint64_t seen = tarry__base_fail_alloc(0);
+    assert_true(r.status == 201 || r.status == 503);
+    *refused += r.status == 503;
+    assert_int_equal(count_pending(), before + (r.status == 201 ? 3 : 0));
+    tarry__service_close(service);
+    return seen >= k;
+}
+
+/* A lease is given as a whole too.  With some 50 choices outstanding the policy
+ * needs memory for more: how many there are decides for which of the lease. */
+static void a_lease_is_given_as_a_whole(void **state)
+{
+    (void)state;
+    for (uint64_t before = 47; before < 53; before++) {
+        uint64_t k = 1, refused = 0;
+        while (lease_three(before, k, &refused))
+            k++;
+        assert_true(refused > 0);
+    }
+}
+
 /* Ages and times may differ. */
 static bool is_same_but_for_numbers(const char *a, const char *b)
 {
@@ -1382,6 +1415,7 @@ int main(void)
         cmocka_unit_test(values_do_not_pile_up),
         cmocka_unit_test(a_large_experiment_is_only_in_the_way_of_others),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
+        cmocka_unit_test(a_lease_is_given_as_a_whole),
         cmocka_unit_test(an_answer_is_whole_or_none),
         cmocka_unit_test(a_log_ends_where_it_ended_when_it_was_asked_for),
     };
