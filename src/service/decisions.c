@@ -104,9 +104,10 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e)
         first = done == 0 ? made.round : first;
     }
     tarry__writer_put(&c->text, "]}");
-    if (status != TARRY_OK && !tarry__service_is_broken(status) && done > 0 &&
-        c->own != NULL && c->is_new)
-        status = tarry__session_cut(e->session, first, c->count, now, &error);
+    if (!tarry__service_is_broken(status) && done > 0 && c->own != NULL &&
+        c->is_new)
+        status =
+            tarry__session_note_lease(e->session, first, c->count, now, &error);
     e->counts.decisions += is_again ? 0 : done;
     const bool is_broken = tarry__service_is_broken(status);
     if (done > 0 && is_broken)

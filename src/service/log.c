@@ -138,7 +138,7 @@ static void put_event(tarry__writer *t, const tarry__service_experiment *e,
                                                  : ",\"loss\":");
         tarry__writer_real(t, v->value);
     }
-    if (v->kind == TARRY__STORE_CUT)
+    if (v->kind == TARRY__STORE_CUT || v->kind == TARRY__STORE_LEASE)
         tarry__writer_print(t, ",\"round\":%ju,\"count\":%.0f",
                             (uintmax_t)v->arm, v->value);
     tarry__writer_put(t, ",\"at\":");

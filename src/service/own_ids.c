@@ -35,22 +35,23 @@ static tarry_status owner_of_part(tarry__service *s, const char *own,
     return tarry__service_owner_of(s, id, experiment, error);
 }
 
-/* How many choices a lease was asked for: 0 if the horizon has not cut it. */
-static tarry_status cut_from(const tarry__service_experiment *e,
-                             const char *own, uint64_t *count,
-                             tarry_error *error)
+/* How many choices a lease was asked for: 0 if that was not noted. */
+static tarry_status lease_count(const tarry__service_experiment *e,
+                                const char *own, uint64_t *count,
+                                tarry_error *error)
 {
     char first[TARRY__SESSION_ID_ROOM];
     uint64_t round;
     snprintf(first, sizeof first, "%s.0", own);
     const tarry_status status = tarry__session_round(e->session, first, &round);
     return status == TARRY_OK
-               ? tarry__session_was_cut(e->session, round, count, error)
+               ? tarry__session_lease_count(e->session, round, count, error)
                : status;
 }
 
-/* All ids of a lease are new, or all are of this experiment; the one behind
- * them is nobody's. */
+/* All ids of a lease are new, or it was given with this count.  Where that was
+ * not noted, as it once was not, all ids are of this experiment and the one
+ * behind them is nobody's. */
 static tarry_status compare_lease(tarry__service_call *c, const char *own,
                                   const tarry__service_experiment *e,
                                   uint64_t count, bool *same,
@@ -60,10 +61,10 @@ static tarry_status compare_lease(tarry__service_call *c, const char *own,
     uint64_t first, other, asked = 0;
     tarry_status status = owner_of_part(s, own, 0, &first, error);
     if (status == TARRY_OK && first == e->number)
-        status = cut_from(e, own, &asked, error);
+        status = lease_count(e, own, &asked, error);
     *same = asked > 0 ? asked == count : first == 0 || first == e->number;
-    for (uint64_t i = 1;
-         status == TARRY_OK && *same && asked == 0 && i <= count; i++) {
+    const uint64_t end = asked > 0 ? 0 : first == 0 ? count : count + 1;
+    for (uint64_t i = 1; status == TARRY_OK && *same && i < end; i++) {
         status = owner_of_part(s, own, i, &other, error);
         *same = other == (i < count ? first : 0);
     }

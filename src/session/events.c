@@ -514,29 +514,33 @@ bool tarry__session_is_paused(const tarry__session *s)
     return s->is_paused;
 }
 
-/* ---- leases that the horizon has cut short --------------------------------*/
+/* ---- leases ---------------------------------------------------------------*/
 
-tarry_status tarry__session_cut(tarry__session *s, uint64_t first,
-                                uint64_t count, int64_t now, tarry_error *error)
+tarry_status tarry__session_note_lease(tarry__session *s, uint64_t first,
+                                       uint64_t count, int64_t now,
+                                       tarry_error *error)
 {
     const tarry_status status = tarry__session_ready(s, error);
     if (status == TARRY_OK)
         tarry__session_stage(s,
-                             (tarry__store_event){.kind = TARRY__STORE_CUT,
+                             (tarry__store_event){.kind = TARRY__STORE_LEASE,
                                                   .arm = first,
                                                   .value = (double)count},
                              now);
     return status;
 }
 
-tarry_status tarry__session_was_cut(tarry__session *s, uint64_t first,
-                                    uint64_t *count, tarry_error *error)
+tarry_status tarry__session_lease_count(tarry__session *s, uint64_t first,
+                                        uint64_t *count, tarry_error *error)
 {
+    static const tarry__store_event_kind kinds[] = {TARRY__STORE_LEASE,
+                                                    TARRY__STORE_CUT};
     tarry__store_event e;
     bool found = false;
-    const tarry_status status =
-        tarry__store_look(s->store, s->experiment, TARRY__STORE_CUT, first, &e,
-                          NULL, &found, error);
+    tarry_status status = TARRY_OK;
+    for (int i = 0; status == TARRY_OK && !found && i < 2; i++)
+        status = tarry__store_look(s->store, s->experiment, kinds[i], first, &e,
+                                   NULL, &found, error);
     *count = found ? (uint64_t)e.value : 0;
     return status;
 }

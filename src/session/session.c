@@ -154,6 +154,7 @@ static tarry_status replay_other(const replaying *r,
     case TARRY__STORE_PAUSE: /* no affair of the policy's */
     case TARRY__STORE_RESUME:
     case TARRY__STORE_CUT:
+    case TARRY__STORE_LEASE:
         break;
     }
     if (status == TARRY_NO_MEMORY)

@@ -137,13 +137,14 @@ bool tarry__session_is_paused(const tarry__session *s);
 tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
                                        tarry_error *error);
 
-/* Notes that a lease from round `first` on was to have `count` choices, before
- * the horizon cut it short; and how many it was to have, 0 if it is whole. */
-tarry_status tarry__session_cut(tarry__session *s, uint64_t first,
-                                uint64_t count, int64_t now,
-                                tarry_error *error);
-tarry_status tarry__session_was_cut(tarry__session *s, uint64_t first,
-                                    uint64_t *count, tarry_error *error);
+/* Notes that a lease from round `first` on was to have `count` choices, though
+ * the horizon may have cut it short; and how many it was to have, 0 if none was
+ * noted. */
+tarry_status tarry__session_note_lease(tarry__session *s, uint64_t first,
+                                       uint64_t count, int64_t now,
+                                       tarry_error *error);
+tarry_status tarry__session_lease_count(tarry__session *s, uint64_t first,
+                                        uint64_t *count, tarry_error *error);
 
 /* Whether something is staged. */
 bool tarry__session_is_staged(const tarry__session *s);

@@ -5,9 +5,9 @@
 
 /* ---- kinds of events ------------------------------------------------------*/
 
-static const char *const kinds[] = {"choose", "observe", "cancel",
-                                    "expire", "admit",   "withdraw",
-                                    "pause",  "resume",  "cut"};
+static const char *const kinds[] = {"choose", "observe",  "cancel", "expire",
+                                    "admit",  "withdraw", "pause",  "resume",
+                                    "cut",    "lease"};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 const char *tarry__store_event_name(tarry__store_event_kind kind)

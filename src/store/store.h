@@ -25,8 +25,10 @@ typedef enum {
     TARRY__STORE_WITHDRAW, /* and no more */
     TARRY__STORE_PAUSE,    /* no choices from now on; `arm` counts the pauses */
     TARRY__STORE_RESUME,   /* and again; `arm` is the pause that ends */
-    TARRY__STORE_CUT       /* the horizon has cut a lease short: `arm` is its
-                              first round, `value` how many it was to have */
+    TARRY__STORE_CUT,      /* as the next one; once only those leases were noted
+                              that the horizon had cut short */
+    TARRY__STORE_LEASE     /* a lease was given: `arm` is its first round,
+                              `value` how many choices it was to have */
 } tarry__store_event_kind;
 
 /* "choose", "observe", ...; false: no kind has that name. */

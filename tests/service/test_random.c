@@ -33,6 +33,7 @@ typedef struct {
     char id[40];
     size_t experiment;
     uint64_t round;
+    uint64_t lease; /* what it begins was to have so many; 0: nothing */
     char arm[8], decided_at[40];
     double probability;
     fate fate;
@@ -168,7 +169,8 @@ static void make_decide(request *r)
     if (form < 3)
         snprintf(r->id, sizeof r->id, "own-%d", (int)n);
     else if (form < 4)
-        snprintf(r->id, sizeof r->id, "own-%d.0", (int)n);
+        snprintf(r->id, sizeof r->id, "%s-%d.%d", below(2) ? "own" : "lot",
+                 (int)n, (int)below(MOST_LEASE + 1));
     else if (form < 7)
         snprintf(r->id, sizeof r->id, "lot-%d", (int)n);
     else if (form < 8 && world.count > 0) /* one that is there */
@@ -293,30 +295,42 @@ static void id_in_lease(const char *own, uint64_t i, char id[60])
     snprintf(id, 60, "%s.%d", own, (int)i);
 }
 
-/* How many decisions a lease has; 0: there is none of that id.  A decision
- * whose own id ends with .0 cannot be told from a lease of one. */
-static uint64_t size_of_lease(const char *own, size_t *experiment)
+static decision *find_part(const char *own, uint64_t i)
 {
-    uint64_t size = 0;
     char id[60];
-    const decision *d;
-    for (id_in_lease(own, 0, id); (d = find(id)) != NULL; size++) {
-        *experiment = d->experiment;
-        id_in_lease(own, size + 1, id);
+    id_in_lease(own, i, id);
+    return find(id);
+}
+
+/* Whether the first `count` ids of a lease are all of an experiment, or all
+ * free where it is EXPERIMENTS. */
+static bool are_of(size_t experiment, const char *own, uint64_t count)
+{
+    bool are = true;
+    for (uint64_t i = 0; i < count; i++) {
+        const decision *d = find_part(own, i);
+        are &= experiment == (d != NULL ? d->experiment : EXPERIMENTS);
     }
-    return size;
+    return are;
+}
+
+/* Whether it is what was asked for before.  Decisions that were asked for one
+ * by one pass for a lease if it could have been one. */
+static bool is_repeated(const request *r)
+{
+    const decision *first = find_part(r->id, 0);
+    if (first != NULL && first->lease > 0)
+        return first->experiment == r->experiment && first->lease == r->count;
+    return are_of(r->experiment, r->id, r->count) &&
+           find_part(r->id, r->count) == NULL;
 }
 
 static void check_lease(const request *r)
 {
-    size_t owner = 0;
     char id[60];
-    const uint64_t size = size_of_lease(r->id, &owner);
-    const bool is_new = size == 0 && (r->id[0] == '\0' || find(r->id) == NULL);
-    id_in_lease(r->id, 0, id);
-    if (r->id[0] != '\0' &&
-        (find(r->id) != NULL || (size == 0 && find(id) != NULL) ||
-         (size > 0 && (owner != r->experiment || size != r->count)))) {
+    const bool is_own = r->id[0] != '\0';
+    const bool is_new = !is_own || are_of(EXPERIMENTS, r->id, r->count);
+    if (is_own && (find(r->id) != NULL || (!is_new && !is_repeated(r)))) {
         expect(r, 409, "code", "conflict");
         return;
     }
@@ -329,21 +343,22 @@ static void check_lease(const request *r)
     assert_int_equal(json_array_size(list), r->count);
     for (uint64_t i = 0; i < r->count; i++) {
         id_in_lease(r->id, i, id);
-        check_decision(r, json_array_get(list, i), r->id[0] != '\0' ? id : "",
+        check_decision(r, json_array_get(list, i), is_own ? id : "",
                        is_new ? NULL : find(id));
     }
+    if (is_new && is_own)
+        find_part(r->id, 0)->lease = r->count;
 }
 
 static void check_decide(const request *r)
 {
     decision *before = r->id[0] != '\0' ? find(r->id) : NULL;
-    char first[60];
-    id_in_lease(r->id, 0, first);
     if (r->count > 0)
         check_lease(r);
     else if (strchr(r->id, ':') != NULL) /* it looks like a generated one */
         expect(r, 422, "code", "invalid");
-    else if ((before == NULL && find(first) != NULL) || /* maybe a lease's */
+    else if ((before == NULL &&
+              find_part(r->id, 0) != NULL) || /* maybe a lease's */
              (before != NULL && before->experiment != r->experiment))
         expect(r, 409, "code", "conflict");
     else if (before == NULL && world.is_paused[r->experiment])
@@ -423,19 +438,21 @@ static void ask_all(request *all, size_t count, const char *method)
         wait_for(&all[i]);
 }
 
-/* Whether one before it has the same id with .0, or the other way round: which
- * comes first decides. */
+/* Whether an id is another one with a dot and more behind. */
+static bool is_part_of(const char *id, const char *own)
+{
+    const size_t length = strlen(own);
+    return length > 0 && strncmp(id, own, length) == 0 && id[length] == '.';
+}
+
+/* Whether one before it has the same id with a number, or the other way round:
+ * which comes first decides. */
 static bool may_be_its_lease(const request *all, size_t i)
 {
-    char first[60];
-    for (size_t k = 0; k < i && all[i].id[0] != '\0'; k++) {
-        id_in_lease(all[i].id, 0, first);
-        if (all[k].kind == DECIDE && strcmp(all[k].id, first) == 0)
+    for (size_t k = 0; k < i; k++)
+        if (all[k].kind == DECIDE && (is_part_of(all[i].id, all[k].id) ||
+                                      is_part_of(all[k].id, all[i].id)))
             return true;
-        id_in_lease(all[k].id, 0, first);
-        if (all[k].kind == DECIDE && strcmp(all[i].id, first) == 0)
-            return true;
-    }
     return false;
 }
 
@@ -560,14 +577,16 @@ static void do_pending(size_t e)
 
 /* How many events of a kind the log has. */
 typedef struct {
-    uint64_t choose, observe, cancel, expire, admit, withdraw, pause, resume;
+    uint64_t choose, observe, cancel, expire, admit, withdraw, pause, resume,
+        lease;
 } counts;
 
 static void check_event(size_t e, const json_t *told, counts *n)
 {
     const char *event = text_of(told, "event");
     const decision *d = find_round(e, (uint64_t)number_of(told, "round"));
-    const bool of_choice = d != NULL;
+    const bool is_lease = strcmp(event, "lease") == 0;
+    const bool of_choice = d != NULL && !is_lease;
     if (of_choice)
         assert_string_equal(text_of(told, "id"), d->id);
     if (strcmp(event, "choose") == 0) {
@@ -599,6 +618,9 @@ static void check_event(size_t e, const json_t *told, counts *n)
     } else if (strcmp(event, "withdraw") == 0) {
         n->withdraw++;
         assert_false(has_arm(e, text_of(told, "arm")));
+    } else if (is_lease) {
+        n->lease++;
+        assert_true(d != NULL && number_of(told, "count") == (double)d->lease);
     } else {
         n->pause += strcmp(event, "pause") == 0;
         n->resume += strcmp(event, "resume") == 0;
@@ -616,6 +638,7 @@ static void check_counts(size_t e, const counts *n)
         w.observe += d->experiment == e && d->fate == REPORTED;
         w.cancel += d->experiment == e && d->fate == CANCELLED;
         w.expire += d->experiment == e && d->was_expired;
+        w.lease += d->experiment == e && d->lease > 0;
     }
     for (size_t k = 0; k < world.n_arms[e]; k++)
         w.withdraw += world.is_gone[e][k];

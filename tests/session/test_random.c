@@ -39,9 +39,9 @@ typedef struct {
     bool was_expired[ROOM];
     size_t arm[ROOM];
     double probability[ROOM];
-    int64_t at[ROOM];   /* when it was chosen */
-    uint64_t cut[ROOM]; /* how many the lease from here was to have */
-    int64_t last_at;    /* when the last event came */
+    int64_t at[ROOM];     /* when it was chosen */
+    uint64_t lease[ROOM]; /* how many the lease from here was to have */
+    int64_t last_at;      /* when the last event came */
     size_t n_arms;
     size_t name[MOST_ARMS]; /* an arm may have the name of one that is gone */
     bool gone[MOST_ARMS];
@@ -171,7 +171,7 @@ static void tell_twin(tarry_policy *twin, const tarry__store_event *e)
         break;
     case TARRY__STORE_PAUSE:
     case TARRY__STORE_RESUME:
-    case TARRY__STORE_CUT:
+    case TARRY__STORE_LEASE:
         break;
     }
 }
@@ -583,23 +583,23 @@ static void do_pending(experiment *e)
     assert_true(seconds == (age > 0 ? age : 0));
 }
 
-/* Leases that were cut short are known once they are stored. */
-static void do_cut(experiment *e)
+/* Leases are known once they are stored. */
+static void do_lease(experiment *e)
 {
     const uint64_t first = 1 + below(e->now.round + 1), count = 2 + below(9);
     uint64_t found;
-    assert_int_equal(tarry__session_was_cut(e->session, first, &found, NULL),
-                     TARRY_OK);
-    assert_int_equal(found, e->safe.cut[first]);
-    if (e->now.cut[first] > 0)
+    assert_int_equal(
+        tarry__session_lease_count(e->session, first, &found, NULL), TARRY_OK);
+    assert_int_equal(found, e->safe.lease[first]);
+    if (e->now.lease[first] > 0)
         return;
     assert_int_equal(
-        tarry__session_cut(e->session, first, count, world.clock, NULL),
+        tarry__session_note_lease(e->session, first, count, world.clock, NULL),
         TARRY_OK);
-    note(e, (tarry__store_event){.kind = TARRY__STORE_CUT,
+    note(e, (tarry__store_event){.kind = TARRY__STORE_LEASE,
                                  .arm = first,
                                  .value = (double)count});
-    e->now.cut[first] = count;
+    e->now.lease[first] = count;
 }
 
 static void do_silence(experiment *e)
@@ -762,7 +762,7 @@ static void step(void)
     else if (kind < 36)
         do_pending(e);
     else if (kind < 37)
-        do_cut(e);
+        do_lease(e);
     else if (kind < 38)
         do_expire_old(e);
     else if (kind < 65)

@@ -182,17 +182,23 @@ class Contract(ServeTest):
                          ["lease.0", "lease.1", "lease.2"])
         again = self.decide({"id": "lease", "count": 3})
         self.assertEqual((again.status, again.json), (200, first.json))
-        for other in ({"count": 2}, {"count": 4}, {}):
-            self.is_problem(self.decide({"id": "lease", **other}), 409)
+        for behind in range(2):  # who takes the next id changes nothing
+            for other in ({"count": 2}, {"count": 4}, {}):
+                self.is_problem(self.decide({"id": "lease", **other}), 409)
+            self.assertEqual(self.ok(self.decide({"id": "lease", "count": 3})),
+                             first.json)
+            self.ok(self.decide({"id": "lease.3"}), 200 if behind else 201)
 
     def test_a_lease_is_given_as_a_whole(self):
         self.ok(self.server.create("other"), 201)
         self.ok(self.decide({"id": "theirs.1"}, "other"), 201)
         self.ok(self.decide({"id": "ours.1"}), 201)
         for stem in ("theirs", "ours"):
-            for count in (1, 2, 3):  # 1 is behind the last, last, inside
+            for count in (2, 3):  # 1 is the last, inside
                 self.is_problem(self.decide({"id": stem, "count": count}), 409,
                                 "conflict")
+            for status in (201, 200):  # behind the last
+                self.ok(self.decide({"id": stem, "count": 1}), status)
         self.ok(self.decide({"id": "whole", "count": 2}, "other"), 201)
         self.is_problem(self.decide({"id": "whole", "count": 2}), 409)
         longest = "x" * 62
@@ -201,7 +207,7 @@ class Contract(ServeTest):
             self.is_problem(self.decide({"id": bad, "count": 11}), 422,
                             "invalid")
         self.assertEqual(self.ok(self.call(
-            "GET", "/v1/experiments/colours/status"))["round"], 11)
+            "GET", "/v1/experiments/colours/status"))["round"], 13)
 
     def test_ids_of_another_experiment_lead_there(self):
         """And leave the one that has as many rounds as it was."""
@@ -547,7 +553,7 @@ class Contract(ServeTest):
         self.ok(self.call("POST", "/v1/experiments/cut/resume"))
         noted = self.log("cut")[-3]
         self.assertEqual((noted["event"], noted["round"], noted["count"]),
-                         ("cut", 1, 5))
+                         ("lease", 1, 5))
         self.ok(self.server.create("full", horizon=3), 201)
         self.ok(self.decide({"id": "full", "count": 2}, "full"), 201)
         self.ok(self.decide(name="full"), 201)

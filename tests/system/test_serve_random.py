@@ -450,7 +450,7 @@ class LongAnswers(LabTest):
         lease = {"id": "lease", "count": LONG}
         first = server.call("POST", path + "decisions", lease)
         log = server.call("GET", path + "log")
-        self.assertEqual(log.body.count(b"\n"), 3 + LONG)
+        self.assertEqual(log.body.count(b"\n"), 4 + LONG)
         body = json.dumps(lease)
         again = "POST %sdecisions HTTP/1.1\r\nHost: localhost\r\n" \
             "Content-Length: %d\r\n\r\n%s" % (path, len(body), body)
