@@ -171,6 +171,7 @@ static void tell_twin(tarry_policy *twin, const tarry__store_event *e)
         break;
     case TARRY__STORE_PAUSE:
     case TARRY__STORE_RESUME:
+    case TARRY__STORE_CUT:
     case TARRY__STORE_LEASE:
         break;
     }

@@ -666,6 +666,27 @@ static void choices_that_the_policy_would_not_make_are_refused(void **state)
     }
 }
 
+/* Only leases that the horizon had cut short were noted once. */
+static void leases_of_older_stores_are_known(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "uniform", "");
+    tarry__session_close(s);
+    tarry__store_event e = {.kind = TARRY__STORE_CUT, .arm = 7, .value = 2385};
+    const tarry__store_batch batch = {1, &e, 1, 0};
+    uint64_t count;
+    assert_int_equal(tarry__store_append(store, &batch, 1, NULL), TARRY_OK);
+    assert_int_equal(tarry__session_open(store, 1, false, &s, NULL), TARRY_OK);
+    for (uint64_t first = 6; first <= 8; first++) {
+        assert_int_equal(tarry__session_lease_count(s, first, &count, NULL),
+                         TARRY_OK);
+        assert_int_equal(count, first == 7 ? 2385 : 0);
+    }
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 static void choose_some(tarry__session *s, int count)
 {
     tarry__session_choice_made made;
@@ -909,6 +930,7 @@ int main(void)
         cmocka_unit_test(a_snapshot_that_cannot_be_read_is_named),
         cmocka_unit_test(a_snapshot_under_another_number_is_refused),
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
+        cmocka_unit_test(leases_of_older_stores_are_known),
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),
         cmocka_unit_test(ages_have_units),
         cmocka_unit_test(own_ids_have_exact_limits),
