@@ -3,6 +3,7 @@
 #define TARRY_HTTP_CONNECTION_H
 
 #include <pthread.h>
+#include <time.h>
 #include "http/parse.h"
 #include "http/server.h"
 
@@ -24,7 +25,8 @@ typedef struct {
     bool runs_here; /* the last flush was done by this thread */
     double now;
     double moved_at; /* when a request was taken, or answers left */
-    char date[40];
+    char date[40];   /* as answers tell it, of date_at */
+    time_t date_at;
     uint64_t next_id;
 } tarry__http_server;
 

@@ -138,14 +138,12 @@ void tarry__http_address(int fd, char text[80])
 static void look_at_clock(tarry__http_server *s)
 {
     static const char format[] = "%a, %d %b %Y %H:%M:%S GMT";
-    const double before = s->now;
+    const time_t now = time(NULL);
     struct tm parts;
     s->now = tarry__base_seconds();
-    if ((long)before == (long)s->now && s->date[0] != '\0')
-        return;
-    const time_t now = time(NULL);
-    if (gmtime_r(&now, &parts) != NULL)
+    if (now != s->date_at && gmtime_r(&now, &parts) != NULL)
         strftime(s->date, sizeof s->date, format, &parts);
+    s->date_at = now;
 }
 
 /* ---- connections ----------------------------------------------------------*/
