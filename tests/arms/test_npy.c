@@ -125,6 +125,36 @@ static void whole_numbers_become_doubles(void **unused)
     reads_six(&file, expected);
 }
 
+/* The largest number of a type is the largest, not -1. */
+static void whole_numbers_without_a_sign_have_none(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *dictionary;
+        size_t size;
+        double largest;
+    } types[] = {
+        {DICTIONARY("'|u1'", "False", "(2, 3)"), 1, 255},
+        {DICTIONARY("'<u2'", "False", "(2, 3)"), 2, 65535},
+        {DICTIONARY("'<u4'", "False", "(2, 3)"), 4, 4294967295},
+        {DICTIONARY("'<u8'", "False", "(2, 3)"), 8, 18446744073709551616.0},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        double expected[6];
+        npy_bytes file = npy_padded(1, types[i].dictionary);
+        for (uint64_t k = 0; k < 6; k++) {
+            const uint64_t value = k < 3 ? UINT64_MAX : k;
+            put(&file, &value, types[i].size);
+            expected[k] = k < 3 ? types[i].largest : (double)k;
+        }
+        reads_six(&file, expected);
+    }
+    static const double bits[] = {1, 0, 1, 1, 0, 0};
+    npy_bytes file = npy_padded(1, DICTIONARY("'|b1'", "False", "(2, 3)"));
+    put(&file, "\1\0\1\1\0\0", 6);
+    reads_six(&file, bits);
+}
+
 static void one_dimension_is_one_number_per_row(void **unused)
 {
     (void)unused;
@@ -319,6 +349,7 @@ int main(void)
         cmocka_unit_test(float32_becomes_double),
         cmocka_unit_test(fortran_order_is_turned),
         cmocka_unit_test(whole_numbers_become_doubles),
+        cmocka_unit_test(whole_numbers_without_a_sign_have_none),
         cmocka_unit_test(one_dimension_is_one_number_per_row),
         cmocka_unit_test(data_without_alignment_is_read),
         cmocka_unit_test(keys_come_in_any_order_and_spacing),

@@ -464,6 +464,26 @@ static void bad_worlds_are_refused(void **state)
     check_refused(&w, "row 1: a loss outside");
 }
 
+/* A list may be of several; if one of them cannot be, none is there. */
+static void policies_that_are_refused_are_not_there(void **state)
+{
+    (void)state;
+    tarry_world_params where = tarry_world_defaults();
+    const tarry_experiment_params p = small();
+    tarry_world *world = make(&where);
+    tarry_experiment *e = experiment_in(world, &p);
+    static const char *const bad[] = {"no-such", "lints:w=1", "uniform:v=1"};
+    assert_int_equal(tarry_experiment_add_policy(e, "lints", NULL), TARRY_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (tarry_experiment_add_policy(e, bad[i], NULL) != TARRY_BAD_ARGUMENT)
+            fail_msg("%s is not refused", bad[i]);
+    assert_int_equal(tarry_experiment_add_policy(e, "uniform", NULL), TARRY_OK);
+    run(e);
+    assert_int_equal(tarry_experiment_n_policies(e), 2);
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
 static void null_is_refused_not_followed(void **state)
 {
     (void)state;
@@ -690,6 +710,7 @@ int main(void)
         cmocka_unit_test(tables_are_drawn_row_by_row),
         cmocka_unit_test(functions_that_fail_end_the_experiment),
         cmocka_unit_test(bad_worlds_are_refused),
+        cmocka_unit_test(policies_that_are_refused_are_not_there),
         cmocka_unit_test(null_is_refused_not_followed),
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(lists_have_64_places),

@@ -73,6 +73,7 @@ static void every_event_arrives_once_at_its_time_in_order(void **state)
     assert_true(play(20000, 5e4, 1023) > 1000);
     assert_true(play(20000, 3e6, (1u << 20) - 7) > 1000);
     play(500, 2e6, (1ull << 30) - 1000); /* the third digit turns over */
+    play(3000, 1.4e7, 3 << 21); /* up to four spans of the second far level */
 }
 
 static void memory_follows_what_is_outstanding(void **state)
