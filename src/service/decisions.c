@@ -206,7 +206,7 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
         memcpy(prefix, id, length);
         prefix[length] = '\0';
         *status = tarry__service_find_prefix(s, prefix, &e, error);
-    } else if (strlen(id) <= TARRY__SESSION_MOST_ID) {
+    } else if (tarry__session_may_be_own(id)) { /* a path has any bytes */
         *status = tarry__service_owner_of(s, id, &owner, error);
         if (*status == TARRY_OK && owner != 0)
             *status = tarry__service_meet(s, error);

@@ -52,6 +52,11 @@ static tarry_status check_own(const char *id, tarry_error *error)
     return TARRY_OK;
 }
 
+bool tarry__session_may_be_own(const char *id)
+{
+    return check_own(id, NULL) == TARRY_OK;
+}
+
 /* The round of the user's own id, staged or stored; 0: not of here. */
 static tarry_status find_own(tarry__session *s, const char *id, uint64_t *round,
                              bool *elsewhere, tarry_error *error)

@@ -189,6 +189,9 @@ tarry_status tarry__session_round(tarry__session *s, const char *id,
 tarry_status tarry__session_decided_at(tarry__session *s, const char *id,
                                        int64_t *at);
 
+/* Whether a text can be an id of somebody's own, in any experiment. */
+bool tarry__session_may_be_own(const char *id);
+
 /* Whether a choice was cancelled, or given up: stored, or staged. */
 bool tarry__session_has_ended(tarry__session *s, const char *id,
                               bool cancelled);

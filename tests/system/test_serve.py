@@ -467,6 +467,12 @@ class Contract(ServeTest):
                 self.is_problem(self.call(method, path), 404)
         self.is_problem(self.decide(name="none"), 404, "unknown_experiment")
 
+    def test_an_id_that_is_no_text_is_nobodys(self):
+        for id in ("%ff", "a%c3%28", "%ed%a0%80", "caf%c3%a9", "%01", "a%20b"):
+            for end in ("cancel", "expire"):
+                self.is_problem(self.call("POST", "/v1/decisions/%s/%s"
+                                          % (id, end)), 404, "unknown_id")
+
     def test_methods(self):
         for method, path, allow in (
                 ("GET", "/v1/feedback", "POST"),
