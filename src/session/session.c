@@ -385,6 +385,11 @@ static tarry_status check_experiment(const tarry__store_experiment *e,
                                 "not a name for an experiment: 1 to %d bytes, "
                                 "no control characters",
                                 MOST_NAME);
+    if (strchr(e->prefix, ' ') != NULL) /* no line could tell an outcome */
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "not a name for an experiment: its ids begin "
+                                "with it, as the store has others, and may "
+                                "have no blanks");
     tarry_status status = check_age(e->expire_after, error);
     if (status == TARRY_OK && names != NULL)
         status = check_names(names, e->n_arms, error);

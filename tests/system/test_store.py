@@ -215,7 +215,7 @@ class GoingOn(StoreTest):
         self.assertEqual(two.one("choose").split()[0], name + ":1")
         self.assertEqual(two.one("observe %s:1 0.5" % name), "ok")
         two.end()
-        for bad in name + "x", "x" * 300, "x\ty", "":
+        for bad in name + "x", "x" * 300, "x\ty", "", "my shop", " ":
             self.refused("pipe", "--store", self.store, *self.options(),
                          "--name", bad, naming="not a name")
 
