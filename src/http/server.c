@@ -183,7 +183,7 @@ static void admit(tarry__http_server *s, int fd)
         tarry__http_close(c);
 }
 
-/* Answers whether there may be more. */
+/* Answers whether there may be more; errno is EAGAIN if nobody waits. */
 static bool accept_some(tarry__http_server *s, int listener)
 {
     for (int i = 0; i < MOST_ACCEPTS; i++) {
@@ -253,6 +253,7 @@ typedef struct {
     tarry__http_server server;
     int listener;
     bool has_processors; /* more than one */
+    bool is_deaf;        /* who knocks waits for the next tick */
     double last_tick, stopping_since;
 } loop;
 
@@ -266,6 +267,21 @@ static bool watch(loop *l, int fd, void *what)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
     return fd < 0 || epoll_ctl(l->server.epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void hear(loop *l, bool hears)
+{
+    struct epoll_event event = {.events = hears ? EPOLLIN : 0,
+                                .data.ptr = &l->listener};
+    if (epoll_ctl(l->server.epoll, EPOLL_CTL_MOD, l->listener, &event) == 0)
+        l->is_deaf = !hears;
+}
+
+/* Who cannot be let in, as no file is left, knocks on and on. */
+static void open_door(loop *l)
+{
+    if (!accept_some(&l->server, l->listener) && errno != EAGAIN)
+        hear(l, false);
 }
 
 static void begin_stop(loop *l)
@@ -290,7 +306,7 @@ static void handle(loop *l, const struct epoll_event *event)
     uint64_t count;
     if (event->data.ptr == &l->listener) {
         if (l->listener >= 0)
-            accept_some(s, l->listener);
+            open_door(l);
     } else if (event->data.ptr == &s->wake) {
         (void)!read(s->wake, &count, sizeof count);
     } else if (event->data.ptr == &s->options.signal_fd) {
@@ -310,6 +326,8 @@ static void tick(loop *l)
         return;
     l->last_tick = s->now;
     check_times(s);
+    if (l->is_deaf && l->listener >= 0)
+        hear(l, true);
     if (s->is_stopping && s->now - l->stopping_since > GRACE_SECONDS)
         close_idle(s);
 }
@@ -367,10 +385,11 @@ static void fit_files(tarry__http_options *o)
         limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (limit.rlim_cur < wanted)
-        o->most_connections = limit.rlim_cur > 2 * SPARE_FILES
-                                  ? limit.rlim_cur - SPARE_FILES
-                                  : SPARE_FILES;
+    const rlim_t room = limit.rlim_cur > 2 * SPARE_FILES
+                            ? limit.rlim_cur - SPARE_FILES
+                            : limit.rlim_cur / 2;
+    if (o->most_connections > room)
+        o->most_connections = room;
 }
 
 static void close_loop(loop *l)

@@ -1118,6 +1118,41 @@ class Wire(ServeTest):
         else:
             self.fail("it does not recover")
 
+    def seconds_used(self, server):
+        with open("/proc/%d/stat" % server.process.pid) as file:
+            fields = file.read().rsplit(") ", 1)[1].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def test_who_finds_no_file_left_waits_and_takes_no_time(self):
+        few = 16  # of which the store and others have most
+        server = self.open(store=self.path("few.db"), limits=lambda:
+                           resource.setrlimit(resource.RLIMIT_NOFILE,
+                                              (few, few)))
+        self.ok(server.call("GET", "/healthz"))
+        held = [server.talk() for _ in range(2 * few)]
+        time.sleep(0.1)
+        before = self.seconds_used(server)
+        time.sleep(1)
+        self.assertLess(self.seconds_used(server) - before, 0.3)
+        for talk in held[:-1]:
+            talk.socket.close()
+        with held[-1] as last:
+            self.ok(last.call("GET", "/healthz"))
+
+    def test_few_files_do_not_let_in_more_than_was_said(self):
+        few = 60
+        server = self.open("--max-connections", "3",
+                           store=self.path("few.db"), limits=lambda:
+                           resource.setrlimit(resource.RLIMIT_NOFILE,
+                                              (few, few)))
+        held = [server.talk() for _ in range(3)]
+        for talk in held:
+            self.ok(talk.call("GET", "/healthz"))
+        with server.talk() as talk:
+            self.is_problem(talk.read(), 503, "overloaded")
+        for talk in held:
+            talk.socket.close()
+
     def count_files(self):
         return len(os.listdir("/proc/%d/fd" % self.server.process.pid))
 
