@@ -102,7 +102,7 @@ struct tarry__service_call {
     tarry__service_call *next_later;
     const char *own; /* id for the choices, or NULL */
     uint64_t count;  /* of choices; 0: one, not in a list */
-    bool is_new;     /* a lease whose ids nobody has */
+    bool is_new;     /* nobody has its ids */
     bool is_put_off; /* to the next group */
     bool is_lost;    /* there was no memory for its answer */
     tarry__service_deliver *deliver;

@@ -3,7 +3,9 @@
  *
  * All ids of a request are looked at before it runs, since a lease that is
  * refused half-way takes its whole group with it.  What a group has given is
- * not in the store yet: a request that may want the same waits for the next. */
+ * not in the store yet: a request that may want the same waits for the next.
+ * Many may ask for one id at once, so they must not wait one for another: what
+ * is stored holds nobody up, and one choice again the session finds itself. */
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
@@ -81,6 +83,7 @@ static tarry_status compare(tarry__service_call *c, const char *own,
     uint64_t one, first = 0; /* experiments */
     tarry_status status = tarry__service_owner_of(c->service, own, &one, error);
     *same = one == 0 || (count == 0 && one == e->number);
+    c->is_new = one == 0;
     if (status != TARRY_OK || !*same || one != 0) /* its own answer again */
         return status;
     if (count > 0)
@@ -93,8 +96,14 @@ static tarry_status compare(tarry__service_call *c, const char *own,
 /* ---- in the group ---------------------------------------------------------*/
 
 /* What is known of a text: a request of the group has it as its id, and is a
- * lease; one has it with a dot and a number behind. */
-enum { ASKED = 1, LEASE = 2, STEM = 4 };
+ * lease; one has it with a dot and a number behind.  Above that, the number of
+ * the request's experiment. */
+enum { ASKED = 1, LEASE = 2, STEM = 4, FLAGS = 8 };
+
+static uint64_t mark(const tarry__service_experiment *e, bool is_lease)
+{
+    return FLAGS * e->number + (is_lease ? ASKED | LEASE : ASKED);
+}
 
 /* The lease that an id would be of, or "". */
 static void copy_stem(const char *own, char stem[TARRY__SESSION_ID_ROOM])
@@ -112,23 +121,30 @@ static bool add(tarry__texts *ids, const char *text, uint64_t known)
            tarry__texts_add(ids, text, known, NULL) == TARRY_OK;
 }
 
-static bool is_in_group(tarry__service_call *c, const char *own, bool is_lease)
+static bool must_wait(const tarry__service_call *c, const char *own,
+                      const tarry__service_experiment *e, bool is_lease)
 {
-    tarry__texts *ids = &c->service->ids;
+    const tarry__texts *ids = &c->service->ids;
     char stem[TARRY__SESSION_ID_ROOM];
     uint64_t known = 0, above = 0;
     copy_stem(own, stem);
     tarry__texts_find(ids, own, &known);
     tarry__texts_find(ids, stem, &above);
-    c->is_put_off = (known & (is_lease ? ASKED | STEM : ASKED)) != 0 ||
-                    (above & LEASE) != 0;
-    if (c->is_put_off)
-        return true;
-    if (add(ids, own, is_lease ? ASKED | LEASE : ASKED) &&
-        add(ids, stem, above | STEM))
-        return false;
-    tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
-    return true;
+    const bool is_same =
+        !is_lease && (known & ~(uint64_t)STEM) == mark(e, false);
+    return (above & LEASE) != 0 ||
+           (!is_same && (known & (is_lease ? ASKED | STEM : ASKED)) != 0);
+}
+
+static bool remember(tarry__service_call *c, const char *own,
+                     const tarry__service_experiment *e, bool is_lease)
+{
+    tarry__texts *ids = &c->service->ids;
+    char stem[TARRY__SESSION_ID_ROOM];
+    uint64_t above = 0;
+    copy_stem(own, stem);
+    tarry__texts_find(ids, stem, &above);
+    return add(ids, own, mark(e, is_lease)) && add(ids, stem, above | STEM);
 }
 
 /* ---- both -----------------------------------------------------------------*/
@@ -155,7 +171,8 @@ bool tarry__service_id_is_taken(tarry__service_call *c, const char *own,
                                    TARRY__SESSION_MOST_ID);
         return true;
     }
-    if (is_in_group(c, own, count > 0))
+    c->is_put_off = must_wait(c, own, e, count > 0);
+    if (c->is_put_off)
         return true;
     const tarry_status status = compare(c, own, e, count, &same, &error);
     if (status != TARRY_OK)
@@ -163,5 +180,9 @@ bool tarry__service_id_is_taken(tarry__service_call *c, const char *own,
     else if (!same)
         tarry__service_say_problem(c, 409, "conflict",
                                    "this id was given for another request");
-    return status != TARRY_OK || !same;
+    else if (c->is_new && !remember(c, own, e, count > 0))
+        tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
+    else
+        return false;
+    return true;
 }

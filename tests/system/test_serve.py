@@ -1153,6 +1153,40 @@ class Wire(ServeTest):
         for talk in held:
             talk.socket.close()
 
+    def seconds_for(self, server, ids):
+        """All are asked for at once."""
+        talks = [server.talk() for _ in ids]
+        server.process.send_signal(signal.SIGSTOP)
+        for talk, id in zip(talks, ids):
+            body = json.dumps({"id": id})
+            talk.send(("POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+                       "Host: localhost\r\nContent-Length: %d\r\n\r\n%s"
+                       % (len(body), body)).encode())
+        begin = time.monotonic()
+        server.process.send_signal(signal.SIGCONT)
+        answers = [talk.read() for talk in talks]
+        seconds = time.monotonic() - begin
+        for talk in talks:
+            talk.socket.close()
+        return seconds, answers
+
+    def test_many_who_ask_for_one_id_do_not_wait_one_for_another(self):
+        many = 3000
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if limits[1] < many + 100:
+            self.skipTest("files are too few")
+        resource.setrlimit(resource.RLIMIT_NOFILE,
+                           (max(limits[0], many + 100), limits[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        server = self.open(store="memory:")
+        self.ok(server.create(), 201)
+        apart, _ = self.seconds_for(server, ["a%d" % i for i in range(many)])
+        together, answers = self.seconds_for(server, ["one"] * many)
+        made = [answer.status for answer in answers]
+        self.assertEqual((made.count(201), made.count(200)), (1, many - 1))
+        self.assertEqual(len({answer.body for answer in answers}), 1)
+        self.assertLess(together, 5 * apart + 0.5)
+
     def count_files(self):
         return len(os.listdir("/proc/%d/fd" % self.server.process.pid))
 
