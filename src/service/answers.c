@@ -211,6 +211,20 @@ static bool has_room(tarry__service_call *c)
     return !is_much && !must_wait;
 }
 
+/* A whole number may be larger than jansson's; it is in a double then. */
+static json_t *load(const tarry__service_request *r, json_error_t *error,
+                    bool *has_memory)
+{
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
+    json_t *json = tarry__json_load(r->body, r->size, flags, error, has_memory);
+    return json == NULL && *has_memory &&
+                   json_error_code(error) == json_error_numeric_overflow
+               ? tarry__json_load(r->body, r->size,
+                                  flags | JSON_DECODE_INT_AS_REAL, error,
+                                  has_memory)
+               : json;
+}
+
 bool tarry__service_read_body(tarry__service_call *c)
 {
     json_error_t error;
@@ -220,9 +234,7 @@ bool tarry__service_read_body(tarry__service_call *c)
         return true; /* NULL is an empty object */
     if (!has_room(c))
         return false;
-    c->json = tarry__json_load(r->body, r->size,
-                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error,
-                               &has_memory);
+    c->json = load(r, &error, &has_memory);
     if (c->json != NULL)
         return true;
     if (!has_memory)

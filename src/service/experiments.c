@@ -58,6 +58,7 @@ static bool read_count(plan *p, const json_t *body, const char *key,
         return true;
     if (!json_is_number(value) || !(number >= (double)least) ||
         number > 9007199254740992.0 || floor(number) != number ||
+        (json_is_real(value) && number == 9007199254740992.0) || /* or 1 more */
         (json_is_integer(value) &&
          json_integer_value(value) != (json_int_t)number))
         return refuse(p, key, "must be a whole number up to 2^53");

@@ -286,6 +286,15 @@ class Contract(ServeTest):
         self.is_problem(self.feedback({"id": id, "loss": 0.25}), 409)
         self.is_problem(self.feedback({"id": id, "loss": 2}), 422, "invalid")
 
+    def test_a_whole_number_may_be_large(self):
+        self.ok(self.server.create("wide", range=[0, 10 ** 23]), 201)
+        self.ok(self.decide({"count": 2}, name="wide"), 201)
+        self.is_problem(self.feedback({"id": "wide:1", "loss": 10 ** 24}), 422)
+        for id, loss in (("wide:1", 10 ** 19), ("wide:2", 2 ** 64 + 1)):
+            self.ok(self.feedback({"id": id, "loss": loss}))
+            again = self.ok(self.feedback({"id": id, "loss": float(loss)}))
+            self.assertEqual(again["status"], "duplicate")
+
     def test_refusals_are_text_wherever_they_are_cut(self):
         for begin in ("", "a", "aa", "aaa"):
             for body in ({begin + "\u20ac" * 400: 1},
