@@ -51,26 +51,21 @@ static tarry_status lease_count(const tarry__service_experiment *e,
                : status;
 }
 
-/* All ids of a lease are new, or it was given with this count.  Where that was
- * not noted, as it once was not, all ids are of this experiment and the one
- * behind them is nobody's. */
+/* All ids of a lease are new, or it was given here with this count. */
 static tarry_status compare_lease(tarry__service_call *c, const char *own,
                                   const tarry__service_experiment *e,
                                   uint64_t count, bool *same,
                                   tarry_error *error)
 {
     tarry__service *s = c->service;
-    uint64_t first, other, asked = 0;
-    tarry_status status = owner_of_part(s, own, 0, &first, error);
-    if (status == TARRY_OK && first == e->number)
+    uint64_t owner, asked = 0;
+    tarry_status status = owner_of_part(s, own, 0, &owner, error);
+    c->is_new = owner == 0;
+    if (status == TARRY_OK && owner == e->number)
         status = lease_count(e, own, &asked, error);
-    *same = asked > 0 ? asked == count : first == 0 || first == e->number;
-    const uint64_t end = asked > 0 ? 0 : first == 0 ? count : count + 1;
-    for (uint64_t i = 1; status == TARRY_OK && *same && i < end; i++) {
-        status = owner_of_part(s, own, i, &other, error);
-        *same = other == (i < count ? first : 0);
-    }
-    c->is_new = first == 0;
+    for (uint64_t i = 1; status == TARRY_OK && owner == 0 && i < count; i++)
+        status = owner_of_part(s, own, i, &owner, error);
+    *same = owner == 0 || asked == count;
     return status;
 }
 

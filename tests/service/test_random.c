@@ -302,34 +302,27 @@ static decision *find_part(const char *own, uint64_t i)
     return find(id);
 }
 
-/* Whether the first `count` ids of a lease are all of an experiment, or all
- * free where it is EXPERIMENTS. */
-static bool are_of(size_t experiment, const char *own, uint64_t count)
+static bool are_free(const char *own, uint64_t count)
 {
     bool are = true;
-    for (uint64_t i = 0; i < count; i++) {
-        const decision *d = find_part(own, i);
-        are &= experiment == (d != NULL ? d->experiment : EXPERIMENTS);
-    }
+    for (uint64_t i = 0; i < count; i++)
+        are &= find_part(own, i) == NULL;
     return are;
 }
 
-/* Whether it is what was asked for before.  Decisions that were asked for one
- * by one pass for a lease if it could have been one. */
+/* Whether it is what was asked for before. */
 static bool is_repeated(const request *r)
 {
     const decision *first = find_part(r->id, 0);
-    if (first != NULL && first->lease > 0)
-        return first->experiment == r->experiment && first->lease == r->count;
-    return are_of(r->experiment, r->id, r->count) &&
-           find_part(r->id, r->count) == NULL;
+    return first != NULL && first->experiment == r->experiment &&
+           first->lease == r->count;
 }
 
 static void check_lease(const request *r)
 {
     char id[60];
     const bool is_own = r->id[0] != '\0';
-    const bool is_new = !is_own || are_of(EXPERIMENTS, r->id, r->count);
+    const bool is_new = !is_own || are_free(r->id, r->count);
     if (is_own && (find(r->id) != NULL || (!is_new && !is_repeated(r)))) {
         expect(r, 409, "code", "conflict");
         return;

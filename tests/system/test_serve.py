@@ -199,6 +199,10 @@ class Contract(ServeTest):
                                 "conflict")
             for status in (201, 200):  # behind the last
                 self.ok(self.decide({"id": stem, "count": 1}), status)
+        for count in (1, 2, 3):  # one by one they are no lease
+            self.ok(self.decide({"id": "single.%d" % (count - 1)}), 201)
+            self.is_problem(self.decide({"id": "single", "count": count}), 409,
+                            "conflict")
         self.ok(self.decide({"id": "whole", "count": 2}, "other"), 201)
         self.is_problem(self.decide({"id": "whole", "count": 2}), 409)
         longest = "x" * 62
@@ -207,7 +211,7 @@ class Contract(ServeTest):
             self.is_problem(self.decide({"id": bad, "count": 11}), 422,
                             "invalid")
         self.assertEqual(self.ok(self.call(
-            "GET", "/v1/experiments/colours/status"))["round"], 13)
+            "GET", "/v1/experiments/colours/status"))["round"], 16)
 
     def test_ids_of_another_experiment_lead_there(self):
         """And leave the one that has as many rounds as it was."""
