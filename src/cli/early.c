@@ -1,14 +1,17 @@
-/* early.c - what happens before a command: memory, signals, descriptors.
+/* early.c - what happens before a command: memory, stacks, signals,
+ * descriptors.
  *
  * OpenBLAS takes memory for each thread while it is loaded, and tries for ever
  * when there is none.  So under a limit on the address space, or on data, it is
  * looked first whether there is room: if not for all threads, the program
  * starts itself again with one; if not even for that, it says so.  This runs as
  * the executable's "preinit" function, before the libraries' own start, when
- * little of the C library may be used. */
+ * little of the C library may be used.  OpenBLAS starts its threads then too,
+ * so the stacks are seen to before. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -25,6 +28,9 @@ static const size_t FOR_ONE = (size_t)160 << 20;
 static const size_t FOR_EACH_MORE = (size_t)256 << 20;
 static char one_blas[] = "OPENBLAS_NUM_THREADS=1",
             one_omp[] = "OMP_NUM_THREADS=1";
+
+/* Stack of each thread: commands use up to 200 KB, BLAS some more. */
+static const size_t STACK = (size_t)1 << 20;
 
 static bool has_room(size_t bytes)
 {
@@ -72,17 +78,38 @@ static bool is_limited(void)
            (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
 }
 
+/* The limit is that of the first thread's stack, which grows, and was the size
+ * of those of all others when the program began: both are raised if they are
+ * small.  No limit holds for the latter. */
+static bool has_stack(void)
+{
+    struct rlimit limit;
+    pthread_attr_t others;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK)
+        return true;
+    limit.rlim_cur = STACK;
+    return setrlimit(RLIMIT_STACK, &limit) == 0 &&
+           pthread_getattr_default_np(&others) == 0 &&
+           pthread_attr_setstacksize(&others, STACK) == 0 &&
+           pthread_setattr_default_np(&others) == 0;
+}
+
+static void refuse(const char *line)
+{
+    (void)!write(STDERR_FILENO, line, strlen(line));
+    _exit(EXIT_FAILED);
+}
+
 static void before_libraries(int argc, char **argv, char **environment)
 {
-    static const char line[] =
-        "tarry: the limit on the address space (ulimit -v, -d) is too low\n";
     (void)argc;
+    if (!has_stack())
+        refuse("tarry: the limit on the stack (ulimit -s) is too low\n");
     if (!is_limited())
         return;
-    if (!has_room(FOR_ONE)) {
-        (void)!write(STDERR_FILENO, line, sizeof line - 1);
-        _exit(EXIT_FAILED);
-    }
+    if (!has_room(FOR_ONE))
+        refuse("tarry: the limit on the address space (ulimit -v, -d) is too "
+               "low\n");
     if (!has_room(FOR_ONE + (threads() - 1) * FOR_EACH_MORE))
         start_with_one_thread(argv, environment);
 }

@@ -127,6 +127,19 @@ class Memory(LabTest):
                 codes.add(done.returncode)
         self.assertEqual(codes, {0, 1})
 
+    @unittest.skipIf(SANITIZED, "sanitizers need larger stacks")
+    def test_a_small_stack_is_raised_or_one_line_says_it_cannot_be(self):
+        for most, code in ((1 << 30, 0), (1 << 20, 0), (64 << 10, 1)):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_STACK, (32 << 10, most))
+            for arguments in (["bound"], [*RUN, "--threads", "2"]):
+                done = subprocess.run([TARRY, *arguments], preexec_fn=limit,
+                                      capture_output=True, timeout=60)
+                self.assertEqual(done.returncode, code, done.stderr)
+                if code != 0:
+                    self.assertRegex(done.stderr.decode(), r"ulimit -s")
+                    self.assertRegex(done.stderr.decode(), ONE_LINE)
+
 
 class Input(LabTest):
 
