@@ -4,12 +4,15 @@
  * percentage points of the normal distribution", Applied Statistics 37 (1988)
  * 477-484.  Incomplete gamma function: the power series below x = s + 1, the
  * continued fraction above (Abramowitz and Stegun 6.5.29 and 6.5.31, the latter
- * by Lentz's method). */
+ * by Lentz's method).  Near a large s these take sqrt(s) terms and more; there,
+ * N. M. Temme, "The asymptotic expansion of the incomplete gamma functions",
+ * SIAM J. Math. Anal. 10 (1979) 757-766. */
 #define _DEFAULT_SOURCE /* lgamma_r: lgamma writes a global */
 #include "random/special.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 static const double sqrt_half = 0.70710678118654752440;
 
@@ -108,10 +111,46 @@ static double by_fraction(double s, double x)
     return h * front(s, x);
 }
 
+/* Where the terms below leave out less than 1e-13 of the tail. */
+static bool is_near_large(double s, double x)
+{
+    return s >= 1e4 && fabs(x - s) < 0.05 * s;
+}
+
+static double polynomial(const double *c, int degree, double x)
+{
+    double sum = c[degree];
+    for (int i = degree - 1; i >= 0; i--)
+        sum = sum * x + c[i];
+    return sum;
+}
+
+/* With eta^2 / 2 = m - log(1 + m), m = x / s - 1, and the sign of m,
+ *     Q(s, x) = P(Z > eta sqrt(s))
+ *               + exp(-s eta^2 / 2) / sqrt(2 pi s) sum c_k(eta) / s^k
+ * where the c_k are taken as power series; P has -eta and minus the sum. */
+static double by_temme(double s, double x, double side)
+{
+    static const double c0[] = {-1.0 / 3,    1.0 / 12,          -2.0 / 135,
+                                1.0 / 864,   1.0 / 2835,        -139.0 / 777600,
+                                1.0 / 25515, -571.0 / 261273600},
+                        c1[] = {-1.0 / 540, -1.0 / 288, 1.0 / 378,
+                                -77.0 / 77760, 1.0 / 4860},
+                        c2[] = {25.0 / 6048, -139.0 / 51840};
+    const double m = (x - s) / s, half_square = fmax(0, m - log1p(m));
+    const double eta = copysign(sqrt(2 * half_square), m);
+    const double sum = polynomial(c0, 7, eta) + polynomial(c1, 4, eta) / s +
+                       polynomial(c2, 1, eta) / (s * s);
+    return tarry__random_normal_tail(side * eta * sqrt(s)) +
+           side * sum * exp(-s * half_square) / sqrt(2 * M_PI * s);
+}
+
 double tarry__random_gamma_lower(double s, double x)
 {
     if (x <= 0)
         return 0;
+    if (is_near_large(s, x))
+        return by_temme(s, x, -1);
     return x < s + 1 ? by_series(s, x) : 1 - by_fraction(s, x);
 }
 
@@ -119,5 +158,7 @@ double tarry__random_gamma_upper(double s, double x)
 {
     if (x <= 0)
         return 1;
+    if (is_near_large(s, x))
+        return by_temme(s, x, 1);
     return x < s + 1 ? 1 - by_series(s, x) : by_fraction(s, x);
 }

@@ -10,7 +10,7 @@ double tarry__random_normal_quantile(double p);
 
 /* Upper regularised incomplete gamma function Q(s, x) = Gamma(s, x)/Gamma(s)
  * for s > 0 and x >= 0; and P = 1 - Q.  Relative error about 1e-14 for s up to
- * 1000, growing with s. */
+ * 1000, growing with s; it takes some 1000 terms at most. */
 double tarry__random_gamma_upper(double s, double x);
 double tarry__random_gamma_lower(double s, double x);
 

@@ -45,12 +45,40 @@ static void incomplete_gammas_agree_with_gsl(void **state)
     CHECK_NEAR(tarry__random_gamma_lower(2.385, 0), 0, 0);
 }
 
+/* The power series, term by term, with Stirling's series for Gamma(s). */
+static double lower_term_by_term(double s, double x)
+{
+    const long double m = ((long double)x - s) / s;
+    long double term = 1 / (long double)s, sum = term;
+    for (long double k = (long double)s + 1; term > sum * 1e-20L; k++) {
+        term *= x / k;
+        sum += term;
+    }
+    return (double)(sum * sqrtl(s / (2 * (long double)M_PI)) *
+                    expl(-s * (m - log1pl(m)) - 1 / (12 * (long double)s)));
+}
+
+/* z: standard deviations. */
+static void incomplete_gammas_of_large_s_are_those_of_the_series(void **state)
+{
+    (void)state;
+    for (double s = 1e4; s < 2e9; s *= 2.385)
+        for (double z = -9; z < 9; z += 1.385) {
+            const double x = s + z * sqrt(s), lower = lower_term_by_term(s, x);
+            const double share = 1e-10;
+            CHECK_NEAR(tarry__random_gamma_lower(s, x), lower, share * lower);
+            CHECK_NEAR(tarry__random_gamma_upper(s, x), 1 - lower,
+                       share * (1 - lower) + 1e-12);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normal_quantiles_agree_with_gsl),
         cmocka_unit_test(normal_tails_agree_with_gsl),
         cmocka_unit_test(incomplete_gammas_agree_with_gsl),
+        cmocka_unit_test(incomplete_gammas_of_large_s_are_those_of_the_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,11 @@ class Bounds(LabTest):
             self.assertIsNone(b["upper"]["regret"])
             self.assertIsNone(b["phases"][-1]["longest"])
 
+    def test_long_poisson_delays_take_no_longer(self):
+        b = answer("bound", "--delay", "poisson:mean=1e8,spread=10",
+                   timeout=60)  # term by term, many minutes
+        self.assertAlmostEqual(b["upper"]["beta"], 1e9, delta=1e6)
+
     def test_lower_bound_with_loss_dependent_delay(self):
         n, dbar = 320, 20
         q = math.sqrt(8 * math.log(dbar * n) / n)
