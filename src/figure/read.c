@@ -33,6 +33,9 @@ static bool read_kind(const char *text, figure_kind *kind)
     return false;
 }
 
+/* Beyond this, twice the width of a drawing may be no number. */
+static const double largest_drawn = 1e300;
+
 /* [x, y] or [x, y, low, high], where low and high may be null. */
 static bool read_point(const json_t *json, figure_point *p)
 {
@@ -47,6 +50,16 @@ static bool read_point(const json_t *json, figure_point *p)
             return false;
     }
     return (size == 2 || size == 4) && isnan(p->low) == isnan(p->high);
+}
+
+/* The part of a point that is too large, or 0. */
+static double too_large(const figure_point *p)
+{
+    const double part[] = {p->x, p->y, p->low, p->high};
+    for (size_t i = 0; i < 4; i++)
+        if (fabs(part[i]) > largest_drawn)
+            return part[i];
+    return 0;
 }
 
 static tarry_status read_series(const json_t *json, const tarry__figure *f,
@@ -66,13 +79,20 @@ static tarry_status read_series(const json_t *json, const tarry__figure *f,
     s->point = tarry__base_alloc(count, sizeof *s->point);
     if (s->point == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    for (; s->count < count; s->count++)
-        if (!read_point(json_array_get(points, s->count), &s->point[s->count]))
+    for (; s->count < count; s->count++) {
+        figure_point *p = &s->point[s->count];
+        if (!read_point(json_array_get(points, s->count), p))
             return tarry__base_fail(
                 error, TARRY_BAD_INPUT,
                 "figure '%s': series '%s': point %zu is not "
                 "[x, y] or [x, y, low, high]",
                 f->id, s->name, s->count);
+        if (too_large(p) != 0)
+            return tarry__base_fail(
+                error, TARRY_BAD_INPUT,
+                "figure '%s': series '%s': point %zu: too large to draw: '%g'",
+                f->id, s->name, s->count, too_large(p));
+    }
     return TARRY_OK;
 }
 

@@ -225,6 +225,10 @@ class Plot(LabTest):
         self.refused("plot", self.write("d.json", json.dumps(
             {"policies": [{"name": "p", "curve": [[1, 2], ["x", 3]]}]})), *out,
             says=["d.json", "'p'", "point 1"])
+        for point in ([1, -1e308], [1.1e300, 1], [1, 1, 0, 1e308]):
+            self.refused("plot", self.write("e.json", json.dumps(
+                {"policies": [{"name": "p", "curve": [[1, 2], point]}]})),
+                *out, says=["e.json", "'p'", "point 1", "too large to draw"])
         source = self.save(self.result)
         self.refused("plot", source, *out, "--policy", "none",
                      says=["no policy 'none'", ", ".join(POLICIES)])
