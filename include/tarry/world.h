@@ -115,9 +115,11 @@ typedef struct tarry_world tarry_world;
  * context must outlive the world.  The caller owns *out and ends it with
  * tarry_world_free; on failure *out is NULL and `error` (may be NULL) says what
  * is at fault: TARRY_BAD_ARGUMENT (params or out is NULL, parts missing or
- * given twice, sizes, a mean or loss outside [-1, 1], an arm without a row),
+ * given twice, sizes, a mean or loss out of range, an arm without a row),
  * TARRY_NOT_FINITE, TARRY_BAD_INPUT and TARRY_IO_ERROR (descriptions and their
- * files), TARRY_NO_MEMORY. */
+ * files), TARRY_NO_MEMORY.  Means that are drawn, and may be right with one
+ * seed and wrong with another, are refused by what needs them: a look or an
+ * experiment. */
 TARRY_API tarry_status tarry_world_create(const tarry_world_params *params,
                                           tarry_world **out,
                                           tarry_error *error);

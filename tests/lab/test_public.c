@@ -484,6 +484,24 @@ static void policies_that_are_refused_are_not_there(void **state)
     tarry_world_free(world);
 }
 
+/* Uniform means from 0 to 2 are losses of 0 and 1 with some seeds only. */
+static void means_that_another_seed_draws_do_not_make_a_world_bad(void **state)
+{
+    (void)state;
+    tarry_world_params where = tarry_world_defaults();
+    tarry_world_view view;
+    where.instance = "basis:arms=3,best=0,gap=2";
+    where.loss = "bernoulli";
+    tarry_world *world = make(&where);
+    assert_int_equal(tarry_world_look(world, 0, 0, &view, NULL),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_world_look(world, 2, 0, &view, NULL), TARRY_OK);
+    tarry_world_view_free(&view);
+    tarry_world_free(world);
+    where.instance = "circle:arms=3"; /* has the same in every run */
+    check_refused(&where, "bernoulli: arm 0 has mean -1");
+}
+
 static void null_is_refused_not_followed(void **state)
 {
     (void)state;
@@ -711,6 +729,7 @@ int main(void)
         cmocka_unit_test(functions_that_fail_end_the_experiment),
         cmocka_unit_test(bad_worlds_are_refused),
         cmocka_unit_test(policies_that_are_refused_are_not_there),
+        cmocka_unit_test(means_that_another_seed_draws_do_not_make_a_world_bad),
         cmocka_unit_test(null_is_refused_not_followed),
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(lists_have_64_places),

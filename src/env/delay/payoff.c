@@ -29,7 +29,7 @@ static tarry_status check_losses(const tarry__loss *loss, tarry_error *error)
         loss->type->range(loss, k, &low, &high);
         if (low < -rounding)
             return tarry__base_fail(
-                error, TARRY_BAD_INPUT,
+                error, TARRY_BAD_ARGUMENT,
                 "payoff: losses must be in [0, 1], but arm %zu "
                 "of mean %g could lose %g with loss %s",
                 k, loss->mean[k], low, loss->type->entry.name);

@@ -20,7 +20,7 @@ static tarry_status check_range(const tarry__loss *loss, tarry_error *error)
         loss->type->range(loss, k, &low, &high);
         const double worst = high > 1 + rounding ? high : low;
         if (!(worst >= loss->low - rounding && worst <= 1 + rounding))
-            return tarry__base_fail(error, TARRY_BAD_INPUT,
+            return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                     "%s: arm %zu of mean %g could lose %g, "
                                     "outside [%g, 1]",
                                     loss->type->entry.name, k, loss->mean[k],

@@ -55,7 +55,7 @@ static tarry_status check_means(tarry__loss *loss, const tarry__spec *spec,
     for (size_t k = 0; k < loss->n_arms; k++)
         if (!(loss->mean[k] >= 0 && loss->mean[k] <= 1))
             return tarry__base_fail(
-                error, TARRY_BAD_INPUT,
+                error, TARRY_BAD_ARGUMENT,
                 "bernoulli: arm %zu has mean %g, outside [0, 1]", k,
                 loss->mean[k]);
     return TARRY_OK;
