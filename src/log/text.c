@@ -99,7 +99,6 @@ static const char *read_date(const char *at, const char *end, double *seconds)
 static const char *read_seconds(const char *at, const char *end,
                                 double *seconds)
 {
-    double value;
     if (at == end || *at != ':')
         return at;
     at++;
@@ -109,27 +108,27 @@ static const char *read_seconds(const char *at, const char *end,
     const char *stop = at;
     while (stop < end && (isdigit((unsigned char)*stop) || *stop == '.'))
         stop++;
-    if (tarry__number_read(at, stop, &value) != stop || value >= 61)
-        return NULL;
-    *seconds += value;
-    return stop;
+    return tarry__number_read(at, stop, seconds) == stop && *seconds < 61
+               ? stop
+               : NULL;
 }
 
-static const char *read_clock(const char *at, const char *end, double *seconds)
+/* Adds hours and minutes to the whole; the seconds stay for themselves. */
+static const char *read_clock(const char *at, const char *end, double *whole,
+                              double *seconds)
 {
     int hours, minutes;
     at = skip(read_digits(at, end, 2, &hours), end, ':');
     at = read_digits(at, end, 2, &minutes);
     if (at == NULL || hours > 24 || minutes > 59)
         return NULL;
-    const double whole = *seconds + 3600.0 * hours + 60.0 * minutes;
-    *seconds = whole;
+    *whole += 3600.0 * hours + 60.0 * minutes;
     at = read_seconds(at, end, seconds);
-    return hours < 24 || (minutes == 0 && *seconds == whole) ? at : NULL;
+    return hours < 24 || (minutes == 0 && *seconds == 0) ? at : NULL;
 }
 
 /* "Z", "+02:00", "-0130", "+02" or nothing. */
-static const char *read_zone(const char *at, const char *end, double *seconds)
+static const char *read_zone(const char *at, const char *end, double *whole)
 {
     int hours, minutes = 0;
     if (at == end)
@@ -144,19 +143,22 @@ static const char *read_zone(const char *at, const char *end, double *seconds)
         at = read_digits(*at == ':' ? at + 1 : at, end, 2, &minutes);
     if (at == NULL || hours > 23 || minutes > 59)
         return NULL;
-    *seconds += sign * (3600.0 * hours + 60.0 * minutes);
+    *whole += sign * (3600.0 * hours + 60.0 * minutes);
     return at;
 }
 
+/* Rounded once: the same moment is the same number in every zone. */
 bool tarry__text_moment(tarry__text t, double *seconds)
 {
-    const char *at = read_date(t.begin, t.end, seconds);
+    double whole = 0, rest = 0;
+    const char *at = read_date(t.begin, t.end, &whole);
     if (at != NULL && at < t.end) {
         if (*at != 'T' && *at != 't' && *at != ' ')
             return false;
-        at = read_clock(at + 1, t.end, seconds);
+        at = read_clock(at + 1, t.end, &whole, &rest);
         if (at != NULL)
-            at = read_zone(at, t.end, seconds);
+            at = read_zone(at, t.end, &whole);
     }
+    *seconds = whole + rest;
     return at == t.end && at != NULL;
 }

@@ -59,6 +59,20 @@ static void moments_agree_with_the_c_library(void **state)
     }
 }
 
+static void a_moment_is_one_number_in_all_zones(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        char here[40], there[40];
+        double seconds, same;
+        snprintf(here, sizeof here, "1970-01-01T00:01:14.%03dZ", i);
+        snprintf(there, sizeof there, "1970-01-01T01:01:14.%03d+01:00", i);
+        assert_true(tarry__text_moment(of(here), &seconds));
+        assert_true(tarry__text_moment(of(there), &same));
+        assert_true(seconds == same);
+    }
+}
+
 static void what_is_no_moment_is_refused(void **state)
 {
     (void)state;
@@ -101,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_are_seconds_since_1970),
         cmocka_unit_test(moments_agree_with_the_c_library),
+        cmocka_unit_test(a_moment_is_one_number_in_all_zones),
         cmocka_unit_test(what_is_no_moment_is_refused),
         cmocka_unit_test(nothing_has_several_names),
     };
