@@ -31,7 +31,8 @@ typedef struct {
     size_t max_support;    /* NEAR: at most this many arms, 0 = no limit; at
                               least r.  With too few for the tolerance the best
                               design found is returned as TARGET_NOT_MET. */
-    int threads;           /* 0 = as OpenMP says; no effect on the result */
+    int threads;           /* to 1024; 0 = as OpenMP says; no effect on the
+                              result */
 
     /* An earlier design whose arms are likely to matter again, e.g. that of a
      * larger set: warm_count arms, numbered as in this call.  Changes only

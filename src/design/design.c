@@ -15,7 +15,6 @@
 #include "tarry/design.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +61,8 @@ const char *tarry_design_options_check(const tarry_design_options *o,
         return "the tolerance must be between 1e-9 and 1e9";
     if (!(o->rank_tolerance > 0 && o->rank_tolerance < 1))
         return "the rank tolerance must be between 0 and 1";
-    if (o->threads < 0)
-        return "the number of threads must not be negative";
+    if (o->threads < 0 || o->threads > TARRY__LINALG_MOST_THREADS)
+        return "the number of threads must be 0 to 1024";
     for (size_t i = 0; i < o->warm_count; i++)
         if (o->warm_arms[i] >= n_arms)
             return "a warm arm does not exist";
@@ -478,8 +477,7 @@ tarry_status tarry_design_solve(const double *arms, size_t n_arms, size_t dim,
     if (arms == NULL ||
         tarry_design_options_check(&chosen, n_arms, dim) != NULL)
         return TARRY_BAD_ARGUMENT;
-    if (chosen.threads == 0)
-        chosen.threads = omp_get_max_threads();
+    chosen.threads = tarry__linalg_threads(chosen.threads);
     tarry__linalg_blas_quiet_begin();
     const tarry_status status =
         n_arms < dim ? solve_squeezed(arms, n_arms, dim, &chosen, out)

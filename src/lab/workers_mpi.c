@@ -6,7 +6,6 @@
 #include "lab/workers.h"
 
 #include <mpi.h>
-#include <omp.h>
 #include <string.h>
 #include "base/base.h"
 #include "linalg/linalg.h"
@@ -109,9 +108,7 @@ static verdict do_batch(const tarry__workers_job *job, size_t first,
 tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
                                 tarry_error *error)
 {
-    if (threads == 0)
-        threads = omp_get_max_threads();
-    threads = tarry__linalg_threads_with_room(threads);
+    threads = tarry__linalg_threads_with_room(tarry__linalg_threads(threads));
     int agreed = threads; /* batches must be of one size everywhere */
     tarry__workers_share(&agreed, sizeof agreed);
     const size_t each = (size_t)agreed * TASKS_PER_THREAD;

@@ -1,7 +1,6 @@
 /* workers_threads.c - tasks on the threads of one process. */
 #include "lab/workers.h"
 
-#include <omp.h>
 #include "base/base.h"
 #include "linalg/linalg.h"
 
@@ -25,9 +24,7 @@ tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
                                 tarry_error *error)
 {
     tarry_status first = TARRY_OK;
-    if (threads == 0)
-        threads = omp_get_max_threads();
-    threads = tarry__linalg_threads_with_room(threads);
+    threads = tarry__linalg_threads_with_room(tarry__linalg_threads(threads));
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (size_t i = 0; i < job->count; i++) {
         tarry_status seen;

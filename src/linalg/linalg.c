@@ -123,6 +123,13 @@ bool tarry__linalg_libraries_have_room(int threads, int callers)
     return ok;
 }
 
+int tarry__linalg_threads(int wanted)
+{
+    const int said = wanted > 0 ? wanted : omp_get_max_threads();
+    return said < TARRY__LINALG_MOST_THREADS ? said
+                                             : TARRY__LINALG_MOST_THREADS;
+}
+
 /* Twice as many, since malloc sets space apart for each as well. */
 int tarry__linalg_threads_with_room(int wanted)
 {

@@ -25,6 +25,11 @@ bool tarry__linalg_blas_is_shared(void);
  */
 bool tarry__linalg_libraries_have_room(int threads, int callers);
 
+/* `wanted`, or as many threads as OpenMP says if it is 0, but no more than can
+ * be asked for anywhere: many thousands break OpenMP itself. */
+enum { TARRY__LINALG_MOST_THREADS = 1024 };
+int tarry__linalg_threads(int wanted);
+
 /* As many of `wanted` threads that all call BLAS as there is memory for, but at
  * least one. */
 int tarry__linalg_threads_with_room(int wanted);

@@ -500,7 +500,7 @@ static void bad_options_are_refused(void **state)
     const size_t missing = 10;
     set s = gauss(10, 2);
     const tarry_design_options good = tarry_design_defaults();
-    tarry_design_options bad[] = {good, good, good, good, good, good};
+    tarry_design_options bad[] = {good, good, good, good, good, good, good};
     bad[0].tolerance = 1e-10;
     bad[1].tolerance = NAN;
     bad[2].rank_tolerance = 0;
@@ -508,6 +508,7 @@ static void bad_options_are_refused(void **state)
     bad[4].rule = (tarry_design_rule)7;
     bad[5].warm_arms = &missing;
     bad[5].warm_count = 1;
+    bad[6].threads = 1025;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_non_null(tarry_design_options_check(&bad[i], 10, 2));
         assert_null(solve(s, &bad[i], TARRY_BAD_ARGUMENT));

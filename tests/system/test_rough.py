@@ -140,6 +140,12 @@ class Memory(LabTest):
                     self.assertRegex(done.stderr.decode(), r"ulimit -s")
                     self.assertRegex(done.stderr.decode(), ONE_LINE)
 
+    def test_more_threads_than_openmp_bears_are_not_started(self):
+        done = subprocess.run(
+            [TARRY, *RUN], capture_output=True, timeout=60,
+            env=dict(os.environ, OMP_NUM_THREADS="100000"))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
 
 class Input(LabTest):
 
