@@ -35,7 +35,6 @@ struct tarry__instance_type {
     /* Calls tarry__instance_reserve and fills arms and theta. */
     tarry_status (*make)(const tarry__spec *spec, tarry__instance_place place,
                          tarry__instance *out, tarry_error *error);
-    bool is_same; /* whatever seed and run */
 };
 
 extern const tarry__entry *const tarry__instances[];

@@ -187,28 +187,15 @@ static tarry_status copy(const tarry_world_params *p, tarry_world *w,
 
 /* ---- making ---------------------------------------------------------------*/
 
-/* Whether other seeds and runs may have other means. */
-static bool is_drawn(const tarry_world *w)
-{
-    tarry__spec spec;
-    const tarry__entry *entry;
-    if (w->arms != NULL ||
-        tarry__entry_open(w->instance, "instance", tarry__instances, NULL,
-                          &spec, &entry, NULL) != TARRY_OK)
-        return false;
-    tarry__spec_clear(&spec);
-    return !((const tarry__instance_type *)entry)->is_same;
-}
-
 /* As run 0 of seed 0 meets it: what can be refused, is refused now, but not
- * means that do not go with the losses if others may. */
+ * means of an instance that do not go with the losses: others may. */
 static tarry_status try(const tarry_world *w, tarry_error *error)
 {
     tarry_world_view view;
     tarry_error why = {""};
     const tarry_status status = tarry_world_look(w, 0, 0, &view, &why);
     tarry_world_view_free(&view);
-    if (status == TARRY_BAD_ARGUMENT && is_drawn(w))
+    if (status == TARRY_BAD_ARGUMENT && w->arms == NULL)
         return TARRY_OK;
     if (status != TARRY_OK && error != NULL)
         *error = why;

@@ -1,6 +1,7 @@
 /* test_text.c - numbers, times and nothing, as logs write them. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include "log/text.h"

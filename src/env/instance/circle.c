@@ -34,4 +34,4 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
 }
 
 const tarry__instance_type tarry__instance_circle = {
-    {"circle", "arms evenly spaced on the unit circle", settings}, make, true};
+    {"circle", "arms evenly spaced on the unit circle", settings}, make};

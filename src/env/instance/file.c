@@ -49,4 +49,4 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
 }
 
 const tarry__instance_type tarry__instance_file = {
-    {"file", "arms and theta from files", settings}, make, true};
+    {"file", "arms and theta from files", settings}, make};

@@ -37,5 +37,4 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
 
 const tarry__instance_type tarry__instance_optimism = {
     {"optimism", "three arms on which optimism explores too little", settings},
-    make,
-    true};
+    make};
