@@ -197,7 +197,8 @@ static int open_file(tarry__file *f)
         return EISDIR;
     if (is_there && !S_ISREG(old.st_mode)) {
         f->beside[0] = '\0';
-        f->fd = TEMP_FAILURE_RETRY(open(f->target, O_WRONLY | O_CLOEXEC));
+        /* A pipe may wait for its reader until a signal comes. */
+        f->fd = open(f->target, O_WRONLY | O_CLOEXEC);
         return f->fd >= 0 ? 0 : errno;
     }
     remove_stale(f);

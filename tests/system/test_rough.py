@@ -177,6 +177,21 @@ class Input(LabTest):
             self.refused(command, self.path("pipe"), says=self.path("pipe"),
                          timeout=60)
 
+    def test_who_waits_for_a_reader_can_be_stopped(self):
+        os.mkfifo(self.path("pipe"))
+        job = subprocess.Popen([TARRY, "run", "--horizon", "100", "--runs", "1",
+                                "--policy", "uniform", "--csv",
+                                self.path("pipe")],
+                               stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+        self.addCleanup(job.kill)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            job.wait(2)
+        job.terminate()
+        _, says = job.communicate(timeout=60)
+        self.assertIn(job.returncode, (1, 130, 143))
+        self.assertRegex(says.decode(), ONE_LINE)
+
     def test_a_line_that_never_ends_is_refused(self):
         arms = self.write("arms.csv", "1,0\n0,1\n")
         done = subprocess.run([TARRY, "pipe", "--arms", arms], timeout=60,
