@@ -335,17 +335,20 @@ static corner minimise(const search *s, const double *x, int n)
 
 /* ---- fits -----------------------------------------------------------------*/
 
-static void describe(const law *l, tarry__laws_fit *f)
+/* Whole delays that are uniform end one below where their law does. */
+static void describe(const law *l, bool whole, tarry__laws_fit *f)
 {
+    const double above = whole && l->tail == uniform_tail ? 1 : 0;
     const int used =
         snprintf(f->description, sizeof f->description, l->format,
-                 f->parameter[0], f->parameter[1], f->parameter[2]);
+                 f->parameter[0], f->parameter[1] - above, f->parameter[2]);
     if (f->never > 0 && used > 0)
         snprintf(f->description + used, sizeof f->description - (size_t)used,
                  ",never=%.4g", f->never);
 }
 
-static void fit_law(const law *l, const grouped *g, tarry__laws_fit *f)
+static void fit_law(const law *l, const grouped *g, bool whole,
+                    tarry__laws_fit *f)
 {
     search s = {l, g, {1, 1, 1}};
     l->start(g, s.start);
@@ -362,7 +365,7 @@ static void fit_law(const law *l, const grouped *g, tarry__laws_fit *f)
     f->never = never_of(best.x);
     if (f->never < 1e-4)
         f->never = 0;
-    describe(l, f);
+    describe(l, whole, f);
 }
 
 static void rank(tarry__laws *all)
@@ -396,7 +399,7 @@ bool tarry__laws_rank(const tarry__survival *curve, bool whole,
         if ((l->only_whole && !whole) ||
             (l->points > 0 && (size_t)l->points != curve->n_steps))
             continue;
-        fit_law(l, g, &all->fit[all->count++]);
+        fit_law(l, g, whole, &all->fit[all->count++]);
     }
     rank(all);
     tarry__base_free(g);

@@ -302,6 +302,41 @@ static void means_are_of_all_delays(void **state)
     unmake_log(&m);
 }
 
+/* A fit says the same in numbers and as a description for --delay, up to the
+ * digits of that. */
+static void check_description(const tarry__laws_fit *f)
+{
+    tarry__world *w;
+    tarry_error error = {""};
+    if (tarry__world_create("basis:arms=3", "rademacher", f->description, 1, 0,
+                            &w, &error) != TARRY_OK)
+        fail_msg("%s: %s", f->description, error.text);
+    assert_string_equal(w->delay.type->entry.name, f->name);
+    for (uint64_t d = 0; d < 1000; d = d < 70 ? d + 1 : d + 37) {
+        const double wanted = tarry__delay_tail(&w->delay, 0, d);
+        if (fabs(tarry__laws_tail(f, (double)d) - wanted) > 1e-4)
+            fail_msg("%s from %d on: %g, not %g", f->description, (int)d,
+                     tarry__laws_tail(f, (double)d), wanted);
+    }
+    tarry__world_free(w);
+}
+
+/* The evidence is shared out as exp(-AIC / 2), the best law first. */
+static void check_ranks(const tarry__laws *laws)
+{
+    double sum = 0;
+    for (size_t i = 0; i < laws->count; i++) {
+        const tarry__laws_fit *f = &laws->fit[i];
+        CHECK_NEAR(f->weight,
+                   laws->fit[0].weight * exp((laws->fit[0].aic - f->aic) / 2),
+                   1e-12);
+        sum += f->weight;
+        if (i > 0)
+            CHECK_AT_MOST(laws->fit[i - 1].aic, f->aic);
+    }
+    CHECK_NEAR(sum, 1, 1e-12);
+}
+
 static void the_law_that_made_the_delays_wins(void **state)
 {
     (void)state;
@@ -332,8 +367,16 @@ static void the_law_that_made_the_delays_wins(void **state)
             CHECK_NEAR(f->parameter[1], cases[i].second,
                        0.06 * cases[i].second);
         CHECK_NEAR(f->never, cases[i].never, 0.015);
-        const double until = tarry__laws_until(f, 0.5);
-        CHECK_AT_MOST(tarry__laws_tail(f, until * 1.0001 + 1e-9), 0.5);
+        check_ranks(&laws);
+        check_description(f);
+        for (double share = 0.05; share < 1; share += 0.05) {
+            const double until = tarry__laws_until(f, share);
+            assert_true(isfinite(until) == (f->never < share));
+            if (!isfinite(until))
+                continue;
+            CHECK_AT_MOST(tarry__laws_tail(f, until * 1.0001 + 1e-9), share);
+            CHECK_AT_MOST(share, tarry__laws_tail(f, until * 0.9999 - 1e-9));
+        }
         tarry__survival_clear(&c);
         unmake_log(&m);
     }
