@@ -303,6 +303,11 @@ tarry_status tarry__log_add(tarry__log *log, const tarry__log_row *row,
         return TARRY_OK;
     if (!read_fields(log, row, &f))
         return reject(log, line, &f, error);
+    const bool has_id = row->id.begin < row->id.end;
+    if (has_id && tarry__index_find(&log->ids, row->id) != TARRY__INDEX_NONE) {
+        refuse(&f, "an id that has occurred", row->id);
+        return reject(log, line, &f, error);
+    }
     if (log->count >= TARRY__INDEX_NONE || !reserve(log) ||
         !find_arm(log, row->arm, &f.arm))
         return no_memory(error);
@@ -310,14 +315,8 @@ tarry_status tarry__log_add(tarry__log *log, const tarry__log_row *row,
         refuse(&f, "no such arm", row->arm);
         return reject(log, line, &f, error);
     }
-    if (row->id.begin < row->id.end) {
-        if (!tarry__index_add(&log->ids, row->id, &number))
-            return no_memory(error);
-        if (number != log->count) {
-            refuse(&f, "an id that has occurred", row->id);
-            return reject(log, line, &f, error);
-        }
-    }
+    if (has_id && !tarry__index_add(&log->ids, row->id, &number))
+        return no_memory(error);
     append(log, &f);
     return TARRY_OK;
 }

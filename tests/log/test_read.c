@@ -397,7 +397,21 @@ static void a_row_that_is_rejected_decides_nothing(void **state)
         "9,,9,98,,0.7,0.5\n",
         "9,a,2026-05-02T10:00:00Z,2026-05-01T10:00:00Z,,0.7,0.5\n",
         "9,a,2026-05-02T10:00:00Z,2026-05-02T11:00:00Z,,0.7,-1\n"};
+    static const char twice[] = "1,new,11,98,,0.7,0.5\n";
     (void)state;
+    for (size_t g = 0; g < 3; g++) { /* an id that has occurred */
+        char text[400];
+        snprintf(text, sizeof text, "%s%s", head, good[g]);
+        tarry__log without = read_log(text);
+        snprintf(text, sizeof text, "%s%s%s", head, good[g], twice);
+        tarry__log with = read_log(text);
+        assert_int_equal(with.n_rejected, 1);
+        assert_string_equal(with.rejected[0].why,
+                            "an id that has occurred: '1'");
+        check_alike(&with, &without);
+        tarry__log_clear(&with);
+        tarry__log_clear(&without);
+    }
     for (size_t g = 0; g < sizeof good / sizeof *good; g++)
         for (size_t b = 0; b < 2 * sizeof bad / sizeof *bad; b++) {
             char text[400];
@@ -705,9 +719,145 @@ static void dsjson_prefers_labels_and_the_last_outcome(void **state)
     tarry__log_clear(&log);
 }
 
+/* A log has probabilities if all of its rows have one, wherever one lacks. */
+static void one_row_without_a_probability_is_enough(void **state)
+{
+    (void)state;
+    for (int lacks = 0; lacks <= 3; lacks++) {
+        char text[200] = "arm,decided,reported,loss,probability\n", *at = text;
+        at += strlen(at);
+        for (int i = 0; i < 3; i++)
+            at += sprintf(at, "a,%d,%d,0,%s\n", i, i, i == lacks ? "" : "1");
+        tarry__log log = read_log(text);
+        assert_int_equal(log.n_rejected, 0);
+        assert_true(log.has_probability == (lacks == 3));
+        tarry__log_clear(&log);
+    }
+}
+
+/* Both ends of what may be are in it. */
+static void limits_of_values_are_exact(void **state)
+{
+    static const tarry__log_options options = {.low = 2, .high = 10};
+    static const struct {
+        const char *row;
+        bool is_good;
+    } all[] = {
+        {"a,1,1,2,1", true},         {"a,1,1,10,1", true},
+        {"a,1,1,1.999999,1", false}, {"a,1,1,10.000001,1", false},
+        {"a,1,1,5,0", false},        {"a,1,1,5,-0.5", false},
+        {"a,1,1,5,1e-300", true},    {"a,1,1,5,1.0000001", false},
+        {"a,1,0.999,5,1", false},    {"a,-1e290,1e290,5,1", true},
+        {"a,1,1,nan,1", false},      {"a,1,nan,5,1", false},
+        {"a,nan,1,5,1", false},      {"a,1,1,5,nan", true},
+        {"a,-5,-5,5,1", true},       {"a,1,,,1", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[200];
+        tarry__log log;
+        tarry_error error = {""};
+        snprintf(text, sizeof text,
+                 "arm,decided,reported,loss,probability\nx,0,0,2,1\n%s\n",
+                 all[i].row);
+        assert_int_equal(read_with(text, &options, &log, &error), TARRY_OK);
+        if (log.count != 1 + (size_t)all[i].is_good)
+            fail_msg("%s", all[i].row);
+        tarry__log_clear(&log);
+    }
+}
+
+/* Every name of a column, in letters of either case, and in JSON too. */
+static void columns_have_the_names_that_are_told(void **state)
+{
+    static const char *const names[][4] = {
+        {"arm", "action", "ITEM_ID", NULL},
+        {"decided", "decided_at", "Timestamp", NULL},
+        {"reported", "reported_at", NULL},
+        {"loss", "COST", NULL},
+        {"probability", "propensity_score", "pscore", NULL},
+        {"id", "EventId", "event_id", "decision_id"}};
+    (void)state;
+    for (size_t k = 0; k < 6; k++)
+        for (size_t i = 0; i < 4 && names[k][i] != NULL; i++)
+            for (int json = 0; json <= 1; json++) {
+                const char *n[6],
+                    *format = json ? "{\"%s\":7,\"%s\":3,\"%s\":8,\"%s\":0.25,"
+                                     "\"%s\":0.5,\"%s\":\"u\"}\n"
+                                   : "%s,%s,%s,%s,%s,%s\n";
+                char text[400], *at = text;
+                for (size_t c = 0; c < 6; c++)
+                    n[c] = names[c][c == k ? i : 0];
+                for (int twice = 0; twice < 1 + json; twice++)
+                    at +=
+                        sprintf(at, format, n[0], n[1], n[2], n[3], n[4], n[5]);
+                if (!json)
+                    sprintf(at, "7,3,8,0.25,0.5,u\n7,3,8,0.25,0.5,u\n");
+                tarry__log log = read_log(text);
+                assert_int_equal(log.count, 1);
+                assert_int_equal(log.n_rejected, 1); /* the id's second */
+                assert_string_equal(log.names[0], "7");
+                CHECK_NEAR(log.decided[0], 3, 0);
+                CHECK_NEAR(log.reported[0], 8, 0);
+                CHECK_NEAR(log.loss[0], 0.25, 0);
+                CHECK_NEAR(log.probability[0], 0.5, 0);
+                tarry__log_clear(&log);
+            }
+}
+
+/* Arms by number, -3 before 10; equal numbers as they came. */
+static void arms_that_are_numbers_come_in_their_order(void **state)
+{
+    static const char *const wanted[] = {"-3", "0", "1", "1.0", "9", "10"};
+    (void)state;
+    tarry__log log = read_log("arm,decided,reported,loss\n10,1,1,1\n9,2,2,0.9\n"
+                              "1,3,3,0.1\n-3,4,4,-0.3\n1.0,5,5,0.11\n"
+                              "0,6,6,0\n9,7,7,0.9\n");
+    static const double losses[] = {-0.3, 0, 0.1, 0.11, 0.9, 1};
+    assert_int_equal(log.n_arms, 6);
+    for (size_t k = 0; k < 6; k++)
+        assert_string_equal(log.names[k], wanted[k]);
+    for (size_t i = 0; i < log.count; i++)
+        CHECK_NEAR(log.loss[i], losses[log.arm[i]], 0);
+    tarry__log_clear(&log);
+    log = read_log("arm,decided,reported,loss\n10,1,1,1\nx,2,2,0\n9,3,3,0\n");
+    assert_string_equal(log.names[0], "10"); /* one word, and all are words */
+    assert_string_equal(log.names[2], "9");
+    tarry__log_clear(&log);
+}
+
+/* Of rows that are rejected the first are told, all are counted; blank lines
+ * count as lines. */
+static void lines_are_counted_from_the_first(void **state)
+{
+    (void)state;
+    for (int bad = TARRY__LOG_SHOWN - 1; bad <= TARRY__LOG_SHOWN + 1; bad++) {
+        char text[4000] = "\n\r\n";
+        char *at = text + 3;
+        at += sprintf(at, "arm,decided,reported,loss\r\na,1,2,0\n\n");
+        for (int i = 0; i < bad; i++)
+            at += sprintf(at, "a,x%d,2,0%s", i, i + 1 < bad ? "\n" : "");
+        tarry__log log = read_log(text);
+        assert_int_equal(log.count, 1);
+        assert_int_equal(log.n_rejected, bad);
+        for (int i = 0; i < bad && i < TARRY__LOG_SHOWN; i++) {
+            char why[40];
+            snprintf(why, sizeof why, "not a time: 'x%d'", i);
+            assert_int_equal(log.rejected[i].line, 6 + i);
+            assert_string_equal(log.rejected[i].why, why);
+        }
+        tarry__log_clear(&log);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_row_without_a_probability_is_enough),
+        cmocka_unit_test(limits_of_values_are_exact),
+        cmocka_unit_test(columns_have_the_names_that_are_told),
+        cmocka_unit_test(arms_that_are_numbers_come_in_their_order),
+        cmocka_unit_test(lines_are_counted_from_the_first),
         cmocka_unit_test(the_same_log_in_many_forms),
         cmocka_unit_test(dsjson_joins_outcomes_that_come_later),
         cmocka_unit_test(now_is_the_last_time_of_all),
