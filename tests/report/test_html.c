@@ -43,7 +43,14 @@ static void formulas_have_indices_and_exponents(void **state)
         {"a_b_c", "a_b<sub>c</sub>"},
         {"_a ^{", "_a ^{"},
         {"n^{3/2", "n^{3/2"},
-        {"n_", "n_"}};
+        {"n_", "n_"},
+        {"x_abc", "x<sub>abc</sub>"},
+        {"x_abcd", "x_abcd"},
+        {"x^{}y", "x<sup></sup>y"},
+        {"x^{12345678901234567890123456789}",
+         "x<sup>12345678901234567890123456789</sup>"},
+        {"x^{123456789012345678901234567890}",
+         "x^{123456789012345678901234567890}"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin();
@@ -77,6 +84,18 @@ static void numbers_have_the_digits_that_their_interval_allows(void **state)
     number("1", "null", "1");
     number("123456", "null", "123456");
     number("null", "0.5", "–");
+    number("9999999", "null", "9999999"); /* up to here in full */
+    number("1e7", "null", "1 × 10<sup>7</sup>");
+    number("-9999999", "null", "−9999999");
+    number("-1.23456e-7", "null", "−1.235 × 10<sup>−7</sup>");
+    number("1.5", "0.0001", "1.50000 ± 0.00010");
+    number("1.5", "0.00009", "1.5 ± 9 × 10<sup>−5</sup>");
+    number("999999", "9", "999999.0 ± 9.0");
+    number("999999", "10", "999999 ± 10");
+    number("1000000", "10", "1000000 ± 10");
+    number("12345678.25", "10", "1.235 × 10<sup>7</sup> ± 10");
+    number("3", "1000000", "3 ± 1000000");
+    number("3", "\"x\"", "3");
 }
 
 static void values_of_any_kind_are_shown(void **state)

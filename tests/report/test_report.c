@@ -40,6 +40,29 @@ static void all_but_ids_and_verdicts_may_be_missing(void **state)
     json_decref(none);
 }
 
+/* Relative ones too, however short, and with more slashes than needed. */
+static void folders_of_any_name_are_made(void **state)
+{
+    static const char *const names[] = {"r",   "s/t", "u//v", "w/",
+                                        "./x", "x/.", "r/y/z"};
+    (void)state;
+    tarry_error error = {""};
+    char *here = getcwd(NULL, 0);
+    assert_int_equal(chdir(folder), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[100];
+        struct stat about;
+        for (int again = 0; again < 2; again++)
+            if (tarry__report_folders(names[i], &error) != TARRY_OK)
+                fail_msg("%s: %s", names[i], error.text);
+        snprintf(path, sizeof path, "%s/figures", names[i]);
+        assert_int_equal(stat(path, &about), 0);
+        assert_true(S_ISDIR(about.st_mode));
+    }
+    assert_int_equal(chdir(here), 0);
+    free(here);
+}
+
 static void a_failure_leaves_the_old_page(void **state)
 {
     (void)state;
@@ -107,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_but_ids_and_verdicts_may_be_missing),
+        cmocka_unit_test(folders_of_any_name_are_made),
         cmocka_unit_test(a_failure_leaves_the_old_page),
         cmocka_unit_test(a_file_in_the_way_is_named),
         cmocka_unit_test(without_memory_nothing_is_left_out),
