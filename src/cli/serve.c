@@ -220,6 +220,18 @@ static int parse(arguments *a, int argc, char **argv)
     return parse_options(options, argc, argv);
 }
 
+/* In as few digits as read back as the same number. */
+static void print_seconds(const char *name, double value)
+{
+    char text[40];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    printf("%s = %s\n", name, text);
+}
+
 static int print_config(const arguments *a)
 {
     char *store = strdup(a->store);
@@ -233,8 +245,8 @@ static int print_config(const arguments *a)
     printf("%stokens = %s\n", a->tokens[0] == '\0' ? "# " : "", a->tokens);
     printf("log = %s\nmax-connections = %ju\nmax-body = %ju\n", a->log,
            (uintmax_t)a->connections, (uintmax_t)a->body_bytes);
-    printf("request-timeout = %g\nidle-timeout = %g\n", a->request_seconds,
-           a->idle_seconds);
+    print_seconds("request-timeout", a->request_seconds);
+    print_seconds("idle-timeout", a->idle_seconds);
     printf("max-experiments = %ju\nmax-arms = %ju\nmax-count = %ju\n"
            "max-queue = %ju\n",
            (uintmax_t)a->experiments, (uintmax_t)a->arms, (uintmax_t)a->choices,
