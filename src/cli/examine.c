@@ -15,7 +15,7 @@
 static const char summary[] =
     "what a log says about its delays, and which policy to use";
 
-enum { ARMS_SHOWN = 20, REJECTS_SHOWN = 5 };
+enum { ARMS_SHOWN = 20, NAME_WIDTH = 20, REJECTS_SHOWN = 5 };
 
 typedef struct {
     const char *log, *arms, *page, *now, *world, *target, *name;
@@ -132,11 +132,25 @@ static shown show_time(const json_t *result, const json_t *delay,
     return s;
 }
 
-static void print_delay(const json_t *r, const json_t *d)
+static void put_delay(const json_t *r, const json_t *d)
 {
-    printf("%12s %12s %12s %12s", show_time(r, d, "median").text,
-           show_time(r, d, "mean").text, show_time(r, d, "q90").text,
-           show_time(r, d, "q99").text);
+    cli_put("%12s %12s %12s %12s", show_time(r, d, "median").text,
+            show_time(r, d, "mean").text, show_time(r, d, "q90").text,
+            show_time(r, d, "q99").text);
+    cli_put_end();
+}
+
+/* The first characters of a name, and spaces up to the column's end. */
+static void put_name(const char *name)
+{
+    int bytes = 0, characters = 0;
+    for (; name[bytes] != '\0'; bytes++) {
+        const bool begins = (name[bytes] & 0xC0) != 0x80;
+        if (begins && characters == NAME_WIDTH)
+            break;
+        characters += begins;
+    }
+    cli_put("%.*s%*s", bytes, name, NAME_WIDTH - characters, "");
 }
 
 static void print_arms(const json_t *r)
@@ -146,25 +160,22 @@ static void print_arms(const json_t *r)
     json_t *arm;
     printf("\n%-20s %10s %10s %12s %12s %12s %12s\n", "delays", "decisions",
            "reported", "median", "mean", "90 % by", "99 % by");
-    printf("%-20s %10.0f %10.0f ", "all", number_at(r, "decisions"),
-           number_at(r, "decisions") - number_at(r, "outstanding"));
-    print_delay(r, json_object_get(r, "delay"));
-    putchar('\n');
+    put_name("all");
+    cli_put(" %10.0f %10.0f ", number_at(r, "decisions"),
+            number_at(r, "decisions") - number_at(r, "outstanding"));
+    put_delay(r, json_object_get(r, "delay"));
     json_array_foreach(arms, i, arm)
     {
         const json_t *name = json_object_get(arm, "arm");
         char text[24];
         if (i == ARMS_SHOWN)
             break;
-        if (json_is_integer(name))
-            snprintf(text, sizeof text, "%lld",
-                     (long long)json_integer_value(name));
-        else
-            snprintf(text, sizeof text, "%.20s", json_string_value(name));
-        printf("%-20s %10.0f %10.0f ", text, number_at(arm, "decisions"),
-               number_at(arm, "reported"));
-        print_delay(r, json_object_get(arm, "delay"));
-        putchar('\n');
+        snprintf(text, sizeof text, "%lld",
+                 (long long)json_integer_value(name));
+        put_name(json_is_integer(name) ? text : json_string_value(name));
+        cli_put(" %10.0f %10.0f ", number_at(arm, "decisions"),
+                number_at(arm, "reported"));
+        put_delay(r, json_object_get(arm, "delay"));
     }
     if (json_array_size(arms) > ARMS_SHOWN)
         printf("and %zu more arms\n", json_array_size(arms) - ARMS_SHOWN);
@@ -231,16 +242,20 @@ static void print_values(const json_t *r)
         printf("\n%12s %12s %12s %6s  %s\n", "value", "from", "to", "by",
                "policy");
     json_array_foreach(rows, i, row)
-        printf("%12.5g %12.5g %12.5g %6s  %s\n", number_at(row, "estimate"),
-               number_at(row, "low"), number_at(row, "high"),
-               text_at(row, "method"), text_at(row, "policy"));
+    {
+        cli_put("%12.5g %12.5g %12.5g %6s  %s", number_at(row, "estimate"),
+                number_at(row, "low"), number_at(row, "high"),
+                text_at(row, "method"), text_at(row, "policy"));
+        cli_put_end();
+    }
 }
 
 static int print_text(const arguments *a, const json_t *r)
 {
-    printf("%s: %.0f decisions (%s), %.0f outstanding\n", a->log,
-           number_at(r, "decisions"), text_at(r, "format"),
-           number_at(r, "outstanding"));
+    cli_put("%s: %.0f decisions (%s), %.0f outstanding", a->log,
+            number_at(r, "decisions"), text_at(r, "format"),
+            number_at(r, "outstanding"));
+    cli_put_end();
     print_arms(r);
     print_laws(r);
     print_dependence(r);

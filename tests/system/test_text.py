@@ -1,5 +1,6 @@
 """What is printed for people, line by line: a second version of each text is
 made here out of what --json says."""
+import json
 import math
 import unittest
 
@@ -121,6 +122,28 @@ class Examine(TextTest):
             # as many curves of arms as lines
             self.assertEqual(["curve" in a["delay"] for a in r["arms"]],
                              [arms <= 20] * arms)
+
+    def test_names_of_arms_are_cut_and_command_nothing(self):
+        names = ["\x1b[31mred", "\u00e9" * 19 + "xy", "\u20ac" * 21, "b\x07c",
+                 "n" * 20]
+        shown = ["?[31mred", "\u00e9" * 19 + "x", "\u20ac" * 20, "b?c",
+                 "n" * 20]
+        rows = [{"arm": names[i % 5], "decided": i, "reported": i + 1 + i % 3,
+                 "loss": i % 7 / 7, "probability": 0.2} for i in range(200)]
+        path = self.write("log\x1b[2J.json", "".join(
+            json.dumps(row) + "\n" for row in rows))
+        done = tarry("examine", path, "--runs", 0)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertTrue(all(c == "\n" or c.isprintable()
+                            for c in done.stdout), done.stdout)
+        self.assertIn("log?[2J.json: 200 decisions", lines[0])
+        found = {line[:20].rstrip() for line in lines[4:9]}
+        self.assertEqual(found, set(shown))
+        for line in lines[4:9]:
+            self.assertEqual(line[20:].split()[:2], ["40", "40"])
+            self.assertEqual(len(line), len(lines[3]))
+        self.assertEqual(sum("always ?[31mred" in line for line in lines), 3)
 
     def test_periods_are_weeks_days_or_stretches(self):
         monday = 1767571200  # 2026-01-05
@@ -302,6 +325,69 @@ class Run(TextTest):
             meant = next(p for p in r["policies"] if p["name"] ==
                          "recommended")["stands_for"]
             self.assertEqual(lines[-1], "recommended is %s here." % meant)
+
+
+    def limit(self, name, r):
+        limit, T = r["limit"], r["config"]["horizon"]
+        self.assertEqual(limit["at_horizon"],
+                         limit["constant"] * math.log(T))
+        return "%s %.5g log T = %.5g for every policy as T grows; %s" % (
+            name, limit["constant"], limit["at_horizon"],
+            "one instance" if limit["instances"] == 1
+            else "mean over instances")
+
+    def test_limits(self):
+        how = ["--policy", "uniform", "--horizon", 300, "--limit"]
+        worlds = [{"name": "a", "instance": "sphere:dim=2,arms=4"},
+                  {"name": "b", "instance": "sphere:dim=3,arms=5"}]
+        for runs in (1, 2, 12):
+            one = [*how, "--instance", "sphere:dim=2,arms=4", "--runs", runs]
+            r = answer("run", *one)
+            self.assertEqual(r["limit"]["instances"], min(runs, 10))
+            lines = tarry("run", *one).stdout.splitlines()
+            self.assertEqual(lines[-2:], ["", self.limit("limit:", r)])
+            path = self.write("worlds.json", json.dumps({"worlds": worlds}))
+            r2 = answer("run", path, *how, "--runs", runs)
+            self.assertEqual(r2["worlds"][0]["limit"], r["limit"])
+            lines = tarry("run", path, *how, "--runs", runs).stdout
+            self.assertEqual(lines.splitlines()[-3:], [""] + [
+                self.limit("limit of %s:" % w["name"], w)
+                for w in r2["worlds"]])
+        # the mean of those of each run's own instance
+        single = [answer("bound", "--instance", "sphere:dim=2,arms=4,fixed=1",
+                         "--horizon", 300)["limit"]["constant"]]
+        fixed = answer("run", *how, "--instance", "sphere:dim=2,arms=4,fixed=1",
+                       "--runs", 3)["limit"]["constant"]
+        self.assertAlmostEqual(fixed / single[0], 1, delta=1e-9)
+
+    def test_a_list_of_one_world_is_told_as_a_list(self):
+        world = {"name": "only", "delay": "none"}
+        path = self.write("one.json", json.dumps(
+            {"policy": ["uniform", "lints"], "horizon": 300, "runs": 2,
+             "worlds": [world]}))
+        lines = tarry("run", path).stdout.splitlines()
+        self.assertRegex(lines[0], r"^1 worlds: 300 rounds, 2 runs, seed 1, "
+                         r"[\d.]+ s$")
+        self.assertEqual(lines[4].split(), ["policy", "mean", "only"])
+        self.assertTrue(lines[-1].startswith("only   sphere, rademacher, "
+                                             "none: "), lines[-1])
+        self.assertEqual([w["name"] for w in answer("run", path)["worlds"]],
+                         ["only"])
+        limit = ["--limit", "--instance", "sphere:dim=2,arms=4"]
+        r = answer("run", path, *limit)
+        self.assertNotIn("limit", r)
+        self.assertEqual(
+            tarry("run", path, *limit).stdout.splitlines()[-2:],
+            ["", self.limit("limit of only:", r["worlds"][0])])
+        for option, first in (("--csv", "world,policy,run"),
+                              ("--curves", "world,round,policy")):
+            file = self.path("out.csv")
+            self.assertEqual(tarry("run", path, option, file).returncode, 0)
+            with open(file) as out:
+                self.assertTrue(out.readline().startswith(first))
+                self.assertTrue(out.readline().startswith('"only",'))
+        self.refused("run", path, "--export-instance", self.path("x"),
+                     says="--export-instance: not with worlds")
 
 
 class List(TextTest):
