@@ -152,6 +152,30 @@ static void print_arm(const json_t *arm)
         printf("%" JSON_INTEGER_FORMAT, json_integer_value(arm));
 }
 
+/* Ends an answer that something else than a service has given. */
+static int no_answer(json_t *answer)
+{
+    json_decref(answer);
+    return cli_error(EXIT_FAILED, "the answer is not one of a service");
+}
+
+/* Whether it is a decision, or each of a list is one. */
+static bool has_arm(const json_t *decision)
+{
+    const json_t *arm = json_object_get(decision, "arm");
+    const json_t *id = json_object_get(decision, "id");
+    return (json_is_string(arm) || json_is_integer(arm)) &&
+           (json_is_string(id) || json_is_integer(id));
+}
+
+static bool have_arms(const json_t *list)
+{
+    size_t i = 0;
+    while (i < json_array_size(list) && has_arm(json_array_get(list, i)))
+        i++;
+    return json_is_array(list) && i == json_array_size(list);
+}
+
 /* ---- experiments ----------------------------------------------------------*/
 
 static json_t *features_of(const double *x, size_t n)
@@ -331,6 +355,8 @@ static int pending(const ask_arguments *a, const char *const *words, size_t n)
     const int code = ask_json(a, "GET", path, NULL, true, &answer);
     if (code != EXIT_DONE || a->json)
         return code;
+    if (!have_arms(json_object_get(answer, "pending")))
+        return no_answer(answer);
     json_array_foreach(json_object_get(answer, "pending"), i, one)
     {
         printf("%s ", json_string_value(json_object_get(one, "id")));
@@ -443,6 +469,9 @@ static int choose(const ask_arguments *a, const char *const *words, size_t n)
         ask_json(a, "POST", path, body, count == 0 || a->id != NULL, &answer);
     if (code != EXIT_DONE || a->json)
         return code;
+    if (count == 0 ? !has_arm(answer)
+                   : !have_arms(json_object_get(answer, "decisions")))
+        return no_answer(answer);
     if (count == 0)
         print_decision(answer);
     json_array_foreach(json_object_get(answer, "decisions"), i, one)

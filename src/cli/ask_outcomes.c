@@ -67,10 +67,13 @@ static int send_one(const ask_arguments *a, json_t *outcome)
 static int print_results(const ask_arguments *a, const json_t *list,
                          const json_t *answer)
 {
+    const json_t *results = json_object_get(answer, "results");
     int code = EXIT_DONE;
     size_t i;
     json_t *one;
-    json_array_foreach(json_object_get(answer, "results"), i, one)
+    if (json_array_size(results) != json_array_size(list))
+        return cli_error(EXIT_FAILED, "the answer is not one of a service");
+    json_array_foreach(results, i, one)
     {
         const char *result = json_string_value(json_object_get(one, "status"));
         const bool is_elsewhere =

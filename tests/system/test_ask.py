@@ -255,6 +255,134 @@ class OnTheWay(unittest.TestCase):
         for url in ("https://h", "h:80", "http://h:x", "http://"):
             self.assertEqual(ask(url, "status", "a")[0], 2, url)
 
+    def test_every_verb_asks_for_what_it_says(self):
+        third = 1 / 3
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as arms:
+            arms.write("x,%r,0\ny,-1e-300,0.1\n" % third)
+            arms.flush()
+            made = {"name": "e", "arms": [
+                {"name": "x", "features": [third, 0]},
+                {"name": "y", "features": [-1e-300, 0.1]}]}
+            create = ["create", "e", "--arms", arms.name]
+            for words, method, path, body in [
+                    (create, "POST", "", made),
+                    (create + ["--policy", "lints:lambda=2", "--horizon", "77",
+                               "--confidence", "0.9", "--range", "-0.1,2.3",
+                               "--maximize", "--expire-after", "3d", "--seed",
+                               "9007199254740992"], "POST", "",
+                     {**made, "policy": "lints:lambda=2", "horizon": 77,
+                      "confidence": 0.9, "range": [-0.1, 2.3],
+                      "objective": "maximize", "expire_after": "3d",
+                      "seed": 2 ** 53}),
+                    (create + ["--seed", "0"], "POST", "",
+                     {**made, "seed": 0}),
+                    (["choose", "e", "--id", "i"], "POST", "/e/decisions",
+                     {"id": "i"}),
+                    (["choose", "e", "3"], "POST", "/e/decisions",
+                     {"count": 3}),
+                    (["choose", "e", "3", "--id", "i"], "POST",
+                     "/e/decisions", {"count": 3, "id": "i"}),
+                    (["admit", "e", "z", repr(third), "-2"], "POST",
+                     "/e/arms", {"name": "z", "features": [third, -2]}),
+                    (["withdraw", "e", "z"], "DELETE", "/e/arms/z", None),
+                    (["pause", "e"], "POST", "/e/pause", {}),
+                    (["resume", "e"], "POST", "/e/resume", {}),
+                    (["pending", "e"], "GET", "/e/pending", None),
+                    (["pending", "e", "7"], "GET", "/e/pending?limit=7",
+                     None),
+                    (["status", "e"], "GET", "/e/status", None),
+                    (["overview", "e"], "GET", "/e/overview", None),
+                    (["log", "e"], "GET", "/e/log", None),
+                    (["list"], "GET", "", None),
+                    (["show", "e"], "GET", "/e", None),
+                    (["ready"], "GET", "//readyz", None),
+                    (["metrics"], "GET", "//metrics", None),
+                    (["observe", "i", repr(third)], "POST", "//v1/feedback",
+                     {"id": "i", "loss": third}),
+                    (["reward", "i", "-5e-324"], "POST", "//v1/feedback",
+                     {"id": "i", "reward": -5e-324}),
+                    (["observe", "i", "1", "j", repr(third)], "POST",
+                     "//v1/feedback", [{"id": "i", "loss": 1},
+                                       {"id": "j", "loss": third}]),
+                    (["cancel", "i"], "POST", "//v1/decisions/i/cancel", {}),
+                    (["expire", "i"], "POST", "//v1/decisions/i/expire", {})]:
+                with Scripted((200, {}, {"any": [1.5]})) as s:
+                    code, out, why = ask(s.url, *words, "--json")
+                    self.assertEqual((code, why), (0, ""), words)
+                    self.assertEqual(json.loads(out), {"any": [1.5]}, words)
+                    self.assertEqual(s.seen[0][:2], (
+                        method, path[1:] if path[:2] == "//"
+                        else "/v1/experiments" + path), words)
+                    told = s.seen[0][3]
+                    self.assertEqual(json.loads(told) if told else None, body,
+                                     words)
+                    self.assertEqual(len(s.seen), 1)
+
+    def test_what_is_no_answer_of_a_service_is_called_so(self):
+        """That of a proxy, perhaps, whose status is 200."""
+        for body in ("", "<html>", "[]", "{}", {"decisions": [{}]},
+                     {"id": "x"}, {"arm": 1}, {"pending": [{"id": "x"}]},
+                     {"results": [{"id": "i", "status": "applied"}]}):
+            for words in (["choose", "e"], ["choose", "e", "2"],
+                          ["pending", "e"], ["observe", "i", "1"],
+                          ["observe", "i", "1", "j", "2"]):
+                with Scripted((200, {}, body)) as s:
+                    code, out, why = ask(s.url, *words)
+                self.assertEqual((code, out), (1, ""), (words, body))
+                self.assertEqual(why.count("\n"), 1)
+
+    def test_pending_lines_have_id_arm_and_seconds(self):
+        with Scripted((200, {}, {"count": 9, "pending": [
+                {"id": "a", "arm": "red", "seconds": 0},
+                {"id": "b", "arm": 3, "seconds": 1234567.125}]})) as s:
+            self.assertEqual(ask(s.url, "pending", "e"), (
+                0, "a red 0\nb 3 1234567.125\nok 9\n", ""))
+
+    def test_tries_are_counted(self):
+        """So many after the first; only who is busy is asked again."""
+        for status, code in ((429, 1), (502, 1), (503, 1), (504, 1)):
+            for retries in (0, 1, 2):
+                busy = (status, {"Retry-After": "0"}, PROBLEM)
+                with Scripted(*[busy] * 4) as s:
+                    got, out, _ = ask(s.url, "choose", "e", "--retries",
+                                      str(retries))
+                    self.assertEqual((got, out, len(s.seen)),
+                                     (code, "", retries + 1), status)
+        for status, code in ((405, 2), (501, 2), (500, 1), (401, 1), (410, 1)):
+            with Scripted(*[(status, {}, PROBLEM)] * 5) as s:
+                got, out, _ = ask(s.url, "choose", "e")
+                self.assertEqual((got, out, len(s.seen)), (code, "", 1),
+                                 status)
+
+    def test_the_numbers_of_words_are_exact(self):
+        with Scripted(*[(200, {}, {})] * 40) as s:
+            for verb, least, most in (
+                    ("create", 1, 1), ("choose", 1, 2), ("cancel", 1, 1),
+                    ("expire", 1, 1), ("withdraw", 2, 2), ("pause", 1, 1),
+                    ("resume", 1, 1), ("pending", 1, 2), ("status", 1, 1),
+                    ("overview", 1, 1), ("log", 1, 1), ("list", 0, 0),
+                    ("show", 1, 1), ("ready", 0, 0), ("metrics", 0, 0)):
+                for n, says in ((least - 1, "too few"), (most + 1,
+                                                         "too many")):
+                    if n >= 0:
+                        self.assertEqual(
+                            ask(s.url, verb, *["1"] * n),
+                            (2, "", "tarry: ask %s: %s words (see tarry ask "
+                             "--help)\n" % (verb, says)))
+            self.assertEqual(ask(s.url, "admit", "e", "z")[0], 2)
+            self.assertEqual(ask(s.url, "choose", "e", "0")[0], 2)
+            self.assertEqual(s.seen, [])
+
+    def test_a_token_is_given_in_a_word_or_by_the_environment(self):
+        for words, token, header in (
+                ([], None, None), ([], "", None), ([], "env", "Bearer env"),
+                (["--token", "w"], "env", "Bearer w"),
+                (["--token", ""], "env", None)):
+            with Scripted((200, {}, {})) as s:
+                self.assertEqual(ask(s.url, "status", "e", *words,
+                                     token=token)[0], 0)
+                self.assertEqual(s.seen[0][2].get("Authorization"), header)
+
     def test_names_are_quoted(self):
         with Scripted((200, {}, {})) as s:
             ask(s.url, "withdraw", "a b", "x/y?")
