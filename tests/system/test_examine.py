@@ -372,6 +372,209 @@ class Policies(ExamineTest):
         self.assertEqual(*results)
 
 
+class Scales(ExamineTest):
+    """What is told does not depend on the units of a log."""
+
+    def table(self, log, value, time=1.0, column="loss", plus=0.0):
+        lines = ["arm,decided,reported,%s,probability" % column]
+        for row in log.rows():
+            lines.append(",".join("" if v is None else repr(v) for v in (
+                row["arm"], plus + time * row["decided"],
+                None if row["reported"] is None
+                else plus + time * row["reported"],
+                None if row["loss"] is None else value(row["loss"]),
+                row["probability"])))
+        return self.write("log.csv", "\n".join(lines) + "\n")
+
+    def numbers(self, value, name=""):
+        if isinstance(value, (list, dict)):
+            for key, part in (value.items() if isinstance(value, dict)
+                              else enumerate(value)):
+                yield from self.numbers(part, "%s.%s" % (name, key))
+        else:
+            yield name, value
+
+    def same(self, one, other, scale=1.0, plus=0.0):
+        one, other = dict(self.numbers(one)), dict(self.numbers(other))
+        self.assertEqual(set(one), set(other))
+        for key, x in one.items():
+            if isinstance(x, float):
+                self.assertAlmostEqual(other[key], scale * x + plus,
+                                       delta=1e-9 * (1 + abs(scale * x)),
+                                       msg=key)
+            else:
+                self.assertEqual(other[key], x, key)
+
+    def test_of_losses(self):
+        log = Log(1500, exponential(40))
+        how = ["--runs", 3, "--horizon", 500]
+        base = answer("examine", self.table(log, lambda x: x), *how)
+        moved = answer("examine", self.table(log, lambda x: 5 * (x + 1)),
+                       "--range", "0,10", *how)
+        for key in ("delay", "dependence", "arms", "ripe", "rejected"):
+            self.same(base[key], moved[key])
+        for key in ("simulation", "value"):
+            self.assertEqual([r["policy"] for r in base[key]],
+                             [r["policy"] for r in moved[key]])
+        for a, b in zip(base["simulation"], moved["simulation"]):
+            for key in ("regret", "ci95", "certificate"):
+                if a[key] is None:
+                    self.assertIsNone(b[key])
+                else:
+                    self.assertAlmostEqual(b[key] / a[key], 5, delta=1e-9)
+            self.assertEqual(a["best_kept"], b["best_kept"])
+        for a, b in zip(base["value"], moved["value"]):
+            for key in ("estimate", "low", "high"):
+                if (key, a["method"]) != ("estimate", "ips"):  # sum w is not T
+                    self.assertAlmostEqual(b[key], 5 * (a[key] + 1),
+                                           delta=1e-9)
+        self.same(base["model"]["even"], moved["model"]["even"], 5, 5)
+        self.assertEqual(base["recommendation"]["policy"],
+                         moved["recommendation"]["policy"])
+        losses = re.findall(r"loses ([\d.]+) ", moved["recommendation"]["why"])
+        rows = {r["policy"]: r for r in moved["simulation"]}
+        self.assertAlmostEqual(
+            float(losses[0]), rows[moved["recommendation"]["policy"]]["regret"],
+            delta=0.51)
+
+    def test_of_rewards(self):
+        log = Log(1500, exponential(40))
+        how = ["--runs", 2, "--horizon", 500]
+        base = answer("examine", self.table(log, lambda x: x), *how)
+        for column, more in ("reward", []), ("loss", ["--maximize"]):
+            turned = answer("examine", self.table(log, lambda x: -x,
+                                                  column=column), *more, *how)
+            for key in ("delay", "dependence", "simulation",
+                        "recommendation"):
+                self.same(base[key], turned[key])
+            for a, b in zip(base["value"], turned["value"]):
+                self.assertEqual((a["policy"], a["method"]),
+                                 (b["policy"], b["method"]))
+                for x, y in (("estimate", "estimate"), ("low", "high"),
+                             ("high", "low")):
+                    self.assertAlmostEqual(a[x], -b[y], delta=1e-12)
+
+    def test_of_times(self):
+        log = Log(1500, exponential(40))
+        how = ["--runs", 2, "--horizon", 500]
+        base = answer("examine", self.table(log, lambda x: x), *how)
+        later = answer("examine", self.table(log, lambda x: x, 4.0, plus=1e6),
+                       *how)
+        for key in ("dependence", "simulation", "value", "recommendation"):
+            for part in (base, later):
+                if key == "dependence":
+                    part[key]["out"].pop("age")
+            self.same(base[key], later[key])
+        for key in ("median", "q90", "q99", "mean", "mean_ci95",
+                    "median_ci95", "q90_ci95", "q99_ci95"):
+            self.same(base["delay"][key], later["delay"][key], 4)
+        self.same([row[1:] for row in base["delay"]["curve"]],
+                  [row[1:] for row in later["delay"]["curve"]])
+        for key in ("arms_differ", "drift"):
+            self.assertAlmostEqual(base["delay"][key]["p_value"],
+                                   later["delay"][key]["p_value"], delta=1e-9)
+        self.assertAlmostEqual(later["ripe"].pop("window"),
+                               4 * base["ripe"].pop("window"), delta=1e-6)
+        self.assertEqual(base["ripe"], later["ripe"])
+
+    def test_the_order_of_rows_says_nothing(self):
+        log = Log(800, exponential(40))
+        path = self.table(log, lambda x: x)
+        base = answer("examine", path, "--runs", 0)
+        with open(path) as file:
+            head, *rows = file.read().splitlines()
+        np.random.default_rng(4).shuffle(rows)
+        mixed = answer("examine", self.write("m.csv", "\n".join(
+            [head] + rows) + "\n"), "--runs", 0)
+        self.assertEqual(mixed, base)
+
+
+class Reasons(ExamineTest):
+    """Why no policy was tried, and who is told."""
+
+    def log(self, outcomes, arms=2, extra=5, delays=True, alike=False):
+        lines = ["arm,decided," + "reported," * delays + "loss"]
+        for i in range(outcomes + extra):
+            seen = i < outcomes
+            lines.append("%d,%d,%s%s" % (
+                i % arms, i, ("%d," % (i + i % 3) if seen else ",") * delays,
+                (1 if alike else i % 5 / 5) if seen else ""))
+        return self.write("log.csv", "\n".join(lines) + "\n")
+
+    def test_all(self):
+        for made, runs, reason in (
+                (dict(outcomes=60), 0, "it was not asked for"),
+                (dict(outcomes=29), 1, "there are too few outcomes"),
+                (dict(outcomes=30), 1, None),
+                (dict(outcomes=60, delays=False), 1,
+                 "the log has no delays"),
+                (dict(outcomes=60, arms=1), 1, "there is one arm"),
+                (dict(outcomes=60, alike=True), 1, "all outcomes are alike"),
+                (dict(outcomes=600, arms=200), 1, None),
+                (dict(outcomes=603, arms=201), 1,
+                 "there are too many arms without features")):
+            path, how = self.log(**made), ["--runs", runs, "--horizon", 50]
+            r = answer("examine", path, *how)
+            why = r["recommendation"]["why"]
+            if reason is None:
+                self.assertTrue(r["simulation"], made)
+                self.assertEqual(r["horizon"], 50)
+                continue
+            self.assertEqual(r["simulation"], [])
+            self.assertNotIn("horizon", r)
+            self.assertIn("it was not tried in a simulation: " + reason, why)
+            self.assertEqual(
+                "loss-dependent" in r["recommendation"]["policy"],
+                r["dependence"]["verdict"] != "independent")
+            self.refused("examine", path, *how, "--export-world",
+                         self.path("w"), says=["no world can be made of it: "
+                                               + reason, "log.csv"])
+            self.assertFalse(os.path.exists(self.path("w")))
+
+    def test_a_horizon_is_as_long_as_the_log_within_reason(self):
+        for count, horizon in (60, 1000), (1203, 1203):
+            r = answer("examine", self.log(count, extra=0), "--runs", 1)
+            self.assertEqual(r["horizon"], horizon)
+
+    def test_targets_are_probabilities(self):
+        log = Log(100, exponential(3))
+        for numbers, says in (
+                ("0.5\n0.5\n", "2 probabilities for 4 arms"),
+                ("0.2\n" * 5, "5 probabilities for 4 arms"),
+                ("0.5\n-0.1\n0.3\n0.3\n", "number 2 is not a probability"),
+                ("0\n0\n0\n1.5\n", "number 4 is not a probability"),
+                ("0.3\n" * 4, "add up to 1.2, not 1"),
+                ("0.249\n" * 4, "add up to 0.996, not 1")):
+            path = self.write("target.csv", numbers)
+            self.refused("examine", self.write("log.csv", log.csv()),
+                         "--target", path, "--runs", 0, says=[path, says])
+        for numbers in ("0.25\n" * 4, "1\n0\n0\n0\n",
+                        "0.3333333\n0.3333333\n0.3333333\n0\n"):
+            path = self.write("target.csv", numbers)
+            r = self.examine(log, "--target", path, "--runs", 0)
+            self.assertEqual(sum(v["policy"] == "target" for v in r["value"]),
+                             3)
+        bare = self.write("bare.csv", "arm,decided,reported,loss\n0,1,2,1\n")
+        self.refused("examine", bare, "--target", path, "--runs", 0,
+                     says="--target: %s has no probabilities" % bare)
+
+    def test_the_ten_best_arms_are_valued(self):
+        lines = ["arm,decided,reported,loss,probability"]
+        for i in range(1200):
+            arm = i * 7 % 12
+            lines.append("%d,%d,%d,%r,%r" % (arm, i, i, (arm * 5 % 12) / 12,
+                                             1 / 12))
+        r = answer("examine", self.write("log.csv", "\n".join(lines) + "\n"),
+                   "--runs", 0)
+        best = sorted(range(12), key=lambda k: k * 5 % 12)[:10]
+        told = ["as logged"] + 3 * ["uniform"]
+        for k in best:
+            told += 3 * ["always %d" % k]
+        self.assertEqual([v["policy"] for v in r["value"]], told)
+        self.assertEqual([v["method"] for v in r["value"]],
+                         ["mean"] + 11 * ["ips", "snips", "dr"])
+
+
 class Input(ExamineTest):
     def test_formats_agree(self):
         log = Log(800, exponential(30))

@@ -217,7 +217,7 @@ class Log(LabTest):
         def iso(seconds):
             return "%sZ" % np.datetime64(1767571200000 + int(1000 * seconds),
                                          "ms")
-        for scale, unit in ((1, "seconds"), (60, "minutes"), (3600, "hours"),
+        for scale, unit in ((15, "seconds"), (60, "minutes"), (3600, "hours"),
                             (86400, "days")):
             page = self.page(self.log(scale=scale, moment=iso, count=200),
                              "--runs", 0)
