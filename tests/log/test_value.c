@@ -87,6 +87,92 @@ static void estimates_are_their_formulas(void **state)
     free(h);
 }
 
+/* The low end of a mean of numbers that are at least 0, as value.h has it: the
+ * bet changes after each of the first 4096. */
+static double low_end_of(const double *x, size_t n)
+{
+    const double certainty = log(1 / 0.025);
+    double seen = 1, sum = 0.5, squares = 0.25, bets = 0, won = 0, price = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double bet =
+            fmin(0.5, sqrt(2 * certainty / ((double)n * squares / seen)));
+        const double guess = fmin(1, sum / seen), off = x[i] - guess;
+        bets += bet;
+        won += bet * x[i];
+        price += off * off * (-log(1 - bet) - bet);
+        squares += off * off;
+        sum += x[i];
+        seen++;
+    }
+    return (won - certainty - price) / bets;
+}
+
+static double within(double u)
+{
+    return fmax(0, fmin(1, u));
+}
+
+/* What is missing counts as the lowest for the low end, and as the highest for
+ * the high one; rewards turn both round. */
+static void intervals_are_their_formulas(void **state)
+{
+    (void)state;
+    static const double pi[ARMS] = {0.6, 0.4, 0};
+    hand_log *h = malloc(sizeof *h);
+    double x[6][COUNT];
+    for (int n = 0; n < 8; n++) {
+        const double low = n % 2 ? 2 : -1, high = n % 2 ? 10 : 1;
+        const bool rewards = n / 2 % 2;
+        fill(h, (uint64_t)n + 3, n / 4);
+        h->log.options.low = low;
+        h->log.options.high = high;
+        h->log.options.maximize = rewards;
+        for (size_t i = 0; i < COUNT; i += 11)
+            h->loss[i] = h->reported[i] = NAN;
+        tarry__value_basis b;
+        tarry__value v[TARRY__VALUE_METHODS];
+        assert_true(tarry__value_prepare(&b, &h->log, 0));
+        tarry__value_of(&b, pi, v);
+        const tarry__value logged = tarry__value_logged(&b);
+        const double B = b.largest;
+        for (size_t i = 0; i < COUNT; i++) {
+            const double *q = b.model[i % 2];
+            const bool lost = isnan(h->loss[i]);
+            const double u0 = lost ? 0 : (h->loss[i] + 1) / 2;
+            const double u1 = lost ? 1 : (h->loss[i] + 1) / 2;
+            const double w = pi[h->arm[i]] / h->probability[i];
+            const double mine = (q[h->arm[i]] + 1) / 2;
+            const double plan = (0.6 * q[0] + 0.4 * q[1] + 1) / 2;
+            x[0][i] = u0;
+            x[1][i] = 1 - u1;
+            x[2][i] = w * u0;
+            x[3][i] = w * (1 - u1);
+            x[4][i] = (plan + w * (u0 - mine) + B) / (1 + B);
+            x[5][i] = (1 - plan - w * (u1 - mine) + B) / (1 + B);
+        }
+        for (int m = 0; m < 4; m++) { /* as logged, ips, snips, dr */
+            const tarry__value *found = m == 0 ? &logged : &v[m - 1];
+            const int at = m == 0 ? 0 : m == 3 ? 4 : 2;
+            double a = low_end_of(x[at], COUNT),
+                   c = low_end_of(x[at + 1], COUNT);
+            if (m == 3) {
+                a = a * (1 + B) - B;
+                c = c * (1 + B) - B;
+            }
+            const double u[] = {within(a), within(1 - c)};
+            const double ends[] = {
+                low + (high - low) * (rewards ? 1 - u[1] : u[0]),
+                low + (high - low) * (rewards ? 1 - u[0] : u[1])};
+            CHECK_NEAR(found->low, ends[0], 1e-9);
+            CHECK_NEAR(found->high, ends[1], 1e-9);
+            CHECK_AT_MOST(low, found->low);
+            CHECK_AT_MOST(found->high, high);
+        }
+        tarry__value_clear(&b);
+    }
+    free(h);
+}
+
 /* 400 logs: an interval of 95 % may miss in at most 5 % + 2.8 standard errors,
  * 8 %; these bounds hold for any law and miss far less often. */
 static void intervals_hold(void **state)
@@ -185,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_are_their_formulas),
         cmocka_unit_test(means_of_arms_are_those_of_ripe_outcomes),
+        cmocka_unit_test(intervals_are_their_formulas),
         cmocka_unit_test(intervals_hold),
         cmocka_unit_test(what_is_missing_is_bracketed),
     };
