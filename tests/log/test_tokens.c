@@ -78,9 +78,87 @@ static void escapes_are_those_of_json(void **state)
     assert_true(read_both("\\\\ \\\" \\/ \\b\\f\\n\\r\\t", &refused));
 }
 
+/* Whether a text is one value and nothing else. */
+static bool is_value(const char *text)
+{
+    char copy[400];
+    snprintf(copy, sizeof copy, "%s", text);
+    tarry__tokens t = {copy, copy + strlen(copy), false};
+    tarry__tokens_value(&t);
+    return !t.failed && tarry__tokens_peek(&t) == '\0';
+}
+
+static void values_are_those_of_json(void **state)
+{
+    static const char *const all[] = {"0",
+                                      "-1.5e3",
+                                      "true",
+                                      "false",
+                                      "null",
+                                      "\"\"",
+                                      "[]",
+                                      "{}",
+                                      "[1]",
+                                      "[1,2]",
+                                      "[1,]",
+                                      "[,1]",
+                                      "[1 2]",
+                                      "[",
+                                      "]",
+                                      "{\"a\":1}",
+                                      "{\"a\":1,}",
+                                      "{\"a\" 1}",
+                                      "{\"a\"}",
+                                      "{a:1}",
+                                      "{\"a\":}",
+                                      "{,}",
+                                      "{\"a\":1 ",
+                                      "{\"a\":[1}]",
+                                      "[{]}",
+                                      "\"a",
+                                      "word",
+                                      "1x",
+                                      "",
+                                      "1 2",
+                                      " [ 1 , {\"a\" : [ ] , \"b\":\"]\"} ] ",
+                                      "[[],[[]]]",
+                                      "[1]]",
+                                      "{\"a\":1}}",
+                                      "[\"a\",\"b\\\"\"]",
+                                      "{1:2}",
+                                      "[tru]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        json_t *json = json_loads(all[i], JSON_DECODE_ANY, NULL);
+        if (is_value(all[i]) != (json != NULL))
+            fail_msg("%s", all[i]);
+        json_decref(json);
+    }
+}
+
+/* 64 brackets inside each other, and no more. */
+static void the_depth_has_a_limit(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++)
+        for (int depth = 60; depth <= 70; depth++) {
+            char text[1000] = "";
+            for (int i = 0; i < depth; i++)
+                strcat(text, kind ? "{\"a\":" : "[");
+            strcat(text, "1");
+            for (int i = 0; i < depth; i++)
+                strcat(text, kind ? "}" : "]");
+            tarry__tokens t = {text, text + strlen(text), false};
+            tarry__tokens_value(&t);
+            assert_true(t.failed == (depth > 64));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_those_of_json),
+        cmocka_unit_test(the_depth_has_a_limit),
         cmocka_unit_test(every_character_may_be_escaped),
         cmocka_unit_test(pairs_have_two_halves),
         cmocka_unit_test(escapes_are_those_of_json),
