@@ -178,6 +178,101 @@ class Delays(ExamineTest):
         self.assertGreater(steady["delay"]["drift"]["p_value"], 1e-3)
 
 
+def chi_square(x, degrees):
+    """P(chi-square of so many degrees > x), by adding up its density."""
+    term = math.erfc(math.sqrt(x / 2)) if degrees % 2 else math.exp(-x / 2)
+    total, k = term, degrees % 2 or 2
+    while k < degrees:
+        total += math.exp(k / 2 * math.log(x / 2) - x / 2 -
+                          math.lgamma(k / 2 + 1))
+        k += 2
+    return total
+
+
+def hazards(time, seen):
+    """Per decision the sum of hazards up to its time."""
+    out = np.zeros(len(time))
+    total = 0.0
+    for t in np.unique(time):
+        total += np.sum((time == t) & seen) / np.sum(time >= t)
+        out[time == t] = total
+    return out
+
+
+class Differences(ExamineTest):
+    def p_value(self, groups, seen, expected):
+        """Log-rank; groups of which less than 5 are expected count as one."""
+        O = np.bincount(groups, seen)
+        E = np.bincount(groups, expected)
+        small = E < 5
+        O = np.append(O[~small], O[small].sum())
+        E = np.append(E[~small], E[small].sum())
+        O, E = O[E >= 5], E[E >= 5]
+        if len(E) < 2:
+            return None
+        return chi_square(np.sum((O - E) ** 2 / E), len(E) - 1)
+
+    def check(self, told, wanted):
+        if wanted is None:
+            self.assertIsNone(told)
+        else:
+            self.assertAlmostEqual(told, wanted, delta=1e-7 + 1e-6 * wanted)
+
+    def test_of_arms_and_of_times(self):
+        for seed, count, delay, weights in (
+                (1, 700, exponential(60), (0.4, 0.3, 0.2, 0.1)),
+                (2, 700, exponential(60, 0.4), (0.7, 0.297, 0.002, 0.001)),
+                (3, 400, lambda rng, loss, arm: np.floor(
+                    rng.exponential(20 + 9 * arm)), (0.25,) * 4),
+                (4, 400, lambda rng, loss, arm: np.floor(rng.exponential(
+                    20 + np.arange(len(loss)) / 8)), (0.25,) * 4),
+                (5, 9, exponential(1), (0.25,) * 4)):
+            log = Log(count, delay, seed=seed, weights=weights)
+            names, arm = np.unique(log.arm, return_inverse=True)
+            r = self.examine(log, "--runs", 0)["delay"]
+            self.check(r["arms_differ"]["p_value"],
+                       self.p_value(arm, log.seen, hazards(log.time,
+                                                           log.seen)))
+            own = np.zeros(count)
+            for k in range(len(names)):
+                own[arm == k] = hazards(log.time[arm == k], log.seen[arm == k])
+            length = (count - 1) / 10 * (1 + 1e-12)
+            period = ((log.decided - 1) / length).astype(int)
+            self.check(r["drift"]["p_value"],
+                       self.p_value(period, log.seen, own))
+            self.assertEqual([p["decisions"] for p in r["drift"]["periods"]],
+                             [n for n in np.bincount(period) if n])
+            self.assertEqual([p["reported"] for p in r["drift"]["periods"]],
+                             [int(np.sum(log.seen[period == k]))
+                              for k in np.unique(period)])
+            for k, p in zip(np.unique(period), r["drift"]["periods"]):
+                mine = period == k
+                self.assertAlmostEqual(p["start"], 1 + k * length, 9)
+                self.assertEqual(p["median"], quantile(*kaplan_meier(
+                    log.time[mine], log.seen[mine]), 0.5))
+
+    def test_a_log_where_all_came_may_still_lose_some(self):
+        """None of so many of the oldest: at most 1 - 0.05^(1/m) in truth; m is
+        30, or all there are, or 1 %."""
+        for count, m in (10, 10), (30, 30), (500, 30), (4000, 40):
+            log = Log(count, lambda rng, loss, arm: 0 * loss)
+            r = self.examine(log, "--runs", 0)
+            self.assertAlmostEqual(r["delay"]["never"]["high"],
+                                   1 - 0.05 ** (1 / m), delta=1e-12)
+            self.assertEqual(r["dependence"]["out"],
+                             {"share": 0, "age": log.age[m - 1]})
+
+    def test_ripe_is_what_nearly_all_outcomes_would_have_come_in(self):
+        log = Log(900, exponential(50, 0.2))
+        times, S = kaplan_meier(log.time, log.seen)
+        r = self.examine(log, "--runs", 0)
+        self.assertEqual(r["ripe"]["window"],
+                         quantile(times, S, 0.99 * (1 - S[-1])))
+        whole = Log(900, lambda rng, loss, arm: 0 * loss)
+        self.assertEqual(self.examine(whole, "--runs", 0)["ripe"],
+                         {"window": 0, "decisions": 900, "missing": 0})
+
+
 class Dependence(ExamineTest):
     def verdict(self, count, delay, **more):
         return self.examine(Log(count, delay, **more), "--runs",
