@@ -226,8 +226,11 @@ class Differences(ExamineTest):
                     rng.exponential(20 + 9 * arm)), (0.25,) * 4),
                 (4, 400, lambda rng, loss, arm: np.floor(rng.exponential(
                     20 + np.arange(len(loss)) / 8)), (0.25,) * 4),
-                (5, 9, exponential(1), (0.25,) * 4)):
+                (5, 9, exponential(1), (0.25,) * 4),
+                (6, 200, exponential(9), (0.25,) * 4)):
             log = Log(count, delay, seed=seed, weights=weights)
+            if seed == 6:  # about 5 decisions for each arm
+                log.arm = np.random.default_rng(6).integers(0, 40, count)
             names, arm = np.unique(log.arm, return_inverse=True)
             r = self.examine(log, "--runs", 0)["delay"]
             self.check(r["arms_differ"]["p_value"],
