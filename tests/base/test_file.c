@@ -291,6 +291,104 @@ static void what_the_dead_have_left_is_removed(void **state)
     unlink("a");
 }
 
+static void save_b(void)
+{
+    if (tarry__file_save("b", "new", 3, NULL) != TARRY_OK)
+        _exit(1);
+}
+
+/* Who writes another file removes nothing of those who wrote this one. */
+static void what_was_for_another_file_stays(void **state)
+{
+    (void)state;
+    in_a_child(begin_and_die); /* for "a" */
+    make_old();
+    in_a_child(save_b);
+    assert_int_equal(files_here(), 2);
+    in_a_child(save_a);
+    assert_int_equal(files_here(), 2);
+    unlink("a");
+    unlink("b");
+}
+
+static void write_word(const void *word, FILE *file)
+{
+    fputs(word, file);
+}
+
+static void files_are_put_into_folders_that_need_not_exist(void **state)
+{
+    (void)state;
+    tarry_error error = {""};
+    char many[4200];
+    for (int i = 0; i < 2; i++) {
+        const char *word = i == 0 ? "first" : "second";
+        assert_int_equal(tarry__file_put("d", "f", write_word, word, NULL),
+                         TARRY_OK);
+        check_holds("d/f", word);
+    }
+    memset(many, 'x', sizeof many);
+    many[4093] = '\0'; /* with d/ and its end it would just fit */
+    assert_int_equal(tarry__file_put("d", many, write_word, "x", &error),
+                     TARRY_IO_ERROR);
+    memset(many, 'x', sizeof many);
+    for (size_t length = 4094; length < 4100; length++) {
+        many[length] = '\0';
+        assert_int_equal(tarry__file_put("d", many, write_word, "x", &error),
+                         TARRY_IO_ERROR);
+        assert_string_equal(error.text, "d: name too long");
+        many[length] = 'x';
+    }
+    memset(many, '/', 4097); /* many slashes are one: cut, it would be d/f */
+    strcpy(many + 4092, "fg");
+    assert_int_equal(tarry__file_put("d", many, write_word, "x", &error),
+                     TARRY_IO_ERROR);
+    check_holds("d/f", "second");
+    assert_int_equal(tarry__file_put("d/f", "g", write_word, "x", &error),
+                     TARRY_IO_ERROR);
+    assert_int_equal(tarry__file_put("no/d", "f", write_word, "x", &error),
+                     TARRY_IO_ERROR);
+    assert_string_equal(error.text, "no/d: No such file or directory");
+    unlink("d/f");
+    rmdir("d");
+}
+
+/* Whatever the outcome. */
+static void no_descriptor_stays_open(void **state)
+{
+    (void)state;
+    tarry__file f;
+    const size_t before = open_descriptors();
+    save("a", "new");
+    assert_int_equal(tarry__file_check("a", NULL), TARRY_OK);
+    assert_int_equal(tarry__file_check("/dev/null", NULL), TARRY_OK);
+    assert_int_equal(tarry__file_save("/dev/full", "x", 1, NULL),
+                     TARRY_IO_ERROR);
+    assert_int_equal(tarry__file_save("/", "x", 1, NULL), TARRY_IO_ERROR);
+    assert_int_equal(tarry__file_begin(&f, "a", NULL), TARRY_OK);
+    tarry__file_end(&f, TARRY_CANCELLED, NULL);
+    for (uint64_t k = 1; k < 10; k++) {
+        tarry__base_fail_alloc(k);
+        tarry__file_save("a", "new", 3, NULL);
+    }
+    tarry__base_fail_alloc(0);
+    assert_int_equal(open_descriptors(), before);
+    unlink("a");
+}
+
+/* Root may write everywhere: then there is nothing to see. */
+static void what_may_not_be_written_is_told_by_a_check(void **state)
+{
+    (void)state;
+    tarry_error error = {""};
+    assert_int_equal(mkfifo("pipe", 0400), 0);
+    if (access("pipe", W_OK) != 0) {
+        assert_int_equal(tarry__file_check("pipe", &error), TARRY_IO_ERROR);
+        assert_string_equal(error.text, "pipe: Permission denied");
+    }
+    unlink("pipe");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +404,10 @@ int main(void)
         cmocka_unit_test(writers_at_once_leave_a_whole_file),
         cmocka_unit_test(every_failed_allocation_is_reported),
         cmocka_unit_test(what_the_dead_have_left_is_removed),
+        cmocka_unit_test(what_was_for_another_file_stays),
+        cmocka_unit_test(files_are_put_into_folders_that_need_not_exist),
+        cmocka_unit_test(no_descriptor_stays_open),
+        cmocka_unit_test(what_may_not_be_written_is_told_by_a_check),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -150,6 +150,64 @@ static void what_a_writer_left_is_read(void **state)
     close(ends[0]);
 }
 
+/* Around the sizes at which room is made, from files and from pipes. */
+static void every_size_is_read_whole(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1,     4095,  4096,   65535,
+                                   65536, 65537, 131072, 200000};
+    static char text[200001];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(text, 'x', sizes[i]);
+        text[sizes[i]] = '\0';
+        text[sizes[i] - 1] = 'y';
+        write_to("a", text);
+        check_reads("a", text);
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        if (fcntl(ends[1], F_SETPIPE_SZ, 1 << 18) >= (int)sizes[i]) {
+            char *bytes;
+            size_t size;
+            assert_int_equal(write(ends[1], text, sizes[i]), sizes[i]);
+            close(ends[1]);
+            assert_int_equal(
+                tarry__input_take(ends[0], "it", &bytes, &size, NULL),
+                TARRY_OK);
+            assert_int_equal(size, sizes[i]);
+            assert_string_equal(bytes, text);
+            tarry__base_free(bytes);
+        } else {
+            close(ends[1]);
+        }
+        close(ends[0]);
+    }
+    unlink("a");
+}
+
+/* Whatever the outcome. */
+static void no_descriptor_stays_open(void **state)
+{
+    (void)state;
+    const char *const paths[] = {"a", "missing", folder, "/dev/null",
+                                 "/dev/zero"};
+    const size_t before = open_descriptors();
+    write_to("a", "2.385");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        for (uint64_t k = 0; k < 3; k++) {
+            char *bytes;
+            size_t size;
+            tarry__base_fail_alloc(k);
+            tarry__input_read(paths[i], &bytes, &size, NULL);
+            tarry__base_fail_alloc(0);
+            tarry__base_free(bytes);
+            FILE *file = tarry__input_stream(paths[i]);
+            if (file != NULL)
+                fclose(file);
+        }
+    assert_int_equal(open_descriptors(), before);
+    unlink("a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +218,8 @@ int main(void)
         cmocka_unit_test(a_pipe_without_a_writer_is_empty),
         cmocka_unit_test(a_writer_may_come_later),
         cmocka_unit_test(what_a_writer_left_is_read),
+        cmocka_unit_test(every_size_is_read_whole),
+        cmocka_unit_test(no_descriptor_stays_open),
     };
     return cmocka_run_group_tests_name("base/input", tests, enter_folder,
                                        leave_folder);

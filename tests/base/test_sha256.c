@@ -43,11 +43,29 @@ static void a_million_letters(void **state)
     free(message);
 }
 
+/* Of all lengths up to some blocks: the digest of their digests, as Python's
+ * hashlib has it. */
+static void every_length_has_its_digest(void **state)
+{
+    (void)state;
+    enum { LONGEST = 300 };
+    char message[LONGEST];
+    unsigned char all[LONGEST + 1][TARRY__SHA256_SIZE];
+    for (int i = 0; i < LONGEST; i++)
+        message[i] = (char)(7 * i + 3);
+    for (size_t size = 0; size <= LONGEST; size++)
+        tarry__sha256(message, size, all[size]);
+    is_digest((const char *)all, sizeof all,
+              "7d917fbd2cf49ddff9ad0a8706bba32d204e92e71d2e369c5a03d6af29278"
+              "c9f");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_standards_examples),
         cmocka_unit_test(a_million_letters),
+        cmocka_unit_test(every_length_has_its_digest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
