@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -65,6 +66,35 @@ static void a_long_file_name_leaves_room_for_the_reason(void **unused)
     assert_int_equal(tarry_arms_read(path, &arms, &error), TARRY_IO_ERROR);
     assert_non_null(strstr(error.text, "/end.csv: File name too long"));
     assert_memory_equal(error.text, "...ppp", 6);
+}
+
+/* A name of as many letters as there is room for is whole, of longer ones the
+ * end is there. */
+static void file_names_are_cut_at_one_length_only(void **unused)
+{
+    (void)unused;
+    char path[400] = "/";
+    size_t room = 0;
+    for (size_t length = 1; length < 300; length++) {
+        tarry_arms *arms;
+        tarry_error error;
+        path[length] = (char)('a' + length % 26);
+        path[length + 1] = '\0';
+        assert_int_equal(tarry_arms_read(path, &arms, &error), TARRY_IO_ERROR);
+        const size_t shown = (size_t)(strchr(error.text, ':') - error.text);
+        const bool is_whole = shown == length + 1;
+        if (is_whole) {
+            assert_memory_equal(error.text, path, shown);
+            assert_int_equal(room, length - 1); /* none before was cut */
+            room = length;
+        } else {
+            assert_int_equal(shown, room + 1);
+            assert_memory_equal(error.text, "...", 3);
+            assert_memory_equal(error.text + 3, path + length + 4 - shown,
+                                shown - 3);
+        }
+    }
+    assert_true(room > 30 && room < 299);
 }
 
 static void missing_arguments_are_refused(void **unused)
@@ -276,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_read_is_an_io_error),
         cmocka_unit_test(a_long_file_name_leaves_room_for_the_reason),
+        cmocka_unit_test(file_names_are_cut_at_one_length_only),
         cmocka_unit_test(missing_arguments_are_refused),
         cmocka_unit_test(a_dash_reads_standard_input_from_where_it_is),
         cmocka_unit_test(errors_in_standard_input_say_so),

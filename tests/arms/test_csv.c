@@ -321,6 +321,42 @@ static void a_long_value_is_cut_in_the_error_line(void **unused)
     free(text);
 }
 
+/* 40 letters are shown whole; of more, the first 40. */
+static void values_of_just_that_length_are_not_cut(void **unused)
+{
+    (void)unused;
+    for (int length = 38; length <= 42; length++) {
+        char text[80], says[120];
+        sprintf(text, "1,2\n3,%0*d", length, 0);
+        text[4 + 2] = 'z';
+        sprintf(says, ":2:2: not a number: 'z%0*d%s'",
+                (length < 40 ? length : 40) - 1, 0, length > 40 ? "..." : "");
+        const bad_file file = {text, strlen(text), TARRY_BAD_INPUT, says};
+        refuses(&file);
+    }
+}
+
+/* A comma in the first line decides, wherever the other signs stand. */
+static void commas_come_before_other_separators(void **unused)
+{
+    (void)unused;
+    static const char *const files[] = {
+        "a;b,1.5,-2\nc,0.25,3e4\n", "a\tb,1.5,-2\nc,0.25,3e4\n",
+        "x;y,z\n1.5,-2\n0.25,3e4\n", "x,y\tz;\n1.5,-2\n0.25,3e4\n"};
+    static const double expected[] = {1.5, -2, 0.25, 3e4};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        tarry_arms *arms = read_text(files[i], strlen(files[i]));
+        assert_int_equal(arms->n_arms, 2);
+        assert_int_equal(arms->dim, 2);
+        assert_memory_equal(arms->data, expected, sizeof expected);
+        tarry_arms_free(arms);
+    }
+    tarry_arms *arms = read_text("a\tb;1\nc;2\n", 10);
+    assert_int_equal(arms->dim, 1);
+    assert_string_equal(arms->names[0], "a\tb");
+    tarry_arms_free(arms);
+}
+
 /* Asking for lines times columns would be 8 terabytes here. */
 static void one_wide_line_and_many_short_ones_ask_for_little(void **unused)
 {
@@ -350,6 +386,8 @@ int main(void)
         cmocka_unit_test(a_line_of_a_million_numbers_is_fine),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
         cmocka_unit_test(a_long_value_is_cut_in_the_error_line),
+        cmocka_unit_test(values_of_just_that_length_are_not_cut),
+        cmocka_unit_test(commas_come_before_other_separators),
         cmocka_unit_test(one_wide_line_and_many_short_ones_ask_for_little),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close);

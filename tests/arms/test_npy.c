@@ -155,6 +155,64 @@ static void whole_numbers_without_a_sign_have_none(void **unused)
     reads_six(&file, bits);
 }
 
+/* Every type in both orders, a number of its own in every place. */
+static void every_type_is_read_in_both_orders(void **unused)
+{
+    (void)unused;
+    enum { ROWS = 3, COLUMNS = 4 };
+    static const char *const types[] = {"<f8", "<f4", "|i1", "<i2",
+                                        "<i4", "<i8", "|u1", "<u2",
+                                        "<u4", "<u8", "|b1"};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int fortran = 0; fortran <= 1; fortran++) {
+            char header[128];
+            snprintf(header, sizeof header,
+                     "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), "
+                     "}",
+                     types[t], fortran ? "True" : "False", ROWS, COLUMNS);
+            npy_bytes file = npy_padded(1, header);
+            for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+                const uint64_t whole = i + 1;
+                const double real = (double)whole;
+                const float shorter = (float)whole;
+                const size_t size = (size_t)(types[t][2] - '0');
+                put(&file,
+                    types[t][1] != 'f' ? (const void *)&whole
+                    : size == 8        ? (const void *)&real
+                                       : (const void *)&shorter,
+                    size);
+            }
+            tarry_arms *arms;
+            assert_int_equal(read_npy(&file, &arms, NULL), TARRY_OK);
+            assert_int_equal(arms->n_arms, ROWS);
+            assert_int_equal(arms->dim, COLUMNS);
+            for (size_t k = 0; k < ROWS; k++)
+                for (size_t i = 0; i < COLUMNS; i++)
+                    assert_true(
+                        arms->data[k * COLUMNS + i] ==
+                        (double)(fortran ? i * ROWS + k : k * COLUMNS + i) + 1);
+            tarry_arms_free(arms);
+        }
+}
+
+/* Their length has more than one byte that is not 0. */
+static void headers_may_be_long(void **unused)
+{
+    (void)unused;
+    static const size_t lengths[] = {255, 256, 257, 511, 1000, 3000};
+    for (int major = 1; major <= 3; major++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            static const char start[] = DICTIONARY("'<f8'", "False", "(2, 3)");
+            char header[3001];
+            memset(header, ' ', lengths[i]);
+            memcpy(header, start, sizeof start - 1);
+            header[lengths[i]] = '\0';
+            npy_bytes file = npy_start(major, header);
+            put(&file, six, sizeof six);
+            reads_six(&file, six);
+        }
+}
+
 static void one_dimension_is_one_number_per_row(void **unused)
 {
     (void)unused;
@@ -350,6 +408,8 @@ int main(void)
         cmocka_unit_test(fortran_order_is_turned),
         cmocka_unit_test(whole_numbers_become_doubles),
         cmocka_unit_test(whole_numbers_without_a_sign_have_none),
+        cmocka_unit_test(every_type_is_read_in_both_orders),
+        cmocka_unit_test(headers_may_be_long),
         cmocka_unit_test(one_dimension_is_one_number_per_row),
         cmocka_unit_test(data_without_alignment_is_read),
         cmocka_unit_test(keys_come_in_any_order_and_spacing),
