@@ -8,12 +8,13 @@
 #include <string.h>
 #include "linalg/linalg.h"
 
-static const size_t sizes[] = {1, 2, 5, 17, 70};
+/* At 16 and 32 plain loops end. */
+static const size_t sizes[] = {1, 2, 5, 16, 17, 32, 33, 70};
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
 /* ---- matrices ------------------------------------------------------------ */
 
-static double *blocks[1024];
+static double *blocks[4096];
 static size_t n_blocks;
 
 /* Exactly `count` doubles, so that valgrind sees any step beyond them; ended
@@ -171,7 +172,8 @@ static void matrix_products_agree_with_plain_loops(void **state)
     (void)state;
     for (size_t a = 0; a < N_SIZES; a++)
         for (size_t b = 0; b < N_SIZES; b++) {
-            const size_t m = sizes[a], k = sizes[b], n = sizes[(a + b) % 5];
+            const size_t m = sizes[a], k = sizes[b],
+                         n = sizes[(a + b) % N_SIZES];
             const double *A = normal(m, k), *B = normal(k, n);
             double *C = take(m * n);
             const double *expected = product(A, B, m, k, n);
@@ -481,6 +483,42 @@ static void the_largest_eigenvalue_is_that_of_gsl(void **state)
     }
 }
 
+static double largest_of(const double *A, size_t n)
+{
+    const size_t work_size = tarry__linalg_factor_work(n, n);
+    double largest;
+    assert_true(tarry__linalg_largest_eigenvalue(half(A, n, is_lower, NAN), n,
+                                                 take(n), take(work_size),
+                                                 work_size, &largest));
+    return largest;
+}
+
+/* Diagonal, all alike, of rank one, next to nothing, and all of them large. */
+static void the_largest_eigenvalue_of_special_matrices_is_known(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < N_SIZES; a++)
+        for (int power = -30; power <= 30; power += 30) {
+            const size_t n = sizes[a];
+            const double scale = pow(10, power), *x = normal(n, 1);
+            double *diagonal = half(normal(n, n), n, is_lower, 0);
+            double *alike = copy(diagonal, n * n), *ones = copy(alike, n * n);
+            for (size_t j = 0; j < n; j++)
+                for (size_t i = 0; i < n; i++) {
+                    diagonal[i + j * n] =
+                        i == j ? scale * (double)((7 * i) % n) : 0;
+                    alike[i + j * n] = i == j ? scale : 0;
+                    ones[i + j * n] = scale * x[i] * x[j];
+                }
+            const double most = scale * (double)(n - 1), near = 1e-9 * scale;
+            if (n % 7 != 0)
+                CHECK_NEAR(largest_of(diagonal, n), most, near * (double)n);
+            CHECK_NEAR(largest_of(alike, n), scale, near);
+            CHECK_NEAR(largest_of(ones, n), scale * tarry__linalg_dot(x, x, n),
+                       near * (double)n);
+        }
+}
+
 /* ---- threads of BLAS ----------------------------------------------------- */
 
 /* OpenBLAS's own; its cblas.h and that of GSL do not go together. */
@@ -569,6 +607,7 @@ int main(void)
         TEST(ql_keeps_inner_products_in_half_the_numbers),
         TEST(singular_values_and_vectors_are_right),
         TEST(the_largest_eigenvalue_is_that_of_gsl),
+        TEST(the_largest_eigenvalue_of_special_matrices_is_known),
         TEST(quiet_stretches_nest_and_give_the_threads_back),
         TEST(calls_from_many_threads_do_not_disturb_each_other),
         TEST(libraries_have_room_for_some_threads_but_not_for_all),
