@@ -29,6 +29,16 @@ static void the_count_and_the_machine_change_no_bit(void **state)
     tarry__random_normal_rounds(&at, ROUNDS, z);
     tarry__normals_base(&at, ROUNDS, base);
     assert_memory_equal(z, base, sizeof z);
+#ifdef __x86_64__
+    if (tarry__base_vector_lanes() >= 4) {
+        tarry__normals_avx2(&at, ROUNDS, part);
+        assert_memory_equal(part, base, sizeof base);
+    }
+    if (tarry__base_vector_lanes() >= 8) {
+        tarry__normals_avx512(&at, ROUNDS, part);
+        assert_memory_equal(part, base, sizeof base);
+    }
+#endif
     for (size_t i = 0; i < ROUNDS; i += 7) {
         tarry_random here = at;
         here.round += i;
