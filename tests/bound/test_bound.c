@@ -141,6 +141,50 @@ static void gaps_of_survivors_by_hand(void **state)
     CHECK_NEAR(b.upper, sum, 1e-6 * sum);
 }
 
+/* What every policy loses: half the games miss the best arm for dbar / q
+ * rounds, or for D / 20, or for as many as there are. */
+static void lower_bounds_by_hand(void **state)
+{
+    (void)state;
+    static const uint64_t horizons[] = {2, 3, 10, 100, 1000, 1000000};
+    const double q = sqrt(8 * log(20 * 1000.0) / 1000);
+    for (size_t i = 0; i < sizeof horizons / sizeof *horizons; i++) {
+        const uint64_t T = horizons[i];
+        const question hard = {"lower-loss:dim=1000,dbar=20", "rademacher",
+                               "theorem", "phased-loss-dependent", T};
+        tarry__bound b = ask(&hard);
+        assert_string_equal(b.lower_by, "Theorem (loss-dependent lower bound)");
+        CHECK_NEAR(b.lower, (1 - q) / 2 * fmin(20 / q, (double)T), 1e-9);
+        const question payoff = {"lower-payoff:dim=100,arms=2", "none",
+                                 "payoff:D=19", "phased-loss-dependent", T};
+        b = ask(&payoff);
+        assert_string_equal(b.lower_by,
+                            "Theorem (delay-as-payoff lower bound)");
+        CHECK_NEAR(b.lower, fmin(19.0 / 20, (double)T) / 40, 1e-15);
+        const question large = {"lower-payoff:dim=400,arms=50", "none",
+                                "payoff:D=500", "phased-loss-dependent", T};
+        CHECK_NEAR(ask(&large).lower, fmin(25, (double)T) / 40, 1e-15);
+    }
+}
+
+/* Where nothing can be chosen, or nothing is known. */
+static void there_is_not_always_a_lower_bound(void **state)
+{
+    (void)state;
+    static const question none[] = {
+        {"lower-payoff:dim=100,arms=1", "none", "payoff:D=10",
+         "phased-loss-dependent", 1000},
+        {"basis:arms=3,best=0.1", "none", "payoff:D=10",
+         "phased-loss-dependent", 1000},
+        {"basis:arms=3", "rademacher", "constant", "phased-stochastic", 1000},
+        {"basis:arms=3", "rademacher", "hold-all", "phased-adversarial", 1000}};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        const tarry__bound b = ask(&none[i]);
+        assert_null(b.lower_by);
+        CHECK_NEAR(b.lower, 0, 0);
+    }
+}
+
 static void other_policies_are_refused(void **state)
 {
     (void)state;
@@ -478,6 +522,8 @@ int main(void)
         cmocka_unit_test(algorithms_3_and_4_by_hand),
         cmocka_unit_test(phases_add_up_to_the_lemma_on_regret),
         cmocka_unit_test(gaps_of_survivors_by_hand),
+        cmocka_unit_test(lower_bounds_by_hand),
+        cmocka_unit_test(there_is_not_always_a_lower_bound),
         cmocka_unit_test(other_policies_are_refused),
         cmocka_unit_test(longer_delays_raise_them),
         cmocka_unit_test(longer_horizons_raise_them),
