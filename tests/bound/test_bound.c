@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bound/bound.h"
+#include "bound/tight.h"
 #include "sim/sim.h"
 #include "tarry/policy.h"
 
@@ -361,17 +362,22 @@ static void a_confidence_is_paid_for_in_full(void **state)
 
 /* The same with a guide that plays `share` times as often: a phase may have its
  * plan twice, or three times if arms are cut at any time; and in each phase a
- * delay may be longer than is waited for, at a cost of 2. */
+ * delay may be longer than is waited for, at a cost of 2.  A design that counts
+ * regret may need twice the plays, leaves gaps of 32 eps, and phase 1 may have
+ * its plan once more. */
 static double guided_promise(int algorithm, double T, double share,
-                             double plans, double wait)
+                             double plans, double wait, bool regret)
 {
     double sum = 2, left = T;
     for (int m = 1; left > 0; m++) {
         const double eps = ldexp(1, -m), L = log(4 * ceil(log2(T)) * T);
         const double g = m == 1 || algorithm == 4 ? 4 : 1.001 * 4;
-        const double plan = (1 + share) * (2 * g * L / (eps * eps) + 4);
-        const double rounds = fmin(plans * plan + wait, left);
-        sum += 2 + rounds * (m == 1 ? 2 : fmin(9.5 * eps, 2));
+        const double N = (regret ? 2 : 1) * 2 * g * L / (eps * eps);
+        const double plan = (1 + share) * (N + 4);
+        const double more = regret && m == 1 ? plan : 0;
+        const double rounds = fmin(more + plans * plan + wait, left);
+        const double gap = (regret ? 33.5 : 9.5) * eps;
+        sum += 2 + rounds * (m == 1 ? 2 : fmin(gap, 2));
         left -= rounds;
     }
     return sum;
@@ -390,20 +396,95 @@ static void a_guide_is_paid_for_in_full(void **state)
     static const uint64_t horizons[] = {1000, 20000, 5000000};
     (void)state;
     for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < 18; k++) {
-            const double share = shares[k % 3], plans = k < 9 ? 2 : 3;
+        for (size_t k = 0; k < 36; k++) {
+            const double share = shares[k % 3], plans = k % 18 < 9 ? 2 : 3;
             const uint64_t T = horizons[k / 3 % 3];
             char policy[120];
+            if (k >= 18 && cases[i].algorithm == 4)
+                break; /* it has no design */
             snprintf(policy, sizeof policy,
-                     "%s:constants=tight,guide=lints,guide_share=%g%s",
-                     cases[i].policy, share, k < 9 ? "" : ",cuts=always");
+                     "%s:constants=tight,guide=lints,guide_share=%g%s%s",
+                     cases[i].policy, share, plans < 3 ? "" : ",cuts=always",
+                     k < 18 ? "" : ",design=regret");
             const question q = {"basis:arms=4", "rademacher", cases[i].delay,
                                 policy, T};
             const double hand = guided_promise(
                 cases[i].algorithm, (double)T, share, plans,
-                cases[i].wait * (cases[i].algorithm == 2 ? 1 + share : 1));
+                cases[i].wait * (cases[i].algorithm == 2 ? 1 + share : 1),
+                k >= 18);
             CHECK_NEAR(ask(&q).upper, hand, 1e-6 * hand);
         }
+}
+
+/* A delay is waited for up to a probability of 2^-50 at most: 1 less that is
+ * still a number below 1. */
+static void the_longest_games_wait_for_finite_times(void **state)
+{
+    (void)state;
+    const question q = {
+        "basis:arms=4", "rademacher", "exponential:mean=10",
+        "phased-loss-dependent:constants=tight,guide=lints,guide_share=9",
+        (1ull << 39) - 1};
+    const tarry__bound b = ask(&q);
+    assert_true(isfinite(b.upper));
+    for (size_t m = 0; m < b.n_phases; m++) {
+        const double plays = b.phase[m].quota + 4;
+        const double wait =
+            10 * fmin(log((double)q.horizon * plays), 50 * log(2));
+        CHECK_NEAR(b.phase[m].longest, 20 * plays + wait,
+                   1 + 1e-12 * b.phase[m].longest);
+    }
+}
+
+/* Tight ones say nothing of other horizons. */
+static void tight_bounds_do_not_say_from_when_they_are_useful(void **state)
+{
+    (void)state;
+    question q = {"basis:arms=4", "rademacher", "constant:rounds=70",
+                  "phased-stochastic:constants=tight", 100};
+    assert_true(isnan(ask(&q).useful_from));
+    q.horizon = 100000000;
+    CHECK_NEAR(ask(&q).useful_from, 0, 0);
+    q.policy = "phased-stochastic";
+    q.horizon = 100;
+    CHECK_AT_MOST(100, ask(&q).useful_from);
+}
+
+/* Also where all arms have the same mean and laws of other shapes. */
+static void the_largest_quantile_is_that_of_all_arms(void **state)
+{
+    (void)state;
+    static const char *const delays[] = {
+        "shapes:mean=50",           "shapes:mean=50,spread=3",
+        "exponential:mean=50",      "exponential:mean=50,spread=3",
+        "constant:rounds=7,slow=2", "uniform:high=9,never=0.25"};
+    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+        tarry__world *world;
+        assert_int_equal(tarry__world_create("basis:arms=7", "rademacher",
+                                             delays[i], 2385, 0, &world, NULL),
+                         TARRY_OK);
+        for (double p = 0.05; p < 1; p += 0.05) {
+            double largest = 0;
+            for (size_t a = 0; a < 7; a++) {
+                const uint64_t d = tarry__delay_quantile(&world->delay, a, p);
+                largest = fmax(largest,
+                               d == TARRY__DELAY_NEVER ? INFINITY : (double)d);
+            }
+            assert_true(tarry__bound_largest_quantile(world, p) == largest);
+        }
+        tarry__world_free(world);
+    }
+}
+
+/* What may be outstanding is bounded by the mean, if there is one. */
+static void losses_that_never_come_leave_no_bound(void **state)
+{
+    (void)state;
+    static const char *const delays[] = {
+        "shapes:mean=50,never=0.01", "shapes:mean=50,spread=3,never=0.01",
+        "exponential:never=0.01", "pareto:shape=1,scale=3"};
+    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++)
+        assert_true(isinf(upper("phased-adversarial", delays[i], 100000)));
 }
 
 /* The first phase of a bound is the one that the policy begins with. */
@@ -532,6 +613,10 @@ int main(void)
         cmocka_unit_test(tight_constants_by_hand),
         cmocka_unit_test(a_confidence_is_paid_for_in_full),
         cmocka_unit_test(a_guide_is_paid_for_in_full),
+        cmocka_unit_test(the_longest_games_wait_for_finite_times),
+        cmocka_unit_test(tight_bounds_do_not_say_from_when_they_are_useful),
+        cmocka_unit_test(the_largest_quantile_is_that_of_all_arms),
+        cmocka_unit_test(losses_that_never_come_leave_no_bound),
         cmocka_unit_test(bounds_describe_the_plan_that_is_played),
         cmocka_unit_test(measured_regret_and_phases_lie_below),
     };
