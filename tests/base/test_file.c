@@ -302,6 +302,7 @@ static void what_was_for_another_file_stays(void **state)
 {
     (void)state;
     in_a_child(begin_and_die); /* for "a" */
+    assert_int_equal(tarry__file_check("c", NULL), TARRY_OK);
     make_old();
     in_a_child(save_b);
     assert_int_equal(files_here(), 2);
