@@ -163,18 +163,23 @@ static void cube_arms_are_distinct_corners(void **state)
     check_corners("cube:dim=100,arms=300", 300);
 }
 
-/* Each coordinate of 2000 corners of 2^30: 4 standard errors of a coin. */
+/* Each coordinate of 2000 corners: 4 standard errors of a coin. */
 static void cube_corners_have_no_favourite_side(void **state)
 {
+    static const char *const texts[] = {"cube:dim=30,arms=2000",
+                                        "cube:dim=63,arms=2000",
+                                        "cube:dim=130,arms=2000"};
     (void)state;
-    tarry__instance a = make("cube:dim=30,arms=2000");
-    for (size_t i = 0; i < a.dim; i++) {
-        double sum = 0;
-        for (size_t k = 0; k < a.n_arms; k++)
-            sum += a.arms[k * a.dim + i] > 0 ? 1 : -1;
-        CHECK_AT_MOST(fabs(sum), 4 * sqrt(2000));
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        tarry__instance a = make(texts[t]);
+        for (size_t i = 0; i < a.dim; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < a.n_arms; k++)
+                sum += a.arms[k * a.dim + i] > 0 ? 1 : -1;
+            CHECK_AT_MOST(fabs(sum), 4 * sqrt(2000));
+        }
+        tarry__instance_clear(&a);
     }
-    tarry__instance_clear(&a);
 }
 
 static void basis_means_are_as_described(void **state)
@@ -239,6 +244,14 @@ static void orthogonal_arms_are_nearly_so_in_every_pair(void **state)
     tarry__instance a = make("orthogonal:dim=60,arms=700");
     CHECK_AT_MOST(largest_product(&a), sqrt(8 * log(700) / 60));
     tarry__instance_clear(&a);
+    /* tight enough that many a draw has a pair at fault, whose arms are far
+     * apart in the list */
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        tarry__instance many =
+            make_of("orthogonal:dim=60,arms=700,within=0.5", seed, 0);
+        CHECK_AT_MOST(largest_product(&many), 0.5);
+        tarry__instance_clear(&many);
+    }
     /* tight enough that nearly every draw has a pair at fault */
     for (uint64_t seed = 0; seed < 60; seed++) {
         tarry__instance few =

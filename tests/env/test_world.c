@@ -1,6 +1,7 @@
 /* test_world.c - worlds as a whole: refusals, blocks of rounds, files, memory.
  */
 #include "env/worlds.h"
+#include <jansson.h>
 #include "base/base.h"
 #include "tarry/arms.h"
 
@@ -258,6 +259,80 @@ static void the_summary_is_json_with_the_descriptions(void **state)
     tarry__world_free(w);
 }
 
+/* All that ASCII has, and a letter beyond it. */
+static void the_summary_keeps_every_letter(void **state)
+{
+    (void)state;
+    char odd[131];
+    for (int i = 1; i < 128; i++)
+        odd[i - 1] = (char)i;
+    strcpy(odd + 127, "\xc3\xbc");
+    tarry__world *w = make_world("basis:arms=2", "rademacher", "none");
+    char **const texts[] = {&w->instance_text, &w->loss_text, &w->delay_text};
+    for (size_t i = 0; i < 3; i++) {
+        tarry__base_free(*texts[i]);
+        *texts[i] = tarry__base_alloc(sizeof odd, 1);
+        memcpy(*texts[i], odd, sizeof odd);
+        (*texts[i])[i] = 'X';
+    }
+    assert_int_equal(tarry__world_export(w, folder, NULL), TARRY_OK);
+    snprintf(path, sizeof path, "%s/world.json", folder);
+    json_t *json = json_load_file(path, 0, NULL);
+    assert_non_null(json);
+    const char *const keys[] = {"instance", "loss", "delay"};
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(json_string_value(json_object_get(json, keys[i])),
+                            *texts[i]);
+    assert_int_equal(json_integer_value(json_object_get(json, "best")),
+                     w->instance.best);
+    assert_true(json_number_value(json_object_get(json, "best_mean")) ==
+                w->instance.best_mean);
+    assert_int_equal(json_integer_value(json_object_get(json, "arms")), 2);
+    assert_int_equal(json_integer_value(json_object_get(json, "dim")), 2);
+    json_decref(json);
+    tarry__world_free(w);
+}
+
+/* The longest delay, and the largest factor, that may be; then one more. */
+static void numbers_in_files_have_exact_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *delay, *number;
+        bool is_good;
+    } all[] = {
+        {"empirical:file=FOLDER/c.csv", "0", true},
+        {"empirical:file=FOLDER/c.csv", "-1", false},
+        {"empirical:file=FOLDER/c.csv", "0.5", false},
+        {"empirical:file=FOLDER/c.csv", "100000000000000", true},
+        {"empirical:file=FOLDER/c.csv", "100000000000001", false},
+        {"empirical:file=FOLDER/c.csv", "1e300", false},
+        {"script:file=FOLDER/c.csv,sigma=9", "0", true},
+        {"script:file=FOLDER/c.csv,sigma=9", "-1", false},
+        {"script:file=FOLDER/c.csv,sigma=9", "100000000000000", true},
+        {"script:file=FOLDER/c.csv,sigma=9", "100000000000001", false},
+        {"constant:factors=FOLDER/c.csv", "0", true},
+        {"constant:factors=FOLDER/c.csv", "-1e-9", false},
+        {"constant:factors=FOLDER/c.csv", "1e9", true},
+        {"constant:factors=FOLDER/c.csv", "1000000000.001", false},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int first = 0; first <= 1; first++) {
+            char text[80];
+            tarry__world *w;
+            tarry_error error = {""};
+            snprintf(text, sizeof text, "%s\n%s\n", first ? all[i].number : "1",
+                     first ? "1" : all[i].number);
+            put_file("c.csv", text);
+            const tarry_status status =
+                tarry__world_create("basis:arms=2", "rademacher",
+                                    in_folder(all[i].delay), 1, 0, &w, &error);
+            if (status != (all[i].is_good ? TARRY_OK : TARRY_BAD_INPUT))
+                fail_msg("%s, %s: %s", all[i].delay, all[i].number, error.text);
+            tarry__world_free(w);
+        }
+}
+
 static void export_to_a_bad_folder_says_so(void **state)
 {
     (void)state;
@@ -322,6 +397,8 @@ int main(void)
         cmocka_unit_test(all_arms_meet_the_same_luck),
         cmocka_unit_test(exported_worlds_come_back_bit_by_bit),
         cmocka_unit_test(the_summary_is_json_with_the_descriptions),
+        cmocka_unit_test(the_summary_keeps_every_letter),
+        cmocka_unit_test(numbers_in_files_have_exact_limits),
         cmocka_unit_test(export_to_a_bad_folder_says_so),
         cmocka_unit_test(
             every_failed_allocation_is_reported_and_leaves_nothing),
