@@ -310,6 +310,8 @@ static void check_certificate(const kind *k, set s, const tarry_design *d)
                   d->g / (double)d->rank - 1, d->n_support);
     assert_int_equal(d->rank, k->rank);
     check_weights(s, d);
+    assert_true(d->passes >= 1 && d->passes < 60);
+    assert_true(d->seconds > 0 && d->seconds < 1000);
     CHECK_NEAR(recomputed_g(s, d), d->g, 1e-8 * d->g);
 }
 
@@ -361,6 +363,8 @@ static void zero_arms_have_rank_zero(void **state)
     assert_int_equal(d->n_support, 1);
     CHECK_NEAR(d->g, 0, 0);
     CHECK_NEAR(d->weight[0], 1, 0);
+    CHECK_NEAR(d->min_weight, 1, 0);
+    assert_int_equal(d->arm[0], 0);
     tarry_design_free(d);
     free(s.data);
 }
