@@ -225,6 +225,66 @@ static void no_room_for_a_result_is_told(void **state)
     assert_int_equal(o.worked[2], 0);
 }
 
+/* ---- trials ---------------------------------------------------------------*/
+
+static tarry_status play_and_tick(tarry__trials *t, size_t trial, void *answer,
+                                  tarry_error *error)
+{
+    (void)error;
+    *(size_t *)answer = trial;
+    return tarry__trials_tick(t, 1) ? TARRY_CANCELLED : TARRY_OK;
+}
+
+static double cost_of_number(const tarry__trials *t, size_t trial)
+{
+    (void)t;
+    return (double)trial + 1;
+}
+
+static bool note_first_share(void *context, double share, uint64_t rounds)
+{
+    double *first = context;
+    assert_int_equal(rounds, 1);
+    if (isnan(*first))
+        *first = share;
+    return true;
+}
+
+/* What is known already counts as done, what is skipped not at all. */
+static void progress_begins_where_the_last_job_ended(void **state)
+{
+    (void)state;
+    enum { COUNT = 8 };
+    for (unsigned way = 0; way < 1u << COUNT; way++) {
+        tarry__trials t;
+        double first = NAN, done = 0, all = 0;
+        const tarry__trials_observer observer = {&first, note_first_share,
+                                                 NULL};
+        assert_int_equal(tarry__trials_create(&t, COUNT, sizeof(size_t)),
+                         TARRY_OK);
+        t.play = play_and_tick;
+        t.cost = way % 3 ? cost_of_number : NULL;
+        for (size_t i = 0; i < COUNT; i++) {
+            const double cost = t.cost != NULL ? (double)i + 1 : 1;
+            t.skip[i] = i % 3 == 2;
+            if (!t.skip[i] && (way >> i & 1)) {
+                tarry__trials_put(&t, i, &i);
+                done += cost;
+            }
+            all += t.skip[i] ? 0 : cost;
+        }
+        const tarry_status status = tarry__trials_run(&t, 1, &observer, NULL);
+        if (done == all) {
+            assert_int_equal(status, TARRY_OK);
+            assert_true(isnan(first));
+        } else {
+            assert_int_equal(status, TARRY_CANCELLED);
+            CHECK_NEAR(first, done / all, 1e-15);
+        }
+        tarry__trials_clear(&t);
+    }
+}
+
 /* ---- experiments ----------------------------------------------------------*/
 
 static tarry__experiment small(void)
@@ -246,6 +306,44 @@ static tarry__experiment small(void)
 static void create(tarry__experiment_results *r, const tarry__experiment *e)
 {
     assert_int_equal(tarry__experiment_results_create(r, e), TARRY_OK);
+}
+
+static bool has_policy(const tarry__experiment *e, const char *name)
+{
+    for (size_t p = 0; p < e->n_policies; p++)
+        if (strcmp(e->policy[p], name) == 0)
+            return true;
+    return false;
+}
+
+/* Each policy is linear or plain; those that know more than the others may, and
+ * names that stand for another, are in no group. */
+static void groups_have_their_members_once(void **state)
+{
+    (void)state;
+    tarry__experiment all = {0}, linear = {0}, mab = {0}, twice = {0};
+    size_t expected = 0;
+    assert_int_equal(tarry__experiment_add(&all, "all", NULL), TARRY_OK);
+    assert_int_equal(tarry__experiment_add(&linear, "linear", NULL), TARRY_OK);
+    assert_int_equal(tarry__experiment_add(&mab, "mab", NULL), TARRY_OK);
+    for (size_t i = 0; tarry__policy_types[i] != NULL; i++) {
+        const tarry__policy_type *type = tarry__policy_types[i];
+        const bool counts = !type->needs_means && type->stands_for == NULL;
+        expected += counts;
+        assert_int_equal(has_policy(&all, type->name), counts);
+        assert_int_equal(has_policy(&linear, type->name),
+                         counts && !type->plain);
+        assert_int_equal(has_policy(&mab, type->name), counts && type->plain);
+    }
+    assert_false(has_policy(&all, "oracle"));
+    assert_false(has_policy(&all, "recommended"));
+    assert_int_equal(all.n_policies, expected);
+    assert_int_equal(linear.n_policies + mab.n_policies, expected);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tarry__experiment_add(&twice, "mab", NULL), TARRY_OK);
+        assert_int_equal(tarry__experiment_add(&twice, "all", NULL), TARRY_OK);
+        assert_int_equal(twice.n_policies, expected);
+    }
 }
 
 static void outcomes_stand_in_their_places(void **state)
@@ -463,6 +561,8 @@ int main(void)
         cmocka_unit_test(the_first_failure_stops_the_rest),
         cmocka_unit_test(a_failed_hand_over_is_a_failure),
         cmocka_unit_test(no_room_for_a_result_is_told),
+        cmocka_unit_test(progress_begins_where_the_last_job_ended),
+        cmocka_unit_test(groups_have_their_members_once),
         cmocka_unit_test(outcomes_stand_in_their_places),
         cmocka_unit_test(outcomes_come_back_from_a_journal),
         cmocka_unit_test(finished_trials_are_not_repeated),

@@ -343,10 +343,96 @@ static void results_say_what_the_runs_did(void **state)
     }
 }
 
+/* JSON has whole numbers up to 2^63 - 1 here; a larger seed is a text. */
+static void seeds_are_said_exactly(void **state)
+{
+    (void)state;
+    static const uint64_t seeds[] = {0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1,
+                                     UINT64_MAX};
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        tarry__batch_plan plan = {.experiment = {.instance = "sphere",
+                                                 .loss = "normal",
+                                                 .delay = "none",
+                                                 .horizon = 2,
+                                                 .runs = 1}};
+        char wanted[40];
+        plan.experiment.seed = seeds[i];
+        json_t *json = tarry__results_config(&plan);
+        snprintf(wanted, sizeof wanted, "%ju", (uintmax_t)seeds[i]);
+        if (seeds[i] <= INT64_MAX)
+            assert_true(json_integer_value(find(json, "seed")) ==
+                        (json_int_t)seeds[i]);
+        else
+            says_text(json, "seed", wanted);
+        json_decref(json);
+    }
+}
+
+/* Three policies of two runs: none finished, one, both. */
+static void runs_that_are_not_finished_say_nothing(void **state)
+{
+    (void)state;
+    const tarry__experiment e = {.n_policies = 3,
+                                 .policy = {"a", "b", "c"},
+                                 .horizon = 10,
+                                 .runs = 2,
+                                 .n_grid = 1,
+                                 .grid = {10}};
+    tarry__experiment_results r;
+    double values[2];
+    assert_int_equal(tarry__experiment_results_create(&r, &e), TARRY_OK);
+    for (size_t i = 0; i < 6; i++)
+        r.outcome[i].regret = (double)i; /* the first ones are the least */
+    assert_true(tarry__results_best(&r, values) == SIZE_MAX);
+    r.finished[3] = r.finished[4] = r.finished[5] = true;
+    for (size_t p = 0; p < 3; p++)
+        assert_int_equal(tarry__results_any(&r, p), p > 0);
+    assert_int_equal(tarry__results_best(&r, values), 1);
+    r.outcome[3].regret = 4.5; /* of two that are alike, the first */
+    assert_int_equal(tarry__results_best(&r, values), 1);
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t k = 0; k < 6; k++)
+            r.outcome[k].best_kept = k != i;
+        for (size_t p = 0; p < 3; p++)
+            assert_int_equal(tarry__results_lost_best(&r, p),
+                             r.finished[i] && i / 2 == p);
+    }
+    tarry__experiment_results_clear(&r);
+}
+
+/* A bound that is below the gap by rounding alone has held. */
+static void rounding_breaks_no_certificate(void **state)
+{
+    (void)state;
+    static const double below[] = {-1, 0, 1e-13, 1e-11, 1};
+    const tarry__experiment e = {.n_policies = 1,
+                                 .policy = {"a"},
+                                 .horizon = 10,
+                                 .runs = 1,
+                                 .n_grid = 1,
+                                 .grid = {10}};
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        tarry__experiment_results r;
+        double values[1];
+        assert_int_equal(tarry__experiment_results_create(&r, &e), TARRY_OK);
+        r.finished[0] = true;
+        r.outcome[0].exploit_gap[0] = 1;
+        r.outcome[0].certificate[0] = 1 - below[i];
+        json_t *json = tarry__results_certificate(&r, 0, values);
+        says(json, "points_held", below[i] < 1e-12, 0);
+        says(json, "runs_held", below[i] < 1e-12, 0);
+        json_decref(json);
+        tarry__experiment_results_clear(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_say_what_the_runs_did),
+        cmocka_unit_test(seeds_are_said_exactly),
+        cmocka_unit_test(runs_that_are_not_finished_say_nothing),
+        cmocka_unit_test(rounding_breaks_no_certificate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
