@@ -79,13 +79,20 @@ tarry_status tarry__batch_check(tarry__batch *b, tarry_error *error)
     return TARRY_OK;
 }
 
+/* Runs i of all with i % parts == part. */
+static size_t runs_of_part(const tarry__experiment *e)
+{
+    return e->parts < 2 ? e->runs
+                        : (e->runs + e->parts - 1 - e->part) / e->parts;
+}
+
 size_t tarry__batch_trials(const tarry__batch *b)
 {
     const tarry__experiment *e = &b->plan->experiment;
     size_t count = 0;
     for (size_t w = 0; w < b->count; w++)
         for (size_t p = 0; p < e->n_policies; p++)
-            count += is_refused(b, w, p) ? 0 : e->runs;
+            count += is_refused(b, w, p) ? 0 : runs_of_part(e);
     return count;
 }
 

@@ -160,6 +160,11 @@ static bool is_there(const tarry__experiment *e, const char *name)
     return false;
 }
 
+static bool is_last(const tarry__experiment *e, const char *text)
+{
+    return e->n_policies > 0 && e->policy[e->n_policies - 1] == text;
+}
+
 /* The list before, if the new one has a policy that cannot be. */
 static tarry_status add(tarry_experiment *e, const char *text,
                         tarry_error *error)
@@ -185,7 +190,12 @@ tarry_status tarry_experiment_add_policy(tarry_experiment *e,
                                   "policy '%s' is there already", description);
     if (status == TARRY_OK)
         status = keep_text(e, description, &copy, error);
-    return status == TARRY_OK ? add(e, copy, error) : status;
+    if (status != TARRY_OK)
+        return status;
+    status = add(e, copy, error);
+    if (!is_last(&e->plan.experiment, copy)) /* refused, or a group's name */
+        tarry__base_free(e->text[--e->n_texts]);
+    return status;
 }
 
 tarry_status tarry_experiment_add_own_policy(tarry_experiment *e,

@@ -497,6 +497,61 @@ static void several_worlds_have_different_names(void **state)
 }
 
 /* Part k of n plays runs k, n + k, 2n + k, ..., and says that it is a part. */
+/* Every trial of every policy in every world comes back to its place. */
+static void trials_of_several_worlds_come_back_to_their_places(void **state)
+{
+    (void)state;
+    const tarry__batch_plan plan = small();
+    const size_t trials =
+        plan.experiment.n_policies * (size_t)plan.experiment.runs;
+    tarry__batch first, again;
+    begin_anew();
+    assert_int_equal(tarry__batch_create(&first, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_open_journal(&first, path, NULL), TARRY_OK);
+    assert_int_equal(tarry__batch_finished(&first), 0);
+    assert_int_equal(tarry__batch_run(&first, NULL, NULL), TARRY_OK);
+    assert_int_equal(tarry__batch_finished(&first), 2 * trials);
+    tarry__journal_close(&first.journal);
+    assert_int_equal(tarry__batch_create(&again, &plan), TARRY_OK);
+    assert_int_equal(tarry__batch_open_journal(&again, path, NULL), TARRY_OK);
+    assert_int_equal(tarry__batch_finished(&again), 2 * trials);
+    for (size_t w = 0; w < 2; w++)
+        for (size_t i = 0; i < trials; i++) {
+            assert_true(again.results[w].finished[i]);
+            assert_memory_equal(&again.results[w].outcome[i],
+                                &first.results[w].outcome[i],
+                                sizeof(tarry__sim_outcome));
+        }
+    tarry__batch_clear(&first);
+    tarry__batch_clear(&again);
+    begin_anew();
+}
+
+/* What there is to do: runs of this part, of policies that are not refused. */
+static void a_batch_counts_the_trials_it_will_play(void **state)
+{
+    (void)state;
+    for (uint64_t runs = 1; runs <= 7; runs++)
+        for (uint64_t parts = 0; parts <= 4; parts++)
+            for (uint64_t part = 0; part < (parts > 1 ? parts : 1); part++) {
+                tarry__batch_plan plan = small();
+                tarry__batch b;
+                plan.experiment.runs = runs;
+                plan.experiment.parts = parts;
+                plan.experiment.part = part;
+                plan.experiment.horizon = 20;
+                plan.experiment.n_grid = 0;
+                assert_int_equal(tarry__batch_create(&b, &plan), TARRY_OK);
+                const size_t all = tarry__batch_trials(&b);
+                strcpy(b.results[1].refused[0].text, "not here");
+                const size_t fewer = tarry__batch_trials(&b);
+                assert_int_equal(4 * fewer, 3 * all);
+                assert_int_equal(tarry__batch_run(&b, NULL, NULL), TARRY_OK);
+                assert_int_equal(tarry__batch_finished(&b), fewer);
+                tarry__batch_clear(&b);
+            }
+}
+
 static void a_part_has_every_nth_run(void **state)
 {
     (void)state;
@@ -539,6 +594,8 @@ int main(void)
         cmocka_unit_test(every_word_of_an_outcome_comes_back),
         cmocka_unit_test(every_field_of_an_outcome_is_handed_out),
         cmocka_unit_test(several_worlds_have_different_names),
+        cmocka_unit_test(trials_of_several_worlds_come_back_to_their_places),
+        cmocka_unit_test(a_batch_counts_the_trials_it_will_play),
         cmocka_unit_test(a_part_has_every_nth_run),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -409,6 +409,124 @@ static void functions_that_fail_end_the_experiment(void **state)
     check_failure(&where, &fine, TARRY_IO_ERROR, "bad-law: ");
 }
 
+/* What a run was told, by its number. */
+typedef struct {
+    tarry_problem policy[4], law[4];
+    double arms[4][4];
+} told;
+
+static tarry_status note_policy(void *context, const tarry_problem *problem,
+                                void **state)
+{
+    told *t = context;
+    t->policy[problem->run] = *problem;
+    memcpy(t->arms[problem->run], problem->arms, sizeof *t->arms);
+    *state = t;
+    return TARRY_OK;
+}
+
+static tarry_status note_law(void *context, const tarry_problem *problem,
+                             void **state)
+{
+    told *t = context;
+    t->law[problem->run] = *problem;
+    *state = t;
+    return TARRY_OK;
+}
+
+static tarry_status at_once(void *state, uint64_t round, size_t arm,
+                            double loss, const tarry_random *at,
+                            uint64_t *delay)
+{
+    (void)state;
+    (void)round;
+    (void)arm;
+    (void)loss;
+    (void)at;
+    *delay = 0;
+    return TARRY_OK;
+}
+
+static void functions_are_told_their_problem(void **state)
+{
+    (void)state;
+    told t = {0};
+    const tarry_delay_law law = {
+        .name = "now", .context = &t, .start = note_law, .draw = at_once};
+    const tarry_own_policy zero = {.name = "zero",
+                                   .context = &t,
+                                   .start = note_policy,
+                                   .choose = play_zero};
+    const tarry_world_params where = {
+        .instance = "sphere:dim=2,arms=2", .loss = "rademacher", .law = &law};
+    tarry_experiment_params p = small();
+    p.seed = UINT64_MAX - 2385;
+    tarry_world *world = make(&where);
+    tarry_experiment *e = experiment_in(world, &p);
+    assert_int_equal(tarry_experiment_add_own_policy(e, &zero, NULL), TARRY_OK);
+    run(e);
+    for (uint32_t i = 0; i < 4; i++) {
+        const tarry_problem *both[] = {&t.policy[i], &t.law[i]};
+        tarry_world_view view;
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(both[k]->n_arms, 2);
+            assert_int_equal(both[k]->dim, 2);
+            assert_true(both[k]->seed == p.seed);
+            assert_int_equal(both[k]->run, i);
+            assert_int_equal(both[k]->horizon, k == 0 ? p.horizon : 0);
+        }
+        assert_int_equal(tarry_world_look(world, p.seed, i, &view, NULL), 0);
+        assert_memory_equal(t.arms[i], view.arms, sizeof *t.arms);
+        tarry_world_view_free(&view);
+    }
+    tarry_experiment_free(e);
+    tarry_world_free(world);
+}
+
+/* Which answer it gives: a bound, no number, an arm that is not, a failure. */
+static tarry_status certify_so(void *state, size_t *arm, double *gap)
+{
+    const int way = *(int *)state;
+    *arm = way == 2 ? 3 : 2;
+    *gap = way == 1 ? NAN : 0.75;
+    return way == 3 ? TARRY_BAD_ARGUMENT : TARRY_OK;
+}
+
+static void policies_of_ones_own_state_bounds(void **state)
+{
+    (void)state;
+    const double arms[] = {1, 0, 0, 1, 0.5, 0.5}, means[] = {0.5, -0.25, 0.25};
+    const tarry_world_params where = {.n_arms = 3,
+                                      .dim = 2,
+                                      .arms = arms,
+                                      .means = means,
+                                      .loss = "rademacher",
+                                      .delay = "none"};
+    tarry_world *world = make(&where);
+    for (int way = 0; way < 4; way++) {
+        const tarry_own_policy zero = {.name = "zero",
+                                       .context = &way,
+                                       .choose = play_zero,
+                                       .certify = certify_so};
+        const tarry_experiment_params p = small();
+        tarry_experiment *e = experiment_in(world, &p);
+        assert_int_equal(tarry_experiment_add_own_policy(e, &zero, NULL),
+                         TARRY_OK);
+        run(e);
+        for (uint64_t i = 0; i < p.runs; i++) {
+            const tarry_experiment_outcome o = outcome(e, 0, i);
+            assert_int_equal(o.n_points, p.points);
+            for (size_t k = 0; k < o.n_points; k++) {
+                assert_true(way == 0 ? o.certificate[k] == 0.75
+                                     : isnan(o.certificate[k]));
+                assert_true(o.exploit_gap[k] == (way < 2 ? 0.5 : 0));
+            }
+        }
+        tarry_experiment_free(e);
+    }
+    tarry_world_free(world);
+}
+
 static void check_refused(const tarry_world_params *where, const char *says)
 {
     tarry_error error = {""};
@@ -609,6 +727,27 @@ static void lists_have_64_places(void **state)
         tarry_world_free(world[i]);
 }
 
+/* However often one is refused, or a group has nothing new. */
+static void what_was_refused_takes_no_place(void **state)
+{
+    (void)state;
+    const tarry_experiment_params how = small();
+    tarry_experiment *e;
+    tarry_error error;
+    assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
+    for (int i = 0; i < 100; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "linucb:lamda=%d", i + 1);
+        assert_int_equal(tarry_experiment_add_policy(e, name, &error),
+                         TARRY_BAD_ARGUMENT);
+        assert_non_null(strstr(error.text, "lamda"));
+        assert_int_equal(tarry_experiment_add_policy(e, "mab", NULL), TARRY_OK);
+    }
+    assert_int_equal(tarry_experiment_add_policy(e, "linucb:lambda=2", NULL),
+                     TARRY_OK);
+    tarry_experiment_free(e);
+}
+
 /* ---- journals -------------------------------------------------------------*/
 
 static int cancel_soon(void *context, double share)
@@ -654,6 +793,42 @@ static void an_experiment_goes_on_from_its_journal(void **state)
     check_same(more, whole, 6);
     tarry_experiment_free(more);
     tarry_experiment_free(whole);
+    tarry_world_free(world);
+    remove(path);
+}
+
+static int note_share(void *context, double share)
+{
+    double *first = context;
+    *first = isnan(*first) ? share : *first;
+    return 0;
+}
+
+/* What a journal has is done: the first thing that is told. */
+static void progress_goes_on_from_a_journal(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tarry-public-XXXXXX";
+    close(mkstemp(path));
+    const tarry_world_params where = tarry_world_defaults();
+    tarry_world *world = make(&where);
+    for (uint64_t runs = 3; runs <= 4; runs++) {
+        double first = NAN;
+        tarry_experiment_params p = small();
+        p.runs = runs;
+        p.journal = path;
+        p.progress = note_share;
+        p.progress_context = &first;
+        tarry_experiment *e = experiment_in(world, &p);
+        assert_int_equal(tarry_experiment_add_policy(e, "uniform", NULL),
+                         TARRY_OK);
+        run(e);
+        if (runs == 3)
+            assert_true(first > 0 && first <= 1);
+        else
+            assert_true(first > 0.75 && first <= 1);
+        tarry_experiment_free(e);
+    }
     tarry_world_free(world);
     remove(path);
 }
@@ -725,13 +900,17 @@ int main(void)
         cmocka_unit_test(laws_may_draw_many_rounds_at_once),
         cmocka_unit_test(tables_are_drawn_row_by_row),
         cmocka_unit_test(functions_that_fail_end_the_experiment),
+        cmocka_unit_test(functions_are_told_their_problem),
+        cmocka_unit_test(policies_of_ones_own_state_bounds),
         cmocka_unit_test(bad_worlds_are_refused),
         cmocka_unit_test(policies_that_are_refused_are_not_there),
         cmocka_unit_test(means_that_another_seed_draws_do_not_make_a_world_bad),
         cmocka_unit_test(null_is_refused_not_followed),
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(lists_have_64_places),
+        cmocka_unit_test(what_was_refused_takes_no_place),
         cmocka_unit_test(an_experiment_goes_on_from_its_journal),
+        cmocka_unit_test(progress_goes_on_from_a_journal),
         cmocka_unit_test(cancelling_leaves_what_can_go_on),
         cmocka_unit_test(memory_may_run_out),
     };
