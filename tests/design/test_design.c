@@ -524,6 +524,76 @@ static void bad_options_are_refused(void **state)
     free(s.data);
 }
 
+/* What is just allowed is taken, the next number is not. */
+static void options_have_exact_limits(void **state)
+{
+    (void)state;
+    const tarry_design_options good = tarry_design_defaults();
+    const double tolerances[] = {1e-9, 1e9}, ranks[] = {5e-324, 1 - 0x1p-53};
+    for (int i = 0; i < 2; i++) {
+        tarry_design_options o = good;
+        o.tolerance = tolerances[i];
+        assert_null(tarry_design_options_check(&o, 10, 2));
+        o.tolerance = nextafter(tolerances[i], i == 0 ? 0 : INFINITY);
+        assert_non_null(tarry_design_options_check(&o, 10, 2));
+        o = good;
+        o.rank_tolerance = ranks[i];
+        assert_null(tarry_design_options_check(&o, 10, 2));
+        o.rank_tolerance = i == 0 ? 0 : 1;
+        assert_non_null(tarry_design_options_check(&o, 10, 2));
+        o.rank_tolerance = i == 0 ? -1 : NAN;
+        assert_non_null(tarry_design_options_check(&o, 10, 2));
+    }
+    assert_null(tarry_design_options_check(&good, 10, 20000));
+    assert_non_null(tarry_design_options_check(&good, 10, 20001));
+    const size_t most = SIZE_MAX / 20000 / sizeof(double);
+    assert_null(tarry_design_options_check(&good, most, 20000));
+    assert_non_null(tarry_design_options_check(&good, most + 1, 20000));
+    const size_t last = 9;
+    tarry_design_options warm = good;
+    warm.warm_arms = &last;
+    warm.warm_count = 1;
+    assert_null(tarry_design_options_check(&warm, 10, 2));
+    assert_non_null(tarry_design_options_check(&warm, 9, 2));
+    warm.warm_arms = NULL;
+    assert_non_null(tarry_design_options_check(&warm, 10, 2));
+}
+
+/* The last share and value that were told. */
+typedef struct {
+    double share, g;
+    int reports;
+} told;
+
+static int note(void *context, double share, double g)
+{
+    told *t = context;
+    assert_true(share >= t->share);
+    *t = (told){share, g, t->reports + 1};
+    return 0;
+}
+
+/* Shares never fall and reach 1; the value is that of the result but for what
+ * the last steps have gained, whatever the rank. */
+static void progress_comes_to_its_end(void **state)
+{
+    (void)state;
+    static const size_t dims[] = {2, 6, 20};
+    for (size_t i = 0; i < 3; i++) {
+        set s = gauss(20000, dims[i]);
+        told t = {0};
+        tarry_design_options o = tarry_design_defaults();
+        o.progress = note;
+        o.progress_context = &t;
+        tarry_design *d = solve(s, &o, TARRY_OK);
+        assert_true(t.reports > 2);
+        CHECK_NEAR(t.share, 1, 0);
+        CHECK_NEAR(t.g, d->g / (double)d->rank, 0.5);
+        tarry_design_free(d);
+        free(s.data);
+    }
+}
+
 static int cancel_at(void *context, double share, double g)
 {
     int *left = context;
@@ -592,6 +662,8 @@ int main(void)
         cmocka_unit_test(a_warm_start_keeps_the_promise),
         cmocka_unit_test(values_that_are_not_finite_are_refused),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(options_have_exact_limits),
+        cmocka_unit_test(progress_comes_to_its_end),
         cmocka_unit_test(a_solve_can_be_cancelled_at_every_report),
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(arms_that_vanish_are_refused),
