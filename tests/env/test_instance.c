@@ -182,6 +182,63 @@ static void cube_corners_have_no_favourite_side(void **state)
     }
 }
 
+static double cosine(const double *a, const double *b, size_t n)
+{
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = 0; i < n; i++) {
+        ab += a[i] * b[i];
+        aa += a[i] * a[i];
+        bb += b[i] * b[i];
+    }
+    return ab / sqrt(aa * bb);
+}
+
+/* In 50 dimensions no two draws are near each other: 6 standard deviations of
+ * a cosine are 0.85.  So theta is no arm, and no arm of another seed or run. */
+static void theta_and_arms_have_luck_of_their_own(void **state)
+{
+    static const char *const texts[] = {"sphere:dim=50,arms=30",
+                                        "cube:dim=50,arms=30",
+                                        "orthogonal:dim=50,arms=30"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        tarry__instance a = make_of(texts[i], 5, 1);
+        for (uint64_t seed = 5; seed <= 6; seed++)
+            for (uint32_t run = 1; run <= 2; run++) {
+                tarry__instance b = make_of(texts[i], seed, run);
+                for (size_t k = 0; k < b.n_arms; k++)
+                    CHECK_AT_MOST(
+                        fabs(cosine(a.theta, b.arms + k * b.dim, b.dim)), 0.85);
+                if (seed > 5 || run > 1)
+                    CHECK_AT_MOST(fabs(cosine(a.theta, b.theta, b.dim)), 0.85);
+                tarry__instance_clear(&b);
+            }
+        tarry__instance_clear(&a);
+    }
+}
+
+/* Which arm is the best says nothing of the first losses. */
+static void the_best_arm_and_the_losses_have_luck_of_their_own(void **state)
+{
+    (void)state;
+    enum { RUNS = 2000, ARMS = 16 };
+    double sum = 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        tarry__instance a = make_of("basis:arms=16", 5, run);
+        const double place = ((double)a.best + 0.5) / ARMS - 0.5;
+        for (uint64_t round = 0; round < 2; round++) {
+            const tarry_random at = {.seed = 5,
+                                     .run = run,
+                                     .round = round,
+                                     .stream = TARRY__ENV_STREAM_WORLD};
+            sum += place * (tarry_random_uniform(&at) - 0.5);
+        }
+        tarry__instance_clear(&a);
+    }
+    /* products of uniforms have a variance of 1/144 */
+    CHECK_AT_MOST(fabs(sum), 4 * sqrt(2 * RUNS) / 12);
+}
+
 static void basis_means_are_as_described(void **state)
 {
     (void)state;
@@ -358,6 +415,8 @@ int main(void)
         cmocka_unit_test(the_orthant_is_the_sphere_without_signs),
         cmocka_unit_test(cube_arms_are_distinct_corners),
         cmocka_unit_test(cube_corners_have_no_favourite_side),
+        cmocka_unit_test(theta_and_arms_have_luck_of_their_own),
+        cmocka_unit_test(the_best_arm_and_the_losses_have_luck_of_their_own),
         cmocka_unit_test(basis_means_are_as_described),
         cmocka_unit_test(files_are_taken_as_they_are),
         cmocka_unit_test(orthogonal_arms_are_nearly_so_in_every_pair),

@@ -1,5 +1,6 @@
 /* Worlds of one's own: which numbers are taken, and what a look shows. */
 #include "env/worlds.h"
+#include "env/recipe.h"
 #include "tarry/world.h"
 
 static const double plain_arms[] = {1, 0, 0, 1, 0.5, 0.5};
@@ -151,6 +152,76 @@ static void a_look_shows_means_and_the_first_of_the_best(void **state)
     check_look(&p, products, 1, TARRY_WORLD_STOCHASTIC_BY_ARM);
 }
 
+static tarry_status draw_as_told(void *state, uint64_t round, size_t arm,
+                                 double loss, const tarry_random *at,
+                                 uint64_t *delay)
+{
+    (void)round;
+    (void)arm;
+    (void)loss;
+    (void)at;
+    *delay = *(uint64_t *)state;
+    return TARRY_OK;
+}
+
+static tarry_status draw_many_as_told(void *state, size_t count,
+                                      const tarry_random *at,
+                                      const double *loss, uint64_t *delay)
+{
+    (void)at;
+    (void)loss;
+    for (size_t i = 0; i < count; i++)
+        delay[i] = *(uint64_t *)state;
+    return TARRY_OK;
+}
+
+/* The delay of round 3 in a world. */
+static uint64_t drawn_delay(const tarry_world_params *p)
+{
+    tarry_world *recipe;
+    tarry__world *w;
+    double loss;
+    uint64_t delay;
+    assert_int_equal(tarry_world_create(p, &recipe, NULL), TARRY_OK);
+    assert_int_equal(tarry__world_make(tarry__recipe_own(recipe),
+                                       recipe->instance, recipe->loss,
+                                       recipe->delay, 1, 0, &w, NULL),
+                     TARRY_OK);
+    tarry__world_draw(w, 3, 0, &loss, &delay);
+    assert_int_equal(tarry__world_failure(w), TARRY_OK);
+    tarry__world_free(w);
+    tarry_world_free(recipe);
+    return delay;
+}
+
+/* Up to 1e14 rounds; what is longer never comes, however it is drawn. */
+static void longest_delays_of_ones_own_are_exact(void **state)
+{
+    (void)state;
+    static const uint64_t delays[] = {
+        0, 1, 100000000000000, 100000000000001, UINT64_MAX - 1, TARRY_NEVER};
+    static const double means[] = {0.1, 0.2, 0.3};
+    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+        uint64_t told = delays[i];
+        const uint64_t wanted = i < 3 ? told : TARRY__DELAY_NEVER;
+        tarry_delay_law law = {
+            .name = "told", .context = &told, .draw = draw_as_told};
+        tarry_world_params p = three_arms();
+        p.means = means;
+        p.delay = NULL;
+        p.law = &law;
+        assert_true(drawn_delay(&p) == wanted);
+        law.draw = NULL;
+        law.draw_many = draw_many_as_told;
+        assert_true(drawn_delay(&p) == wanted);
+        const uint64_t rows[] = {told, told, told, told};
+        const double loss[] = {0.5, 0.5, 0.5, 0.5};
+        p = table_of(rows_of, loss);
+        p.row_delay = rows;
+        assert_true(drawn_delay(&p) == wanted);
+    }
+}
+
 /* Seed and run are those that were asked for. */
 static void a_look_shows_the_run_that_is_asked_for(void **state)
 {
@@ -210,6 +281,7 @@ int main(void)
         cmocka_unit_test(rows_have_a_known_arm_and_a_loss_in_range),
         cmocka_unit_test(every_arm_needs_a_row),
         cmocka_unit_test(a_look_shows_means_and_the_first_of_the_best),
+        cmocka_unit_test(longest_delays_of_ones_own_are_exact),
         cmocka_unit_test(a_look_shows_the_run_that_is_asked_for),
         cmocka_unit_test(a_world_keeps_copies),
     };

@@ -293,6 +293,55 @@ static void the_summary_keeps_every_letter(void **state)
     tarry__world_free(w);
 }
 
+/* Settings that limit each other: as far as they go, and a step further. */
+static void settings_meet_at_exact_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *instance, *loss, *delay;
+        bool is_good;
+    } all[] = {
+        {"basis:arms=3", "rademacher", "constant:slow=3", true},
+        {"basis:arms=3", "rademacher", "constant:slow=4", false},
+        {"basis:arms=1", "rademacher", "exponential:spread=5", true},
+        {"basis", "rademacher", "lowest-late:p=0.75,far_p=0.25", true},
+        {"basis", "rademacher", "highest-late:p=0,far_p=1", true},
+        {"basis", "rademacher", "lowest-late:p=0.75,far_p=0.26", false},
+        {"basis", "rademacher", "uniform:low=7,high=7", true},
+        {"basis", "rademacher", "uniform:low=8,high=7", false},
+        {"basis", "rademacher", "pareto:shape=1.000001", true},
+        {"basis", "rademacher", "pareto:shape=1", false},
+        {"basis", "rademacher", "poisson:mean=5e8,spread=2", true},
+        {"basis", "rademacher", "poisson:mean=5.1e8,spread=2", false},
+        {"lower-payoff:dim=100,arms=2", "none", "payoff:D=20", true},
+        {"lower-payoff:dim=100,arms=2", "none", "payoff:D=20.5", false},
+        {"basis:best=0,gap=1", "bernoulli", "payoff", true},
+        {"basis:best=-0.001,gap=1", "bernoulli", "none", false},
+        {"basis:best=0,gap=1,means=equal", "bernoulli", "none", true},
+        {"basis:best=0,gap=1.001,means=equal", "bernoulli", "none", false},
+        {"basis:best=-1,gap=2,means=equal", "rademacher", "none", true},
+        {"basis:best=-1,gap=2,means=equal", "normal", "none", true},
+        {"basis:arms=1,best=0.5", "uniform:width=0.5", "none", true},
+        {"basis:arms=1,best=0.5", "uniform:width=0.500001", "none", false},
+        {"basis:arms=1,best=0.5", "uniform:width=0.25,low=0.25", "none", true},
+        {"basis:arms=1,best=0.5", "uniform:width=0.3,low=0.25", "none", false},
+        {"cube:dim=3,arms=8", "rademacher", "none", true},
+        {"cube:dim=3,arms=9", "rademacher", "none", false},
+        {"sphere:dim=1,arms=1", "rademacher", "none", true},
+        {"circle:arms=1", "rademacher", "none", true},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__world *w;
+        tarry_error error = {""};
+        const tarry_status status = tarry__world_create(
+            all[i].instance, all[i].loss, all[i].delay, 1, 0, &w, &error);
+        if (status != (all[i].is_good ? TARRY_OK : TARRY_BAD_INPUT))
+            fail_msg("%s %s %s: %s", all[i].instance, all[i].loss, all[i].delay,
+                     error.text);
+        tarry__world_free(w);
+    }
+}
+
 /* The longest delay, and the largest factor, that may be; then one more. */
 static void numbers_in_files_have_exact_limits(void **state)
 {
@@ -398,6 +447,7 @@ int main(void)
         cmocka_unit_test(exported_worlds_come_back_bit_by_bit),
         cmocka_unit_test(the_summary_is_json_with_the_descriptions),
         cmocka_unit_test(the_summary_keeps_every_letter),
+        cmocka_unit_test(settings_meet_at_exact_limits),
         cmocka_unit_test(numbers_in_files_have_exact_limits),
         cmocka_unit_test(export_to_a_bad_folder_says_so),
         cmocka_unit_test(
