@@ -353,6 +353,60 @@ static void curves_do_not_change_the_outcome(void **state)
     CHECK_NEAR(fine.curve[n_grid - 1], fine.regret, 0);
 }
 
+/* What `recommended` goes by. */
+static void policies_are_told_what_delays_go_by(void **state)
+{
+    static const struct {
+        const char *instance, *loss, *delay;
+        tarry__policy_delays told;
+    } all[] = {
+        {"basis", "rademacher", "none", TARRY__POLICY_BY_CHANCE},
+        {"basis", "rademacher", "exponential:spread=3",
+         TARRY__POLICY_BY_CHANCE},
+        {"basis", "rademacher", "shapes", TARRY__POLICY_BY_CHANCE},
+        {"basis", "rademacher", "hold-all", TARRY__POLICY_BY_CHANCE},
+        {"basis", "rademacher", "hold-newest", TARRY__POLICY_BY_CHANCE},
+        {"basis", "rademacher", "hold-late", TARRY__POLICY_BY_CHANCE},
+        {"basis", "rademacher", "hold-rarest", TARRY__POLICY_BY_ADVERSARY},
+        {"basis", "rademacher", "hold-in-turn", TARRY__POLICY_BY_ADVERSARY},
+        {"basis", "rademacher", "hold-staggered", TARRY__POLICY_BY_ADVERSARY},
+        {"basis", "rademacher", "hold-good", TARRY__POLICY_ANY_DELAYS},
+        {"basis", "rademacher", "low-late", TARRY__POLICY_ANY_DELAYS},
+        {"basis", "rademacher", "lowest-late", TARRY__POLICY_ANY_DELAYS},
+        {"basis:best=0.1", "none", "payoff", TARRY__POLICY_AS_PAYOFF},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__world *world;
+        assert_int_equal(tarry__world_create(all[i].instance, all[i].loss,
+                                             all[i].delay, 1, 0, &world, NULL),
+                         TARRY_OK);
+        if (tarry__sim_delays(world) != all[i].told)
+            fail_msg("%s: %d", all[i].delay, (int)tarry__sim_delays(world));
+        tarry__world_free(world);
+    }
+}
+
+/* Where all arms are as good as the best, one of them always stays. */
+static void any_of_the_best_arms_will_do(void **state)
+{
+    (void)state;
+    uint64_t left = 0;
+    for (uint32_t run = 0; run < 20; run++) {
+        tarry__sim_trial trial =
+            trial_of("phased-mab:constants=tight,width=0.05", "normal", "none");
+        trial.instance = "basis:arms=6,gap=0,means=equal";
+        trial.horizon = 20000;
+        trial.n_grid = 0;
+        trial.run = run;
+        const tarry__sim_outcome o = simulate(&trial);
+        assert_int_equal(o.best_kept, 1);
+        CHECK_NEAR(o.regret, 0, 0);
+        left += o.active;
+    }
+    assert_true(left < 20 * 6); /* some were dropped */
+}
+
 static void another_run_is_another_outcome(void **state)
 {
     (void)state;
@@ -457,6 +511,8 @@ int main(void)
         cmocka_unit_test(a_trial_can_end_with_a_phase),
         cmocka_unit_test(with_adversaries_it_is_as_the_naive_one),
         cmocka_unit_test(curves_do_not_change_the_outcome),
+        cmocka_unit_test(policies_are_told_what_delays_go_by),
+        cmocka_unit_test(any_of_the_best_arms_will_do),
         cmocka_unit_test(another_run_is_another_outcome),
         cmocka_unit_test(ticks_count_every_round_and_may_cancel),
         cmocka_unit_test(bad_descriptions_are_refused_by_name),
