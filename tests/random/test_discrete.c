@@ -115,6 +115,8 @@ static void weights_that_make_no_law_are_refused(void **state)
 {
     (void)state;
     is_refused((double[]){1, -2.385}, 2);
+    is_refused((double[]){1, -1e-12}, 2);
+    is_refused((double[]){-5e-324, 1}, 2);
     is_refused((double[]){1, NAN}, 2);
     is_refused((double[]){NAN, 1}, 2);
     is_refused((double[]){INFINITY, 1}, 2);
