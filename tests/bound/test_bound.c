@@ -142,6 +142,100 @@ static void gaps_of_survivors_by_hand(void **state)
     CHECK_NEAR(b.upper, sum, 1e-6 * sum);
 }
 
+/* Half of the losses come at once, the others after more than the game: it is
+ * best to wait for the first half alone. */
+static void losses_that_are_late_are_not_waited_for(void **state)
+{
+    (void)state;
+    const question q = {"basis:arms=4", "rademacher",
+                        "two-point:low=9,high=1e12,p=0.5", "phased-stochastic",
+                        100000};
+    const tarry__bound b = ask(&q);
+    CHECK_NEAR(b.q, 0.5, 0);
+    CHECK_NEAR(b.alpha, 8, 0);
+    CHECK_NEAR(b.beta, 4 * (log(4 * (double)b.n_phases * 1e5) + 1) * 42 + 9,
+               1e-6);
+    CHECK_NEAR(b.upper, 8 * b.beta + 32 * sqrt(3 * 8 * 4 * 1e5 * log_kt) + 4,
+               1e-6);
+}
+
+/* With delays by chance 2 E[d] + 8 log T plays are outstanding at most. */
+static void chance_is_an_adversary_with_a_budget(void **state)
+{
+    (void)state;
+    static const char *const delays[] = {"constant:rounds=70",
+                                         "uniform:high=140", "poisson:mean=70"};
+    const double sigma = 2 * 70 + 8 * log(1e5);
+    for (size_t i = 0; i < 3; i++) {
+        const question q = {"basis:arms=4", "rademacher", delays[i],
+                            "phased-adversarial", 100000};
+        const tarry__bound b = ask(&q);
+        CHECK_NEAR(b.alpha, 2, 0);
+        CHECK_NEAR(b.beta, sigma * (1 + log(sigma)), 1e-6);
+    }
+}
+
+/* An adversary who sees losses and may hold them for ever leaves nothing. */
+static void phases_last_as_long_as_an_adversary_may_hold(void **state)
+{
+    (void)state;
+    question q = {"basis:arms=4", "rademacher", "hold-good",
+                  "phased-loss-dependent", 100000};
+    tarry__bound b = ask(&q);
+    for (size_t m = 0; m < b.n_phases; m++)
+        assert_true(isinf(b.phase[m].longest));
+    q.delay = "hold-good:longest=30";
+    b = ask(&q);
+    for (size_t m = 0; m < b.n_phases; m++)
+        CHECK_NEAR(b.phase[m].longest, 2 * b.phase[m].quota + 30,
+                   1e-12 * b.phase[m].longest);
+}
+
+/* It is the first whose first phase fits into it. */
+static void the_horizon_that_is_needed_is_exact(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {
+        "phased-stochastic", "phased-adversarial", "phased-loss-dependent",
+        "phased-mab", "phased-mab:constants=tight"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        question q = {"basis:arms=4", "rademacher", "constant:rounds=70",
+                      policies[i], 1000};
+        const double needed = ask(&q).horizon_needed;
+        q.horizon = (uint64_t)needed;
+        CHECK_AT_MOST(ask(&q).first_phase, needed);
+        CHECK_NEAR(ask(&q).horizon_needed, needed, 0);
+        q.horizon--;
+        CHECK_AT_MOST(needed - 0.5, ask(&q).first_phase);
+    }
+}
+
+/* Names that stand for another policy say for which. */
+static void a_bound_says_what_a_name_means(void **state)
+{
+    (void)state;
+    question q = {"basis:arms=4", "rademacher", "constant:rounds=70",
+                  "recommended", 100000};
+    const tarry__bound b = ask(&q);
+    assert_non_null(b.meaning);
+    assert_memory_equal(b.meaning, "phased-", 7);
+    const double upper_of_name = b.upper;
+    q.policy = b.meaning;
+    CHECK_NEAR(ask(&q).upper, upper_of_name, 0);
+    assert_null(ask(&q).meaning);
+}
+
+/* Weights are raised to 1/(5 psi), psi = r (r + 1)/2 = 10. */
+static void tight_weights_are_promised_by_rank(void **state)
+{
+    (void)state;
+    const question q = {"basis:arms=4", "rademacher", "constant:rounds=70",
+                        "phased-stochastic:constants=tight", 100000};
+    const tarry__bound b = ask(&q);
+    CHECK_NEAR(b.beta, 2 * (log(4 * (double)b.n_phases * 1e5) + 1) * 50 + 70,
+               1e-6);
+}
+
 /* What every policy loses: half the games miss the best arm for dbar / q
  * rounds, or for D / 20, or for as many as there are. */
 static void lower_bounds_by_hand(void **state)
@@ -603,6 +697,12 @@ int main(void)
         cmocka_unit_test(algorithms_3_and_4_by_hand),
         cmocka_unit_test(phases_add_up_to_the_lemma_on_regret),
         cmocka_unit_test(gaps_of_survivors_by_hand),
+        cmocka_unit_test(losses_that_are_late_are_not_waited_for),
+        cmocka_unit_test(chance_is_an_adversary_with_a_budget),
+        cmocka_unit_test(phases_last_as_long_as_an_adversary_may_hold),
+        cmocka_unit_test(the_horizon_that_is_needed_is_exact),
+        cmocka_unit_test(a_bound_says_what_a_name_means),
+        cmocka_unit_test(tight_weights_are_promised_by_rank),
         cmocka_unit_test(lower_bounds_by_hand),
         cmocka_unit_test(there_is_not_always_a_lower_bound),
         cmocka_unit_test(other_policies_are_refused),
