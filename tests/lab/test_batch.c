@@ -552,6 +552,121 @@ static void a_batch_counts_the_trials_it_will_play(void **state)
             }
 }
 
+/* Of files longer than what is read at once, too. */
+static void every_byte_of_a_long_file_counts(void **state)
+{
+    (void)state;
+    enum { SIZE = 10000 };
+    static const size_t places[] = {0, 2, 4094, 4096, 5000, 8190, 8192, 9998};
+    static char text[SIZE + 1];
+    char file[sizeof path + 5];
+    const tarry__batch_plan before = small();
+    tarry__batch_plan plan = before;
+    char delay[100];
+    sprintf(file, "%s-file", path);
+    sprintf(delay, "empirical:file=%s", file);
+    plan.world[1].delay = delay;
+    for (size_t i = 0; i < SIZE; i++)
+        text[i] = i % 2 ? '\n' : '1';
+    begin_anew();
+    write_file(file, text);
+    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        text[places[i]] = '2';
+        write_file(file, text);
+        assert_int_equal(open_as(&plan, NULL), TARRY_BAD_INPUT);
+        text[places[i]] = '1';
+        write_file(file, text);
+        assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    }
+    unlink(file);
+    begin_anew();
+}
+
+static size_t refuses_so_many; /* arms, or more */
+
+static tarry_status refuse_some(void *context, const tarry_problem *problem,
+                                void **state)
+{
+    *state = context;
+    return problem->n_arms >= refuses_so_many ? TARRY_BAD_ARGUMENT : TARRY_OK;
+}
+
+static tarry_status choose_first(void *context, uint64_t round, size_t *arm)
+{
+    (void)context;
+    (void)round;
+    *arm = 0;
+    return TARRY_OK;
+}
+
+/* World a has four arms, world b three. */
+static void a_policy_is_left_out_where_it_is_refused(void **state)
+{
+    (void)state;
+    const tarry_own_policy own = {
+        .name = "own", .start = refuse_some, .choose = choose_first};
+    for (refuses_so_many = 3; refuses_so_many <= 5; refuses_so_many++) {
+        tarry__batch_plan plan = small();
+        tarry__batch b;
+        tarry_error error = {""};
+        plan.experiment.policy[0] = own.name;
+        plan.experiment.own_policy[0] = &own;
+        assert_int_equal(tarry__batch_create(&b, &plan), TARRY_OK);
+        const tarry_status status = tarry__batch_check(&b, &error);
+        assert_int_equal(status,
+                         refuses_so_many == 3 ? TARRY_BAD_INPUT : TARRY_OK);
+        if (status == TARRY_OK) {
+            assert_int_equal(tarry__batch_run(&b, NULL, NULL), TARRY_OK);
+            assert_int_equal(b.results[0].trials.n_known,
+                             refuses_so_many == 4 ? 3 : 6);
+            assert_int_equal(b.results[1].trials.n_known, 6);
+        } else {
+            assert_string_equal(error.text, "own: start: bad argument");
+        }
+        tarry__batch_clear(&b);
+    }
+}
+
+/* Where it is not looked for beforehand, too. */
+static void the_world_at_fault_is_named(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < 2; w++)
+        for (int checks = 0; checks <= 1; checks++) {
+            tarry__batch_plan plan = small();
+            tarry__batch b;
+            tarry_error error = {""};
+            plan.world[w].delay = "tomorrow";
+            assert_int_equal(tarry__batch_create(&b, &plan), TARRY_OK);
+            assert_int_equal(checks ? tarry__batch_check(&b, &error)
+                                    : tarry__batch_run(&b, NULL, &error),
+                             TARRY_BAD_INPUT);
+            assert_memory_equal(error.text,
+                                w == 0 ? "world a: " : "world b: ", 9);
+            assert_non_null(strstr(error.text, "tomorrow"));
+            tarry__batch_clear(&b);
+        }
+}
+
+static void a_trial_that_is_known_twice_counts_once(void **state)
+{
+    (void)state;
+    tarry__trials t;
+    const size_t answers[] = {7, 8};
+    assert_int_equal(tarry__trials_create(&t, 3, sizeof(size_t)), TARRY_OK);
+    for (size_t i = 0; i < 2; i++) {
+        tarry__trials_put(&t, 1, &answers[i]);
+        assert_int_equal(t.n_known, 1);
+        assert_memory_equal(t.answer + sizeof(size_t), &answers[i],
+                            sizeof(size_t));
+    }
+    tarry__trials_put(&t, 2, answers);
+    assert_int_equal(t.n_known, 2);
+    assert_false(t.known[0]);
+    tarry__trials_clear(&t);
+}
+
 static void a_part_has_every_nth_run(void **state)
 {
     (void)state;
@@ -596,6 +711,10 @@ int main(void)
         cmocka_unit_test(several_worlds_have_different_names),
         cmocka_unit_test(trials_of_several_worlds_come_back_to_their_places),
         cmocka_unit_test(a_batch_counts_the_trials_it_will_play),
+        cmocka_unit_test(every_byte_of_a_long_file_counts),
+        cmocka_unit_test(a_policy_is_left_out_where_it_is_refused),
+        cmocka_unit_test(the_world_at_fault_is_named),
+        cmocka_unit_test(a_trial_that_is_known_twice_counts_once),
         cmocka_unit_test(a_part_has_every_nth_run),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -251,6 +251,17 @@ static void a_constant_policy_pays_its_gap(void **state)
     tarry_experiment *e = experiment_in(world, &p);
     assert_int_equal(tarry_experiment_add_own_policy(e, &zero, NULL), TARRY_OK);
     run(e);
+    tarry_experiment_outcome none;
+    tarry_experiment_summary of_none;
+    for (int which = 0; which < 3; which++) /* one too many */
+        assert_int_equal(tarry_experiment_get_outcome(e, which == 0, which == 1,
+                                                      which == 2 ? 4 : 0,
+                                                      &none),
+                         TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_experiment_get_summary(e, 1, 0, &of_none),
+                     TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_experiment_get_summary(e, 0, 1, &of_none),
+                     TARRY_BAD_ARGUMENT);
     const tarry_experiment_outcome o = outcome(e, 0, 1);
     CHECK_NEAR(o.regret, 3000 * 0.65, 1e-9);
     assert_int_equal(o.sigma_max, 5);
@@ -693,6 +704,19 @@ static void limits_are_exact(void **state)
         p = small();
         p.threads = 1024 + more;
         check_params(&p, more ? "threads" : NULL);
+        p = small();
+        p.runs = (uint64_t)(1 - more);
+        check_params(&p, more ? "runs" : NULL);
+        p = small();
+        p.points = (uint64_t)(1 - more);
+        check_params(&p, more ? "points" : NULL);
+        p = small();
+        p.threads = -more;
+        check_params(&p, more ? "threads" : NULL);
+        p = small();
+        p.parts = 3;
+        p.part = (uint64_t)(2 + more);
+        check_params(&p, more ? "the part" : NULL);
     }
 }
 
