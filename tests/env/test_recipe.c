@@ -222,6 +222,40 @@ static void longest_delays_of_ones_own_are_exact(void **state)
     }
 }
 
+/* The arrays are not looked at: they would have to be large. */
+static void sizes_and_dependences_have_limits(void **state)
+{
+    (void)state;
+    static const double theta[] = {0.1, 0.2};
+    static const size_t sizes[][2] = {{0, 2},
+                                      {3, 0},
+                                      {TARRY__INSTANCE_MOST_ARMS + 1, 2},
+                                      {3, TARRY__INSTANCE_MOST_DIM + 1},
+                                      {SIZE_MAX, SIZE_MAX}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tarry_world_params p = three_arms();
+        p.theta = theta;
+        p.n_arms = sizes[i][0];
+        p.dim = sizes[i][1];
+        check_refused(&p, TARRY_BAD_ARGUMENT, "n_arms or dim out of range");
+    }
+    for (int depends = -1; depends <= 4; depends++) {
+        uint64_t told = 1;
+        const tarry_delay_law law = {.name = "told",
+                                     .context = &told,
+                                     .depends = (tarry_delay_dependence)depends,
+                                     .draw = draw_as_told};
+        tarry_world_params p = three_arms();
+        p.theta = theta;
+        p.delay = NULL;
+        p.law = &law;
+        if (depends >= 0 && depends <= 2)
+            assert_int_equal(drawn_delay(&p), 1);
+        else
+            check_refused(&p, TARRY_BAD_ARGUMENT, "depends on nothing known");
+    }
+}
+
 /* Seed and run are those that were asked for. */
 static void a_look_shows_the_run_that_is_asked_for(void **state)
 {
@@ -282,6 +316,7 @@ int main(void)
         cmocka_unit_test(every_arm_needs_a_row),
         cmocka_unit_test(a_look_shows_means_and_the_first_of_the_best),
         cmocka_unit_test(longest_delays_of_ones_own_are_exact),
+        cmocka_unit_test(sizes_and_dependences_have_limits),
         cmocka_unit_test(a_look_shows_the_run_that_is_asked_for),
         cmocka_unit_test(a_world_keeps_copies),
     };

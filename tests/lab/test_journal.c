@@ -2,9 +2,12 @@
  * more and no less, wherever it was cut and whatever was changed. */
 #define _GNU_SOURCE
 #include "check.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "journal_file.h"
 #include "lab/journal.h"
@@ -319,6 +322,78 @@ static void numbers_of_another_kind_are_damage(void **state)
     assert_true(w.word[0] == 5 && w.word[1] == 6 && w.word[2] == 0);
 }
 
+/* Not just of somebody: of the process that has it open. */
+static void who_has_it_open_is_told(void **state)
+{
+    (void)state;
+    int ready[2], over[2], status;
+    char byte, wanted[60];
+    tarry__journal j;
+    taken t;
+    write_all("", 0);
+    assert_int_equal(pipe(ready) + pipe(over), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool ok = open_journal(&j, &t) == TARRY_OK &&
+                        write(ready[1], "", 1) == 1 &&
+                        read(over[0], &byte, 1) == 1;
+        _exit(!ok);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    tarry_error error = {""};
+    j = (tarry__journal){.path = path,
+                         .fields = fields,
+                         .n_fields = sizeof fields / sizeof *fields,
+                         .answer_size = sizeof(answer),
+                         .context = &t,
+                         .take = take};
+    assert_int_equal(tarry__journal_open(
+                         &j, tarry__journal_heading(7, json_array()), &error),
+                     TARRY_BAD_ARGUMENT);
+    snprintf(wanted, sizeof wanted, "in use by process %jd", (intmax_t)child);
+    assert_non_null(strstr(error.text, wanted));
+    assert_int_equal(write(over[1], "", 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(open_journal(&j, &t), TARRY_OK);
+    tarry__journal_close(&j);
+    for (int i = 0; i < 2; i++) {
+        close(ready[i]);
+        close(over[i]);
+    }
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void a_journal_that_cannot_be_written_says_so(void **state)
+{
+    (void)state;
+    const answer a = answer_of(1, 0);
+    struct rlimit old, little;
+    tarry_error error = {""};
+    tarry__journal j;
+    taken t;
+    write_all("", 0);
+    assert_int_equal(open_journal(&j, &t), TARRY_OK);
+    assert_int_equal(tarry__journal_add(&j, 1, 0, &a, NULL), TARRY_OK);
+    assert_false(j.failed);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    little = (struct rlimit){10, old.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const tarry_status status = tarry__journal_add(&j, 1, 1, &a, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(status, TARRY_IO_ERROR);
+    assert_non_null(strstr(error.text, "cannot write: File too large"));
+    assert_true(j.failed);
+    const answer next = answer_of(1, 2);
+    assert_int_equal(tarry__journal_add(&j, 1, 2, &next, NULL), TARRY_OK);
+    assert_true(j.failed); /* it lacks one all the same */
+    tarry__journal_close(&j);
+    assert_int_equal(open_journal(&j, &t), TARRY_OK);
+    assert_int_equal(t.taken, 2);
+    tarry__journal_close(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +404,8 @@ int main(void)
         cmocka_unit_test(a_heading_alone_is_nobodys),
         cmocka_unit_test(every_part_of_the_heading_is_compared),
         cmocka_unit_test(numbers_of_another_kind_are_damage),
+        cmocka_unit_test(who_has_it_open_is_told),
+        cmocka_unit_test(a_journal_that_cannot_be_written_says_so),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

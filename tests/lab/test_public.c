@@ -401,6 +401,45 @@ static void check_failure(const tarry_world_params *where,
     tarry_world_free(world);
 }
 
+/* Losses of three rounds come at the end of the third; it takes in one. */
+static int observed;
+
+static tarry_status fail_each_time(void *context, uint64_t round, size_t arm,
+                                   double loss)
+{
+    (void)context;
+    (void)arm;
+    (void)loss;
+    observed++;
+    return round == 1 ? TARRY_IO_ERROR : TARRY_BAD_INPUT;
+}
+
+static tarry_status until_round_3(void *state, uint64_t round, size_t arm,
+                                  double loss, const tarry_random *at,
+                                  uint64_t *delay)
+{
+    (void)state;
+    (void)arm;
+    (void)loss;
+    (void)at;
+    *delay = round < 3 ? 3 - round : 0;
+    return TARRY_OK;
+}
+
+static void the_first_failure_is_told_and_nothing_follows(void **state)
+{
+    (void)state;
+    const tarry_delay_law law = {.name = "third", .draw = until_round_3};
+    const tarry_own_policy fails = {
+        .name = "fails", .choose = play_zero, .observe = fail_each_time};
+    const tarry_world_params where = {
+        .instance = "sphere:dim=3,arms=8", .loss = "rademacher", .law = &law};
+    observed = 0;
+    check_failure(&where, &fails, TARRY_IO_ERROR,
+                  "fails: observe of round 1: input or output failed");
+    assert_int_equal(observed, 1);
+}
+
 static void functions_that_fail_end_the_experiment(void **state)
 {
     (void)state;
@@ -924,6 +963,7 @@ int main(void)
         cmocka_unit_test(laws_may_draw_many_rounds_at_once),
         cmocka_unit_test(tables_are_drawn_row_by_row),
         cmocka_unit_test(functions_that_fail_end_the_experiment),
+        cmocka_unit_test(the_first_failure_is_told_and_nothing_follows),
         cmocka_unit_test(functions_are_told_their_problem),
         cmocka_unit_test(policies_of_ones_own_state_bounds),
         cmocka_unit_test(bad_worlds_are_refused),
