@@ -1,5 +1,5 @@
-/* ids and linmed draw with the probabilities of their definitions, written down
- * once more with dense matrices.
+/* ids, ids-asymptotic, vids and linmed draw with the probabilities of their
+ * definitions, written down once more with dense matrices.
  *
  * Information-directed sampling against alternatives asks until the evidence
  * against every other arm is enough, and not longer.  With three arms of one
@@ -8,6 +8,7 @@
 #include "check.h"
 #include <math.h>
 #include <string.h>
+#include "policy/linear/ridge.h"
 #include "policy/play.h"
 #include "sim/sim.h"
 #include "tarry/design.h"
@@ -80,7 +81,8 @@ static void outstanding_plays_are_not_asked_for_again(void **state)
 
 /* ---- definitions ----------------------------------------------------------*/
 
-enum { ARMS = 7, DIM = 3, LENGTH = 600 };
+/* More arms than ids-asymptotic weighs. */
+enum { ARMS = 20, DIM = 3, LENGTH = 600 };
 
 /* I lambda + sum of a a' over some plays. */
 typedef struct {
@@ -90,6 +92,7 @@ typedef struct {
 typedef struct {
     game g;
     double alpha, lambda, failure;
+    tarry__ridge seen_ridge; /* for its root of V^-1, which is not unique */
     size_t arm_of[LENGTH + 1];
     double loss_of[LENGTH + 1];
     bool seen[LENGTH + 1], gone[ARMS], cancelled[LENGTH + 1];
@@ -233,6 +236,130 @@ static void weigh_ids(reference *f)
     mix(f, cost, info);
 }
 
+/* Of the 16 alternatives with the least evidence each says what an arm's loss
+ * tells about it, unless it is out of the question beside the first. */
+static void inform(const reference *f, size_t best, const double *mean,
+                   const double *evidence, double beta, double *info)
+{
+    const moments asked = moments_of(f, false);
+    const double *b = arm_of(&f->g, best);
+    for (size_t z = 0; z < ARMS; z++) {
+        size_t before = 0;
+        double x[DIM], least = INFINITY;
+        for (size_t k = 0; k < ARMS; k++) {
+            before += evidence[k] < evidence[z] ||
+                      (evidence[k] == evidence[z] && k < z);
+            least = fmin(least, evidence[k]);
+        }
+        const double q = exp(least - evidence[z]);
+        for (size_t i = 0; i < DIM; i++)
+            x[i] = b[i] - arm_of(&f->g, z)[i];
+        for (size_t k = 0; before < 16 && q > 1e-6 && k < ARMS; k++) {
+            const double *a = arm_of(&f->g, k);
+            const double nu = (mean[z] - mean[best]) * covariance(asked, a, x) /
+                              covariance(asked, x, x);
+            const double off = fabs(nu) + beta * sqrt(covariance(asked, a, a));
+            info[k] += q * off * off / 2;
+        }
+    }
+}
+
+static void weigh_ids_asymptotic(reference *f)
+{
+    double mean[ARMS], evidence[ARMS], lower[ARMS], cost[ARMS];
+    double info[ARMS] = {0};
+    const double t = (double)f->now + 1;
+    const moments seen = moments_of(f, true);
+    f->failure = 1 / (t * log(t + 2));
+    const double beta = estimate(f, mean);
+    const size_t best = least_of(f, mean);
+    for (size_t k = 0; k < ARMS; k++) {
+        const double *a = arm_of(&f->g, k), *b = arm_of(&f->g, best);
+        const double gap = mean[k] - mean[best];
+        double x[DIM];
+        for (size_t i = 0; i < DIM; i++)
+            x[i] = b[i] - a[i];
+        evidence[k] = f->gone[k] || k == best
+                          ? INFINITY
+                          : gap * gap / covariance(seen, x, x) / 2;
+        lower[k] = mean[k] - beta * sqrt(covariance(seen, a, a));
+    }
+    if (evidence[least_of(f, evidence)] >= beta * beta / 2) {
+        memset(f->weight, 0, sizeof f->weight);
+        f->weight[best] = 1;
+        return;
+    }
+    for (size_t k = 0; k < ARMS; k++)
+        cost[k] = mean[k] - lower[least_of(f, lower)];
+    inform(f, best, mean, evidence, beta, info);
+    mix(f, cost, info);
+}
+
+enum { DRAWS = 100 };
+
+/* A draw of the round to come, without theta: alpha S z. */
+static void draw_off(const reference *f, size_t j, double *off)
+{
+    const tarry__ridge *r = &f->seen_ridge;
+    const uint64_t half = (DIM + 1) / 2;
+    double z[DIM];
+    for (size_t i = 0; i < DIM; i += 2) {
+        const tarry_random at = {.seed = 2385,
+                                 .run = 7,
+                                 .round =
+                                     ((f->now + 1) * DRAWS + j) * half + i / 2,
+                                 .stream = TARRY__POLICY_STREAM_NORMALS};
+        double u[2];
+        tarry_random_uniform_pair(&at, u);
+        z[i] = tarry_random_normal(&at);
+        if (i + 1 < DIM)
+            z[i + 1] = sqrt(-2 * log(u[0])) * sin(6.283185307179586477 * u[1]);
+    }
+    for (size_t i = 0; i < DIM; i++)
+        off[i] = f->alpha *
+                 dot_product(r->S + i * tarry__linear_stride(DIM), z, DIM);
+}
+
+/* S S' V a = a for what has been seen, by the reference's own V. */
+static void check_root(const reference *f)
+{
+    const moments m = moments_of(f, true);
+    for (size_t k = 0; k < ARMS; k++) {
+        const double *a = arm_of(&f->g, k);
+        CHECK_NEAR(tarry__ridge_variance(&f->seen_ridge, a),
+                   covariance(m, a, a), 1e-12);
+    }
+}
+
+/* What knowing the best arm would explain: the variance of the means of draws
+ * that agree on it. */
+static void weigh_vids(reference *f)
+{
+    double mean[ARMS], cost[ARMS], info[ARMS] = {0}, least = 0;
+    double off[ARMS][DIM] = {{0}}, count[ARMS] = {0};
+    estimate(f, mean);
+    check_root(f);
+    for (size_t j = 0; j < DRAWS; j++) {
+        double x[DIM], drawn[ARMS];
+        draw_off(f, j, x);
+        for (size_t k = 0; k < ARMS; k++)
+            drawn[k] = mean[k] + dot_product(x, arm_of(&f->g, k), DIM);
+        const size_t best = least_of(f, drawn);
+        least += drawn[best] / DRAWS;
+        count[best]++;
+        for (size_t i = 0; i < DIM; i++)
+            off[best][i] += x[i];
+    }
+    for (size_t k = 0; k < ARMS; k++) {
+        cost[k] = fmax(mean[k] - least, 1e-12);
+        for (size_t z = 0; z < ARMS; z++) {
+            const double sum = dot_product(off[z], arm_of(&f->g, k), DIM);
+            info[k] += count[z] > 0 ? sum * sum / count[z] / DRAWS : 0;
+        }
+    }
+    mix(f, cost, info);
+}
+
 /* ---- choices --------------------------------------------------------------*/
 
 /* By the policy's coin; probabilities agree up to `off`, and arms unless the
@@ -266,6 +393,7 @@ static void check_definition(const char *text, void (*weigh)(reference *),
     tarry_policy_params params = params_of(&f.g, 5000);
     params.confidence = confidence;
     tarry_policy *p = make_policy(text, &params);
+    assert_int_equal(tarry__ridge_init(&f.seen_ridge, DIM, f.lambda), TARRY_OK);
     for (uint64_t t = 1; t <= LENGTH; t++) {
         if (f.events >= f.renew_at) {
             weigh(&f);
@@ -277,6 +405,8 @@ static void check_definition(const char *text, void (*weigh)(reference *),
             if (r + r * 7 % 23 == t && !f.cancelled[r]) {
                 assert_int_equal(tarry_policy_observe(p, r, f.loss_of[r]),
                                  TARRY_OK);
+                tarry__ridge_learn(&f.seen_ridge, arm_of(&f.g, f.arm_of[r]),
+                                   f.loss_of[r]);
                 f.seen[r] = true;
                 f.events++;
             }
@@ -291,6 +421,7 @@ static void check_definition(const char *text, void (*weigh)(reference *),
             f.renew_at = 0;
         }
     }
+    tarry__ridge_clear(&f.seen_ridge);
     tarry_policy_free(p);
     end_game(&f.g);
 }
@@ -302,6 +433,9 @@ static void arms_are_drawn_as_defined(void **state)
     check_definition("linmed:alpha=0.3,lambda=0.8", weigh_linmed, 0.9, 1e-9);
     check_definition("ids:alpha=0.3,lambda=0.8", weigh_ids, 0, 2e-4);
     check_definition("ids:alpha=0.3,lambda=0.8", weigh_ids, 0.9, 2e-4);
+    check_definition("ids-asymptotic:alpha=0.3,lambda=0.8",
+                     weigh_ids_asymptotic, 0, 2e-4);
+    check_definition("vids:alpha=0.3,lambda=0.8", weigh_vids, 0, 2e-4);
 }
 
 int main(void)
