@@ -1,6 +1,6 @@
-/* test_plain.c - ucb-delayed, se-delayed, opse, pse, payoff-mab and
- * sapo-delayed beside their definitions, written down once more from a list of
- * all plays. */
+/* test_plain.c - ucb-delayed, se-delayed, opse, pse, payoff-mab, first-answer,
+ * uniform and sapo-delayed beside their definitions, written down once more
+ * from a list of all plays. */
 #include "check.h"
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     size_t n_arms;
     uint64_t horizon;
-    double scale, confidence;
+    double scale, confidence, D;
     uint64_t round;             /* rounds played */
     play plays[MAX_ROUNDS + 1]; /* from 1 on */
     bool cut[MAX_ARMS];         /* the naive policy's own books: */
@@ -211,10 +211,12 @@ static size_t naive_pse(game *g)
     return g->turn[g->at++];
 }
 
-/* 1 / D from all that has come; 0: cannot be told. */
+/* 1 / D as set, or from all that has come; 0: cannot be told. */
 static double learnt(const game *g)
 {
     double losses = 0, delays = 0;
+    if (g->D > 0)
+        return 1 / g->D;
     for (uint64_t t = 1; t <= g->round; t++)
         if (is_seen(g, t) && !g->plays[t].called_off) {
             losses += g->plays[t].loss;
@@ -300,6 +302,21 @@ static size_t naive_doubling(game *g)
     return naive_standing(g, true);
 }
 
+/* The first that answered at once, or in turn. */
+static size_t naive_first(game *g)
+{
+    for (uint64_t t = 1; t <= g->round; t++)
+        if (g->plays[t].due == t)
+            return g->plays[t].arm;
+    return g->round % g->n_arms;
+}
+
+static size_t naive_uniform(game *g)
+{
+    const tarry_random at = {.round = g->round + 1};
+    return (size_t)(tarry_random_uniform(&at) * (double)g->n_arms);
+}
+
 /* ---- choices --------------------------------------------------------------*/
 
 /* Saves and restores. */
@@ -330,16 +347,18 @@ typedef struct {
     const char *name;
     size_t (*naive)(game *);
     size_t most_arms;
-    bool payoff, may_cancel;
+    bool payoff, may_cancel, has_scale;
 } definition;
 
 static const definition definitions[] = {
-    {"ucb-delayed", naive_ucb, 30, false, false},
-    {"se-delayed", naive_se, 30, false, true},
-    {"opse", naive_opse, 30, false, true},
-    {"pse", naive_pse, 4, false, true},
-    {"payoff-mab", naive_payoff, 30, true, true},
-    {"payoff-doubling", naive_doubling, 30, true, true},
+    {"ucb-delayed", naive_ucb, 30, false, false, true},
+    {"se-delayed", naive_se, 30, false, true, true},
+    {"opse", naive_opse, 30, false, true, true},
+    {"pse", naive_pse, 4, false, true, true},
+    {"payoff-mab", naive_payoff, 30, true, true, true},
+    {"payoff-doubling", naive_doubling, 30, true, true, true},
+    {"first-answer", naive_first, 30, true, true, false},
+    {"uniform", naive_uniform, 30, false, true, false},
 };
 
 /* Losses -1 or 1 (0 or 1 as payoff) so that sums are exact; a tenth of them
@@ -385,11 +404,16 @@ static void each_choice_is_that_of_the_definition(void **unused)
     assert_non_null(g);
     for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
         for (uint64_t seed = 1; seed <= 16; seed++) {
-            const bool plain = seed % 2;
+            const bool plain = seed % 2 || !definitions[i].has_scale;
+            const bool told = definitions[i].payoff && seed % 3 == 1;
             memset(g, 0, sizeof *g);
             g->scale = plain ? 1 : 0.37;
             g->confidence = seed % 4 < 2 ? 0 : 0.9;
-            check_choices(&definitions[i], g, plain ? NULL : "scale=0.37",
+            g->D = told && !plain ? 150 : 0;
+            check_choices(&definitions[i], g,
+                          plain  ? NULL
+                          : told ? "scale=0.37,D=150"
+                                 : "scale=0.37",
                           seed);
         }
     free(g);
@@ -397,36 +421,57 @@ static void each_choice_is_that_of_the_definition(void **unused)
 
 /* ---- sapo-delayed ---------------------------------------------------------*/
 
-/* Two arms, as the opening comment of sapo_delayed.c has them. */
+enum { MOST_SAPO = 6 };
+
+/* As the opening comment of sapo_delayed.c has it. */
 typedef struct {
+    size_t K;
     double scale, horizon, confidence;
-    double n[2], sum[2], least;
-    bool out[2];
-    double p[2], rounds[2];
-    uint64_t since[2], seen[2], news, now;
+    double n[MOST_SAPO], sum[MOST_SAPO], least;
+    bool out[MOST_SAPO];
+    double p[MOST_SAPO], rounds[MOST_SAPO];
+    uint64_t since[MOST_SAPO], seen[MOST_SAPO], news, now;
 } sapo;
 
 static double sapo_width(const sapo *s, size_t k)
 {
-    const double log_t =
-        s->confidence > 0
-            ? log(4 * s->n[k] * (s->n[k] + 1) / (1 - s->confidence))
-            : log(s->horizon);
+    const double log_t = s->confidence > 0
+                             ? log(2 * (double)s->K * s->n[k] * (s->n[k] + 1) /
+                                   (1 - s->confidence))
+                             : log(s->horizon);
     return fmin(1, s->scale * sqrt(2 * log_t / s->n[k]));
 }
 
+static size_t sapo_active(const sapo *s)
+{
+    size_t active = 0;
+    for (size_t k = 0; k < s->K; k++)
+        active += !s->out[k];
+    return active;
+}
+
+/* The arm of the smallest upper end stays, whatever there has been. */
 static void sapo_cut(sapo *s)
 {
+    double least = INFINITY;
+    size_t stays = s->K;
     s->news = 0;
-    for (size_t k = 0; k < 2; k++)
-        if (s->n[k] > 0)
-            s->least = fmin(s->least, s->sum[k] / s->n[k] + sapo_width(s, k));
-    for (size_t k = 0; k < 2; k++) {
-        const double w = sapo_width(s, k), p = 0.25 + s->n[k] / 2 / s->horizon;
-        if (s->n[k] == 0 || s->sum[k] / s->n[k] - 9 * w <= s->least)
+    for (size_t k = 0; k < s->K; k++) {
+        const double upper = s->sum[k] / s->n[k] + sapo_width(s, k);
+        if (!s->out[k] && s->n[k] > 0 && upper < least) {
+            least = upper;
+            stays = k;
+        }
+    }
+    s->least = fmin(s->least, least);
+    for (size_t k = 0; k < s->K; k++) {
+        const double w = sapo_width(s, k);
+        const double p = 0.5 / (double)s->K + s->n[k] / 2 / s->horizon;
+        if (s->out[k] || k == stays || s->n[k] == 0 ||
+            s->sum[k] / s->n[k] - 9 * w <= s->least)
             continue;
         s->out[k] = true;
-        s->p[k] = p;
+        s->p[k] = fmin(p, 0.5);
         s->rounds[k] = 1280 / (p * 64 * w * w);
         s->since[k] = s->now;
     }
@@ -435,23 +480,30 @@ static void sapo_cut(sapo *s)
 /* The arm of the next round, and the probability of that. */
 static size_t sapo_choice(sapo *s, double u, double *p)
 {
+    double rest = 1, upto = 0;
+    size_t last = 0;
     s->now++;
-    if (!s->out[0] && !s->out[1] && s->news >= 2)
+    if (sapo_active(s) > 1 && s->news >= sapo_active(s))
         sapo_cut(s);
-    if (!s->out[0] && !s->out[1]) {
-        *p = 0.5;
-        return u >= 0.5;
+    for (size_t k = 0; k < s->K; k++)
+        rest -= s->out[k] ? s->p[k] : 0;
+    for (size_t i = 0; i < 2 * s->K; i++) { /* active ones first */
+        const size_t k = i % s->K;
+        if (s->out[k] != (i >= s->K))
+            continue;
+        *p = s->out[k] ? s->p[k] : rest / (double)sapo_active(s);
+        upto += *p;
+        last = k;
+        if (u < upto)
+            break;
     }
-    const size_t gone = s->out[1];
-    const bool again = u >= 1 - s->p[gone];
-    *p = again ? s->p[gone] : 1 - s->p[gone];
-    return again ? gone : 1 - gone;
+    return last;
 }
 
 static void sapo_loss(sapo *s, uint64_t round, size_t arm, double loss)
 {
     s->news++;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < s->K; k++) {
         if (!s->out[k] || round < s->since[k])
             continue;
         if ((double)++s->seen[k] < floor(s->rounds[k]))
@@ -465,12 +517,23 @@ static void sapo_loss(sapo *s, uint64_t round, size_t arm, double loss)
     s->sum[arm] += (1 + loss) / 2;
 }
 
-static double check_sapo(const char *settings, double scale, double confidence)
+/* Arm 1 is best until `turn`, when it becomes the worst; the others have means
+ * between, and arm 0 the largest of them. */
+static double chance_of_one(size_t K, size_t arm, bool turned)
+{
+    if (arm == 1)
+        return turned ? 1 : 0.03;
+    return 0.97 - 0.2 * (double)arm / (double)K;
+}
+
+static sapo check_sapo(size_t K, const char *settings, double scale,
+                       double confidence, uint64_t turn)
 {
     enum { ROUNDS = 40000, LATE = 64 };
     tarry_policy *policy =
-        make_sure("sapo-delayed", 2, ROUNDS, settings, confidence);
-    sapo s = {.scale = scale,
+        make_sure("sapo-delayed", K, ROUNDS, settings, confidence);
+    sapo s = {.K = K,
+              .scale = scale,
               .horizon = ROUNDS,
               .confidence = confidence,
               .least = INFINITY};
@@ -488,26 +551,35 @@ static double check_sapo(const char *settings, double scale, double confidence)
         assert_int_equal(arm, arms[t % LATE]);
         assert_int_equal(tarry_policy_probability(policy, &p), TARRY_OK);
         CHECK_NEAR(p, expected, 1e-12);
+        if (t % 997 == 0)
+            policy = reborn(policy);
         const uint64_t late = t % 3 == 0 ? LATE - 4 : 0; /* multiples of 3 */
         if (t <= late)
             continue;
         const size_t of = arms[(t - late) % LATE];
         const double loss =
-            2 * (test_uniform(&seed) < (of == 1 ? 0.03 : 0.97)) - 1;
+            2 * (test_uniform(&seed) < chance_of_one(K, of, t > turn)) - 1;
         assert_int_equal(tarry_policy_observe(policy, t - late, loss),
                          TARRY_OK);
         sapo_loss(&s, t - late, of, loss);
     }
     tarry_policy_free(policy);
-    return s.p[0];
+    return s;
 }
 
 static void each_draw_of_sapo_is_that_of_the_definition(void **unused)
 {
     (void)unused;
-    CHECK_AT_MOST(check_sapo(NULL, 1, 0), 0.25); /* it has been halved */
-    CHECK_AT_MOST(check_sapo("scale=0.4", 0.4, 0), 0.25);
-    CHECK_AT_MOST(check_sapo("scale=0.4", 0.4, 0.9), 0.25);
+    const uint64_t never = UINT64_MAX;
+    /* it has been halved */
+    CHECK_AT_MOST(check_sapo(2, NULL, 1, 0, never).p[0], 0.25);
+    CHECK_AT_MOST(check_sapo(2, "scale=0.4", 0.4, 0, never).p[0], 0.25);
+    CHECK_AT_MOST(check_sapo(2, "scale=0.4", 0.4, 0.9, never).p[0], 0.25);
+    for (size_t K = 3; K <= MOST_SAPO; K++) {
+        const sapo s = check_sapo(K, "scale=0.4", 0.4, 0, never);
+        assert_int_equal(sapo_active(&s), 1);
+        check_sapo(K, "scale=0.2", 0.2, 0, 150);
+    }
 }
 
 /* ---- elimination ----------------------------------------------------------*/
