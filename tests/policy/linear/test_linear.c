@@ -200,12 +200,15 @@ static void greedy_plays_the_smallest_estimate(void **state)
     play_beside(&g, "greedy", NULL, 4000, by_estimate, NULL, NULL, NULL);
 }
 
-/* beta is computed once per round. */
+/* beta is computed once per round; it is followed by horizon, alpha and
+ * lambda. */
 static void find_beta(const game *g, uint64_t round, void *context)
 {
     (void)round;
     double *beta = context;
-    *beta = sqrt(2 * log(beta[1]) + log_det(g->V, g->n)) + 1;
+    const double lambda = beta[3];
+    const double logs = log_det(g->V, g->n) - (double)g->n * log(lambda);
+    *beta = beta[2] * (sqrt(2 * log(beta[1]) + logs) + sqrt(lambda));
 }
 
 static double by_optimism(const game *g, const double *theta, const double *a,
@@ -220,8 +223,21 @@ static double by_optimism(const game *g, const double *theta, const double *a,
 static void check_linucb(size_t n, size_t K, uint64_t rounds)
 {
     game g = make_game(n, K, K);
-    double beta[2] = {0, (double)rounds};
+    double beta[] = {0, (double)rounds, 1, 1};
     play_beside(&g, "linucb", NULL, rounds, by_optimism, find_beta, NULL, beta);
+}
+
+static void alpha_is_a_factor_of_the_width(void **state)
+{
+    (void)state;
+    for (size_t K = 10; K <= 700; K *= 70) { /* lazily, too */
+        game g = make_game(4, K, K);
+        double beta[] = {0, 1500, 0.2, 2.5};
+        for (size_t i = 0; i < g.n; i++)
+            g.V[i + i * g.n] = 2.5;
+        play_beside(&g, "linucb", "alpha=0.2,lambda=2.5", 1500, by_optimism,
+                    find_beta, NULL, beta);
+    }
 }
 
 static void linucb_plays_the_smallest_optimistic_index(void **state)
@@ -312,11 +328,13 @@ static void lints_plays_the_smallest_sample(void **state)
 
 /* ---- losses that may never come -------------------------------------------*/
 
-enum { CODE, PAPER, SAMPLED, OTF_ROUNDS = 1500, WINDOW = 20 };
+enum { CODE, PAPER, SAMPLED, INFLATED, OTF_ROUNDS = 1500, WINDOW = 20 };
 
-/* otf-linucb and otf-lints, as their opening comments have them. */
+/* otf-linucb, otf-lints and linucb-inflated, as their opening comments have
+ * them. */
 typedef struct {
     int kind;
+    double alpha, lambda;        /* or v */
     sampler sampler;             /* its ridge counts plays */
     double B, beta;              /* of the round to come */
     size_t arm[OTF_ROUNDS + 1];  /* by round */
@@ -343,7 +361,14 @@ static void prepare_otf(const game *g, otf *o, uint64_t t)
     o->B = 0;
     for (uint64_t s = t > WINDOW ? t - WINDOW : 1; s < t; s++)
         o->B += o->term[s];
-    o->beta = sqrt(2 * log(OTF_ROUNDS) + log_det(g->V, g->n)) + 1;
+    const double logs = log_det(g->V, g->n) - (double)g->n * log(o->lambda);
+    o->beta = sqrt(2 * log(OTF_ROUNDS) + logs) + sqrt(o->lambda);
+    if (o->kind == INFLATED) { /* every loss that is missing */
+        uint64_t missing = 0;
+        for (uint64_t s = 1; s < t; s++)
+            missing += !o->closed[s];
+        o->B = sqrt((double)missing);
+    }
     if (o->kind == SAMPLED)
         draw_noise(g, t, &o->sampler);
 }
@@ -353,8 +378,9 @@ static double by_otf(const game *g, const double *theta, const double *a,
 {
     const double mean = dot(theta, a, g->n), q = norm2(g, a);
     if (o->kind == SAMPLED)
-        return mean + sqrt(1 + o->B) * dot(o->sampler.noise, a, g->n);
-    return mean - (o->beta + o->B) * (o->kind == CODE ? q : sqrt(q));
+        return mean +
+               o->alpha * sqrt(1 + o->B) * dot(o->sampler.noise, a, g->n);
+    return mean - o->alpha * (o->beta + o->B) * (o->kind == CODE ? q : sqrt(q));
 }
 
 static void book_play(game *g, otf *o, uint64_t t, size_t arm)
@@ -388,13 +414,17 @@ static void close_some(game *g, otf *o, tarry_policy *p, uint64_t t)
     add_to_V(g, a, -1);
 }
 
-static void check_otf(const char *name, const char *settings, int kind)
+static void check_otf(const char *name, const char *settings, int kind,
+                      double alpha, double lambda)
 {
     static otf o;
     game g = make_game(4, 23, 7);
     tarry_policy *p = make_policy(&g, name, settings, OTF_ROUNDS);
-    o = (otf){.kind = kind};
-    assert_int_equal(tarry__ridge_init(&o.sampler.ridge, g.n, 1), TARRY_OK);
+    o = (otf){.kind = kind, .alpha = alpha, .lambda = lambda};
+    assert_int_equal(tarry__ridge_init(&o.sampler.ridge, g.n, lambda),
+                     TARRY_OK);
+    for (size_t i = 0; i < g.n; i++)
+        g.V[i + i * g.n] = lambda;
     for (uint64_t t = 1; t <= OTF_ROUNDS; t++) {
         double theta[MOST_DIM], least = INFINITY;
         uint64_t round;
@@ -417,9 +447,15 @@ static void check_otf(const char *name, const char *settings, int kind)
 static void widths_are_of_the_plays_that_are_outstanding(void **state)
 {
     (void)state;
-    check_otf("otf-linucb", "window=20", CODE);
-    check_otf("otf-linucb", "window=20,width=paper", PAPER);
-    check_otf("otf-lints", "window=20", SAMPLED);
+    check_otf("otf-linucb", "window=20", CODE, 1, 1);
+    check_otf("otf-linucb", "window=20,width=paper", PAPER, 1, 1);
+    check_otf("otf-lints", "window=20", SAMPLED, 1, 1);
+    check_otf("linucb-inflated", NULL, INFLATED, 1, 1);
+    check_otf("otf-linucb", "window=20,alpha=0.3,lambda=0.5", CODE, 0.3, 0.5);
+    check_otf("otf-linucb", "window=20,width=paper,alpha=0.1,lambda=2.5", PAPER,
+              0.1, 2.5);
+    check_otf("otf-lints", "window=20,v=0.3,lambda=2.5", SAMPLED, 0.3, 2.5);
+    check_otf("linucb-inflated", "alpha=0.2,lambda=0.5", INFLATED, 0.2, 0.5);
 }
 
 /* ---- no drift -------------------------------------------------------------*/
@@ -918,6 +954,55 @@ static void a_queue_shows_what_came_first(void **state)
     }
 }
 
+/* What a queue says of the losses of rounds first..last of arm 0: how many it
+ * takes; once it has refused one it refuses all. */
+static uint64_t taken_by(const tarry__policy_type *type, void *state,
+                         uint64_t first, uint64_t last)
+{
+    uint64_t used = 0;
+    bool full = false;
+    for (uint64_t t = first; t <= last; t++) {
+        const tarry__policy_use use = type->observe(state, t, 0, 0.5);
+        assert_true(use == TARRY__POLICY_IGNORED ||
+                    (use == TARRY__POLICY_USED && !full));
+        full = use == TARRY__POLICY_IGNORED;
+        used += use == TARRY__POLICY_USED;
+    }
+    return used;
+}
+
+/* As a guide it hears of plays that are not its own, for which there may be no
+ * place: their losses are ignored, and said to be. */
+static void a_queue_ignores_losses_that_have_no_place(void **state)
+{
+    static double arms[] = {1, 2};
+    const tarry__policy_problem problem = {
+        .n_arms = 2, .dim = 1, .arms = arms, .horizon = 1000};
+    tarry__policy_description d;
+    void *queue;
+    size_t arm;
+    (void)state;
+    assert_int_equal(
+        tarry__policy_read("queued", NULL, TARRY__POLICY_ANY_DELAYS, &d, NULL),
+        TARRY_OK);
+    assert_int_equal(tarry__policy_open(&d, &problem, &queue, NULL), TARRY_OK);
+    const tarry__policy_type *type = d.type;
+    type->played(queue, 1, 0); /* nothing has been chosen: there is no place */
+    assert_int_equal(taken_by(type, queue, 1, 1), 0);
+    assert_int_equal(type->choose(queue, 2, &arm), TARRY_OK);
+    type->played(queue, 2, 0); /* somebody else's in place of its own: one */
+    assert_int_equal(taken_by(type, queue, 2, 3), 1);
+    assert_int_equal(type->choose(queue, 4, &arm), TARRY_OK);
+    for (uint64_t t = 5; t <= 100; t++)
+        type->played(queue, t, 0);
+    assert_in_range(taken_by(type, queue, 4, 100), 2, 96);
+    assert_int_equal(type->choose(queue, 101, &arm), TARRY_OK);
+    assert_int_equal(type->cancel(queue, 101, arm), TARRY_OK);
+    assert_int_equal(taken_by(type, queue, 101, 101), 0);
+    tarry__policy_close(type, queue);
+    tarry__policy_description_clear(&d);
+}
+
 /* ---- exploring and committing ---------------------------------------------*/
 
 /* A plain count of the rule: explore as long as was asked, and until half of
@@ -1008,6 +1093,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(greedy_plays_the_smallest_estimate),
         cmocka_unit_test(linucb_plays_the_smallest_optimistic_index),
+        cmocka_unit_test(alpha_is_a_factor_of_the_width),
         cmocka_unit_test(laziness_changes_no_choice),
         cmocka_unit_test(lints_plays_the_smallest_sample),
         cmocka_unit_test(widths_are_of_the_plays_that_are_outstanding),
@@ -1019,6 +1105,7 @@ int main(void)
         cmocka_unit_test(the_oracle_is_refused_outside_simulations),
         cmocka_unit_test(a_queue_without_delay_is_its_base),
         cmocka_unit_test(a_queue_shows_what_came_first),
+        cmocka_unit_test(a_queue_ignores_losses_that_have_no_place),
         cmocka_unit_test(every_arm_is_a_short_sum_over_the_spanner),
         cmocka_unit_test(half_of_what_was_explored_is_waited_for),
         cmocka_unit_test(regret_is_in_line_with_others_programs),
