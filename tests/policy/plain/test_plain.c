@@ -37,6 +37,9 @@ typedef struct {
     uint64_t judged; /*   plays when standing was last judged */
     double guess;    /*   of payoff-doubling */
     int phase;       /*   of pse */
+    size_t next;     /*   whose turn it is, of ucb-delayed and first-answer */
+    bool settled;    /*   of first-answer */
+    bool gone[MAX_ARMS];
 } game;
 
 static tarry_policy *make_sure(const char *name, size_t n_arms,
@@ -113,19 +116,19 @@ static size_t naive_ucb(game *g)
 {
     const double round = (double)g->round + 1;
     size_t best = MAX_ARMS;
-    double least = INFINITY, fewest = INFINITY;
-    for (size_t k = 0; k < g->n_arms; k++) { /* nothing seen: least played */
-        const tally c = count(g, k);
-        if (c.seen == 0 && c.played < fewest) {
-            fewest = c.played;
-            best = k;
-        }
+    double least = INFINITY;
+    for (size_t i = 0; i < g->n_arms; i++) { /* nothing seen: in turn */
+        const size_t k = (g->next + i) % g->n_arms;
+        if (g->gone[k] || count(g, k).seen > 0)
+            continue;
+        g->next = (k + 1) % g->n_arms;
+        return k;
     }
-    for (size_t k = 0; fewest == INFINITY && k < g->n_arms; k++) {
+    for (size_t k = 0; k < g->n_arms; k++) {
         const tally c = count(g, k);
         const double index =
             c.sum / c.seen - g->scale * sqrt(2 * log(round) / c.seen);
-        if (index < least) {
+        if (!g->gone[k] && index < least) {
             least = index;
             best = k;
         }
@@ -243,6 +246,18 @@ static size_t count_standing(const game *g, const double *known,
     return count;
 }
 
+/* What is known of a mean; nothing, if all plays have been called off. */
+static double known_of(const game *g, size_t arm)
+{
+    const double rate = learnt(g);
+    const double per_round = rate > 0 ? rate : 1 / ((double)g->round + 1);
+    const tally c = count(g, arm);
+    return c.played > 0
+               ? (c.sum + fmin(c.played - c.seen, c.waited * per_round)) /
+                     c.played
+               : -INFINITY;
+}
+
 static void judge(game *g, bool by_guess)
 {
     double lower[MAX_ARMS], upper[MAX_ARMS], known[MAX_ARMS], w[MAX_ARMS];
@@ -256,7 +271,12 @@ static void judge(game *g, bool by_guess)
     for (size_t k = 0; k < g->n_arms; k++) {
         const tally c = count(g, k);
         const double missing = c.played - c.seen;
-        known[k] = (c.sum + fmin(missing, c.waited * per_round)) / c.played;
+        known[k] = known_of(g, k);
+        w[k] = 0;
+        lower[k] = -INFINITY;
+        upper[k] = INFINITY;
+        if (c.played == 0)
+            continue;
         w[k] = g->scale * sqrt(log_of(g, c.played) / (2 * c.played));
         lower[k] = (rate > 0 ? known[k] : c.sum / c.played) - w[k];
         upper[k] = (c.sum + missing) / c.played + w[k];
@@ -267,7 +287,8 @@ static void judge(game *g, bool by_guess)
     for (size_t k = 0; k < g->n_arms; k++)
         w[k] *= range;
     for (size_t i = 0; i < g->n_turn; i++)
-        least = fmin(least, known[g->turn[i]] + w[g->turn[i]]);
+        if (known[g->turn[i]] > -INFINITY)
+            least = fmin(least, known[g->turn[i]] + w[g->turn[i]]);
     g->guess = fmax(g->guess, fmin(per_round, 1));
     while (by_guess && count_standing(g, known, w, g->guess) == 0)
         g->guess *= 2;
@@ -302,19 +323,52 @@ static size_t naive_doubling(game *g)
     return naive_standing(g, true);
 }
 
-/* The first that answered at once, or in turn. */
+static size_t next_in_turn(const game *g, size_t arm)
+{
+    do
+        arm = (arm + 1) % g->n_arms;
+    while (g->gone[arm]);
+    return arm;
+}
+
+/* In turn, and with the first that answers at once as long as it is there. */
 static size_t naive_first(game *g)
 {
-    for (uint64_t t = 1; t <= g->round; t++)
-        if (g->plays[t].due == t)
-            return g->plays[t].arm;
-    return g->round % g->n_arms;
+    const play *last = &g->plays[g->round];
+    if (g->round > 0 && !g->settled && last->due == g->round &&
+        !g->gone[last->arm]) {
+        g->settled = true;
+        g->next = last->arm;
+    }
+    const size_t arm = g->next;
+    if (!g->settled)
+        g->next = next_in_turn(g, arm);
+    return arm;
 }
 
 static size_t naive_uniform(game *g)
 {
     const tarry_random at = {.round = g->round + 1};
-    return (size_t)(tarry_random_uniform(&at) * (double)g->n_arms);
+    size_t there[MAX_ARMS], count = 0;
+    for (size_t k = 0; k < g->n_arms; k++)
+        if (!g->gone[k])
+            there[count++] = k;
+    return there[(size_t)(tarry_random_uniform(&at) * (double)count)];
+}
+
+/* Arms have come, or one has gone: if it was active, all are again.  Turns and
+ * phases begin anew. */
+static void rearrange(game *g, bool lost_active)
+{
+    for (size_t k = 0; lost_active && k < g->n_arms; k++)
+        g->cut[k] = g->gone[k];
+    new_turn(g);
+    g->judged = g->round;
+    g->phase = 1;
+    if (g->gone[g->next]) {
+        g->settled = false;
+        g->next = next_in_turn(g, g->next);
+    }
 }
 
 /* ---- choices --------------------------------------------------------------*/
@@ -322,25 +376,49 @@ static size_t naive_uniform(game *g)
 /* Saves and restores. */
 static tarry_policy *reborn(tarry_policy *policy)
 {
-    char path[] = "/tmp/tarry-baselines-XXXXXX";
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    assert_int_equal(tarry_policy_save(policy, path, NULL), TARRY_OK);
+    void *bytes;
+    size_t size;
+    assert_int_equal(tarry_policy_pack(policy, &bytes, &size), TARRY_OK);
     tarry_policy_free(policy);
-    assert_int_equal(tarry_policy_restore(path, &policy, NULL), TARRY_OK);
-    unlink(path);
+    assert_int_equal(tarry_policy_unpack(bytes, size, &policy, NULL), TARRY_OK);
+    tarry_policy_pack_free(bytes);
     return policy;
 }
 
-/* Another play of the arm remains, so that something is known of it. */
 static void call_off(game *g, tarry_policy *policy, uint64_t round)
 {
-    if (round == 0 || g->plays[round].called_off || is_seen(g, round) ||
-        count(g, g->plays[round].arm).played < 2)
+    if (round == 0 || g->plays[round].called_off || is_seen(g, round))
         return;
     assert_int_equal(tarry_policy_cancel(policy, round), TARRY_OK);
     g->plays[round].called_off = true;
+}
+
+static void take_away(game *g, tarry_policy *policy, size_t arm)
+{
+    size_t there = 0;
+    for (size_t k = 0; k < g->n_arms; k++)
+        there += !g->gone[k];
+    const tarry_status expected = g->gone[arm] ? TARRY_NO_SUCH_ARM
+                                  : there == 1 ? TARRY_BAD_ARGUMENT
+                                               : TARRY_OK;
+    assert_int_equal(tarry_policy_withdraw(policy, arm), expected);
+    if (expected != TARRY_OK)
+        return;
+    const bool was_active = !g->cut[arm];
+    g->gone[arm] = g->cut[arm] = true;
+    rearrange(g, was_active);
+}
+
+static void bring_one(game *g, tarry_policy *policy)
+{
+    const double features = 0.5;
+    size_t arm;
+    if (g->n_arms == MAX_ARMS)
+        return;
+    assert_int_equal(tarry_policy_admit(policy, &features, &arm), TARRY_OK);
+    assert_int_equal(arm, g->n_arms);
+    g->n_arms++;
+    rearrange(g, false);
 }
 
 typedef struct {
@@ -351,7 +429,7 @@ typedef struct {
 } definition;
 
 static const definition definitions[] = {
-    {"ucb-delayed", naive_ucb, 30, false, false, true},
+    {"ucb-delayed", naive_ucb, 30, false, true, true},
     {"se-delayed", naive_se, 30, false, true, true},
     {"opse", naive_opse, 30, false, true, true},
     {"pse", naive_pse, 4, false, true, true},
@@ -361,10 +439,36 @@ static const definition definitions[] = {
     {"uniform", naive_uniform, 30, false, true, false},
 };
 
+/* Who is active, and which of them looks best: by the mean of what has come, or
+ * as payoff by all that is known; the first, if nothing is. */
+static void check_status(const definition *d, const game *g,
+                         tarry_policy *policy)
+{
+    tarry_policy_status s;
+    size_t best = MAX_ARMS, at = 0;
+    double least = INFINITY;
+    tarry_policy_get_status(policy, &s);
+    assert_int_equal(s.n_active, n_active(g));
+    for (size_t k = 0; k < g->n_arms; k++) {
+        const tally c = count(g, k);
+        if (g->cut[k])
+            continue;
+        assert_int_equal(s.active[at++], k);
+        const double value = d->payoff    ? known_of(g, k)
+                             : c.seen > 0 ? c.sum / c.seen
+                                          : INFINITY;
+        if (best == MAX_ARMS || (value < least && value > -INFINITY)) {
+            best = k;
+            least = value > -INFINITY ? value : INFINITY;
+        }
+    }
+    assert_int_equal(s.best, best);
+}
+
 /* Losses -1 or 1 (0 or 1 as payoff) so that sums are exact; a tenth of them
  * never comes.  Now and then the policy is saved and restored. */
 static void check_choices(const definition *d, game *g, const char *settings,
-                          uint64_t seed)
+                          uint64_t seed, bool changes)
 {
     uint64_t state = seed;
     g->n_arms = 1 + test_bits(&state) % d->most_arms;
@@ -390,6 +494,12 @@ static void check_choices(const definition *d, game *g, const char *settings,
         deliver(g, policy);
         if (d->may_cancel && test_uniform(&state) < 0.03)
             call_off(g, policy, round - test_bits(&state) % round);
+        if (d->has_scale && test_uniform(&state) < 0.05)
+            check_status(d, g, policy);
+        if (changes && test_uniform(&state) < 0.02)
+            take_away(g, policy, test_bits(&state) % g->n_arms);
+        if (changes && test_uniform(&state) < 0.015)
+            bring_one(g, policy);
         if (test_uniform(&state) < 0.01)
             policy = reborn(policy);
     }
@@ -397,9 +507,8 @@ static void check_choices(const definition *d, game *g, const char *settings,
 }
 
 /* With the widths of the text, and with others, for ever. */
-static void each_choice_is_that_of_the_definition(void **unused)
+static void check_definitions(bool changes)
 {
-    (void)unused;
     game *g = malloc(sizeof *g);
     assert_non_null(g);
     for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
@@ -414,9 +523,21 @@ static void each_choice_is_that_of_the_definition(void **unused)
                           plain  ? NULL
                           : told ? "scale=0.37,D=150"
                                  : "scale=0.37",
-                          seed);
+                          seed, changes);
         }
     free(g);
+}
+
+static void each_choice_is_that_of_the_definition(void **unused)
+{
+    (void)unused;
+    check_definitions(false);
+}
+
+static void so_it_is_when_arms_come_and_go(void **unused)
+{
+    (void)unused;
+    check_definitions(true);
 }
 
 /* ---- sapo-delayed ---------------------------------------------------------*/
@@ -911,6 +1032,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_choice_is_that_of_the_definition),
+        cmocka_unit_test(so_it_is_when_arms_come_and_go),
         cmocka_unit_test(each_draw_of_sapo_is_that_of_the_definition),
         cmocka_unit_test(elimination_keeps_the_best_arm_and_cuts_the_others),
         cmocka_unit_test(opse_keeps_a_best_arm_whose_low_losses_are_late),
