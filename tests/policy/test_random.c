@@ -43,10 +43,38 @@ static bool is_among(const uint32_t *active, size_t count, size_t arm)
     return false;
 }
 
+/* What it was made with, and the arms there are. */
+static void check_made_with(const run *r, const tarry_policy_status *s)
+{
+    const tarry_policy_params *q = &r->params;
+    size_t there = 0;
+    assert_true(s->low == q->low && s->high == q->high);
+    assert_int_equal(s->maximize, q->maximize != 0);
+    assert_int_equal(s->seed, q->seed);
+    assert_int_equal(s->horizon, q->horizon);
+    CHECK_NEAR(s->confidence,
+               q->confidence > 0 ? q->confidence : 1 - 1 / (double)q->horizon,
+               1e-15);
+    assert_int_equal(s->dim, DIM);
+    assert_memory_equal(s->arms, r->p.g->arms,
+                        r->m.n_arms * DIM * sizeof *s->arms);
+    for (size_t k = 0; k < r->m.n_arms; k++) {
+        if (r->m.gone[k])
+            continue;
+        assert_int_equal(s->available != NULL ? s->available[there] : k, k);
+        there++;
+    }
+    assert_int_equal(s->n_available, there);
+    assert_int_equal(s->best_known,
+                     s->n_active == 1 ||
+                         (s->phase > 0 ? s->n_estimates > 0 : s->used > 0));
+}
+
 static void check_status(run *r)
 {
     const tarry_policy_status s = status_of(r->p.policy);
     model *m = &r->m;
+    check_made_with(r, &s);
     assert_int_equal(s.round, m->round);
     assert_int_equal(s.pending, m->pending);
     assert_int_equal(s.pending_max, m->pending_max);
@@ -388,7 +416,7 @@ static tarry_policy_params some_params(const game *g, uint64_t seed)
     params.n_arms = ARMS;
     params.seed = seed;
     params.beyond_horizon = seed & 1;
-    params.maximize = seed >> 1 & 1;
+    params.maximize = seed & 2; /* any number but 0 */
     params.low = seed & 4 ? -3 : -1;
     params.high = seed & 4 ? 5 : 1;
     params.confidence = seed & 8 ? 0.95 : 0;
