@@ -492,7 +492,9 @@ static void check_choices(const definition *d, game *g, const char *settings,
             arm, loss, lost ? UINT64_MAX : round + (uint64_t)delay, false};
         g->round = round;
         deliver(g, policy);
-        if (d->may_cancel && test_uniform(&state) < 0.03)
+        /* most often at first, when an arm may have no other play */
+        if (d->may_cancel &&
+            test_uniform(&state) < (round <= g->n_arms ? 0.3 : 0.03))
             call_off(g, policy, round - test_bits(&state) % round);
         if (d->has_scale && test_uniform(&state) < 0.05)
             check_status(d, g, policy);
