@@ -767,6 +767,47 @@ static void phases_outlive_arms_that_were_cut(void **state)
     assert_int_equal(check_phase("phased-stochastic"), 2);
 }
 
+/* Of an arm that has just come nothing is known: its estimate is the whole
+ * range, in the unit of losses; those of the others are as they were. */
+static void check_estimates_of_new_arms(const char *name)
+{
+    enum { OLD = 2, NEW = 10 };
+    game g = make_game(OLD + NEW, 2, 2);
+    tarry_policy_params params = params_of(&g, 100000);
+    tarry_estimate old[OLD] = {{0, 0}};
+    params.n_arms = OLD;
+    params.low = -3;
+    params.high = 5;
+    params.maximize = 1;
+    tarry_policy *p = make_policy(name, &params);
+    for (int t = 0; t < 5000 && status_of(p).phase < 2; t++) {
+        const choice c = choose(p);
+        tarry_policy_observe(p, c.round, 1 - 4 * loss_of(&g, c.round, c.arm));
+    }
+    tarry_policy_status s = status_of(p);
+    assert_int_equal(s.n_estimates, OLD);
+    memcpy(old, s.estimates, sizeof old);
+    for (size_t k = OLD; k < OLD + NEW; k++) {
+        size_t arm;
+        assert_int_equal(tarry_policy_admit(p, arm_of(&g, k), &arm), TARRY_OK);
+    }
+    s = status_of(p);
+    assert_int_equal(s.n_estimates, OLD + NEW);
+    for (size_t k = 0; k < OLD + NEW; k++) {
+        CHECK_NEAR(s.estimates[k].lower, k < OLD ? old[k].lower : -3, 1e-12);
+        CHECK_NEAR(s.estimates[k].upper, k < OLD ? old[k].upper : 5, 1e-12);
+    }
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
+static void nothing_is_known_of_an_arm_that_has_just_come(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_CERTIFIED; k++)
+        check_estimates_of_new_arms(certified[k]);
+}
+
 static void bad_arms_are_refused(void **state)
 {
     (void)state;
@@ -1039,6 +1080,7 @@ int main(void)
         cmocka_unit_test(losses_may_turn),
         cmocka_unit_test(the_best_of_those_there_is_kept),
         cmocka_unit_test(phases_outlive_arms_that_were_cut),
+        cmocka_unit_test(nothing_is_known_of_an_arm_that_has_just_come),
         cmocka_unit_test(bad_arms_are_refused),
         cmocka_unit_test(chances_of_equal_arms_are_equal),
         cmocka_unit_test(chances_add_up_to_plays),
