@@ -275,6 +275,28 @@ static size_t place_of(const bytes *b, const void *field, size_t size)
     return 0;
 }
 
+/* Bytes whose checksum is right but whose state is not: a refusal says so of
+ * the file or of the packed state, and leaves no policy. */
+static void check_refusal(const char *path, const bytes *b)
+{
+    tarry_error error = {""};
+    tarry_policy *p = (tarry_policy *)&error;
+    char says[300];
+    snprintf(says, sizeof says, "%s: %s", path,
+             tarry_status_text(TARRY_BAD_STATE));
+    assert_int_equal(tarry_policy_restore(path, &p, &error), TARRY_BAD_STATE);
+    assert_string_equal(error.text, says);
+    assert_null(p);
+    error.text[0] = '\0';
+    p = (tarry_policy *)&error;
+    snprintf(says, sizeof says, "a packed state: %s",
+             tarry_status_text(TARRY_BAD_STATE));
+    assert_int_equal(tarry_policy_unpack(b->data, b->size, &p, &error),
+                     TARRY_BAD_STATE);
+    assert_string_equal(error.text, says);
+    assert_null(p);
+}
+
 static void a_range_that_is_none_is_refused(void **state)
 {
     (void)state;
@@ -295,6 +317,7 @@ static void a_range_that_is_none_is_refused(void **state)
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         memcpy(b.data + at, ranges[i], sizeof range);
         assert_int_equal(restore_forged(path, &b, &p), TARRY_BAD_STATE);
+        check_refusal(path, &b);
     }
     memcpy(b.data + at, range, sizeof range);
     assert_int_equal(restore_forged(path, &b, &p), TARRY_OK);
@@ -314,14 +337,18 @@ static void a_packed_policy_comes_back(void **state)
     tarry_policy *p, *q;
     void *packed;
     size_t size;
+    tarry_error error;
     assert_int_equal(tarry_policy_restore(path, &p, NULL), TARRY_OK);
     assert_int_equal(tarry_policy_pack(p, &packed, &size), TARRY_OK);
     assert_int_equal(size, b.size);
     assert_memory_equal(packed, b.data, size);
     for (size_t i = 0; i < size; i += 7) {
         ((unsigned char *)packed)[i] ^= 16;
-        assert_int_equal(tarry_policy_unpack(packed, size, &q, NULL),
+        memset(&error, 0, sizeof error);
+        assert_int_equal(tarry_policy_unpack(packed, size, &q, &error),
                          TARRY_BAD_STATE);
+        assert_non_null(strstr(error.text, "a packed state: "));
+        assert_null(q);
         ((unsigned char *)packed)[i] ^= 16;
         assert_int_equal(tarry_policy_unpack(packed, i, &q, NULL),
                          TARRY_BAD_STATE);
