@@ -781,18 +781,26 @@ static bool check_estimates_of_new_arms(const char *name)
     params.high = 5;
     params.maximize = 1;
     tarry_policy *p = make_policy(name, &params);
+    uint64_t first_rounds = 0;
     for (int t = 0; t < 5000 && status_of(p).phase < 2; t++) {
+        first_rounds = status_of(p).first_phase_rounds;
         const choice c = choose(p);
         tarry_policy_observe(p, c.round, 1 - 4 * loss_of(&g, c.round, c.arm));
     }
     tarry_policy_status s = status_of(p);
     const size_t n_estimates = s.n_estimates;
+    if (s.phase == 2) /* phase 1 is over and stays as it was */
+        assert_int_equal(s.first_phase_rounds, first_rounds);
     if (n_estimates > 0)
         memcpy(old, s.estimates, sizeof old);
     for (size_t k = OLD; k < OLD + NEW; k++) {
         size_t arm;
         assert_int_equal(tarry_policy_admit(p, arm_of(&g, k), &arm), TARRY_OK);
     }
+    size_t best;
+    double gap;
+    assert_int_equal(tarry_policy_certify(p, &best, &gap), TARRY_OK);
+    CHECK_NEAR(gap, 8, 0); /* nor of what it is worth */
     s = status_of(p);
     assert_int_equal(s.n_estimates, n_estimates > 0 ? OLD + NEW : 0);
     for (size_t k = 0; k < s.n_estimates; k++) {
