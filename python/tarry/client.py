@@ -14,6 +14,7 @@ import asyncio
 import fcntl
 import http.client
 import json
+import math
 import os
 import random
 import threading
@@ -450,8 +451,11 @@ def _outcome(id: str, loss: Optional[float], reward: Optional[float]
              ) -> Dict[str, Any]:
     if (loss is None) == (reward is None):
         raise BadArgument("an outcome has a loss or a reward")
-    return {"id": id, "loss": float(loss)} if loss is not None else \
-        {"id": id, "reward": float(reward)}  # type: ignore[arg-type]
+    kind, value = ("loss", loss) if loss is not None else ("reward", reward)
+    number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):  # in a spool it would be refused for ever
+        raise BadArgument("%s: not a number: '%s'" % (kind, value))
+    return {"id": id, kind: number}
 
 
 class AsyncClient:

@@ -1,12 +1,15 @@
 """The client against a small service that keeps the contract, and loses
 answers, refuses and goes away on demand."""
 import asyncio
+import fcntl
 import json
 import os
+import pickle
 import signal
 import socket
 import threading
 import uuid
+import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -47,9 +50,14 @@ class Service(BaseHTTPRequestHandler):
         s = self.server
         with s.lock:
             s.calls.append((self.command, self.path, body))
+            s.headers.append(dict(self.headers))
+            if s.meanwhile is not None:
+                s.meanwhile()
             trouble = s.troubles.pop(0) if s.troubles else None
             if trouble == "busy":
                 return self.problem(503, "store", "disk full", Retry_After=0)
+            if isinstance(trouble, tuple):  # (status, body, headers)
+                return self.answer(trouble[0], trouble[1], **trouble[2])
             if isinstance(trouble, int):
                 return self.problem(trouble, "trouble", "of this kind")
             if s.token and self.headers.get("Authorization") != \
@@ -73,6 +81,7 @@ class Fake(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Service)
         self.lock, self.calls, self.troubles = threading.Lock(), [], []
         self.decisions, self.outcomes, self.token = {}, {}, None
+        self.headers, self.meanwhile = [], None
         threading.Thread(target=self.serve_forever, args=(0.01,),
                          daemon=True).start()
 
@@ -378,3 +387,312 @@ def test_an_outcome_is_a_loss_or_a_reward(client):
         client.report("x", 0.5, reward=0.5)
     with pytest.raises(ValueError):
         client.report("x", float("nan"))
+
+
+# ---- the spool, by several at once -----------------------------------------
+
+
+def test_what_is_kept_while_another_sends_the_spool_is_not_lost(
+        service, tmp_path, monkeypatch):
+    """The other has read the spool, and will empty it."""
+    spool = tmp_path / "spool"
+    sender, keeper = (tarry.Client(service.url, retries=0, pause=0.001,
+                                   spool=spool) for _ in range(2))
+    first, second = (sender.decide("shop").id for _ in range(2))
+    sender._keep([{"id": first, "loss": 0.25}])
+    arrived, lock = threading.Event(), fcntl.flock
+
+    def keep():
+        keeper._keep([{"id": second, "loss": 0.5}])
+        arrived.set()
+    other = threading.Thread(target=keep)
+
+    def flock(file, how):
+        if threading.current_thread() is other:
+            arrived.set()
+        lock(file, how)
+
+    def meanwhile():
+        service.meanwhile = None
+        other.start()
+        assert arrived.wait(60)
+    monkeypatch.setattr("fcntl.flock", flock)
+    service.meanwhile = meanwhile
+    assert [r["id"] for r in sender.flush()] == [first]
+    other.join()
+    assert [r["id"] for r in keeper.flush()] == [second]
+    assert service.outcomes == {first: 0.25, second: 0.5}
+
+
+def test_two_that_send_the_spool_do_so_one_after_the_other(
+        service, tmp_path, monkeypatch):
+    spool = tmp_path / "spool"
+    one, two = (tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
+                for _ in range(2))
+    ids = [one.decide("shop").id for _ in range(3)]
+    one._keep([{"id": id, "loss": 0.25} for id in ids])
+    arrived, lock, came = threading.Event(), fcntl.flock, []
+
+    def flush():
+        came.extend(two.flush())
+        arrived.set()
+    other = threading.Thread(target=flush)
+
+    def flock(file, how):
+        if threading.current_thread() is other:
+            arrived.set()
+        lock(file, how)
+
+    def meanwhile():
+        service.meanwhile = None
+        other.start()
+        assert arrived.wait(60)
+    monkeypatch.setattr("fcntl.flock", flock)
+    service.meanwhile = meanwhile
+    assert [r["status"] for r in one.flush()] == ["applied"] * 3
+    other.join()
+    assert came == [] and spool.read_bytes() == b""
+
+
+def test_the_spool_is_on_disk_before_anybody_is_told(service, tmp_path,
+                                                     monkeypatch):
+    spool, seen, sync = tmp_path / "spool", [], os.fsync
+    client = tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
+    id = client.decide("shop").id
+
+    def fsync(file):
+        seen.append(spool.read_bytes())
+        sync(file)
+    monkeypatch.setattr("os.fsync", fsync)
+    service.troubles = ["busy"]
+    assert client.report(id, 0.5) == "spooled"
+    line = spool.read_bytes()
+    assert seen == [line] and json.loads(line) == {"id": id, "loss": 0.5}
+    assert len(client.flush()) == 1 and seen == [line, b""]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"),
+                                   -float("inf")])
+def test_what_is_no_number_never_gets_into_the_spool(service, tmp_path, value):
+    spool = tmp_path / "spool"
+    client = tarry.Client(service.url, retries=0, pause=0.001, spool=spool)
+    id = client.decide("shop").id
+    service.troubles = ["busy"] * 9
+    assert client.report(id, 0.5) == "spooled"
+    line = spool.read_bytes()
+    for refused in (lambda: client.report(id, value),
+                    lambda: client.report(id, reward=value),
+                    lambda: client.report_many([(id, 0.5), (id, value)])):
+        with pytest.raises(tarry.BadArgument, match="not a number"):
+            refused()
+        assert spool.read_bytes() == line
+    service.troubles = []
+    assert [r["status"] for r in client.flush()] == ["applied"]
+
+
+def test_a_spool_may_hold_rewards_and_any_text(service, tmp_path):
+    client = tarry.Client(service.url, retries=0, pause=0.001,
+                          spool=tmp_path / "spool")
+    ids = [client.decide("shop", id).id
+           for id in ("a\nb", "\u00e9 \U0001f642", '"', "x" * 5000)]
+    service.troubles = ["busy"] * 4
+    values = [1 / 3, 0.1 + 0.2, 5e-324, 1.0]
+    for id, value in zip(ids, values):
+        assert client.report(id, reward=value) == "spooled"
+    service.calls.clear()
+    assert [r["id"] for r in client.flush()] == ids
+    assert service.calls[0][2] == [{"id": id, "reward": value}
+                                   for id, value in zip(ids, values)]
+
+
+@pytest.mark.parametrize("status", ["applied", "late", "duplicate"])
+def test_outcomes_that_are_taken_are_not_warned_of(service, tmp_path, status):
+    client = tarry.Client(service.url, retries=0, pause=0.001,
+                          spool=tmp_path / "spool")
+    client._keep([{"id": "a", "loss": 0.5}])
+    service.decide("b")
+    service.troubles = [(200, {"results": [{"id": "a", "status": status}]},
+                         {})]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert client.report("b", 0.5) == "applied"
+
+
+# ---- what is sent ----------------------------------------------------------
+
+
+CALLS = [  # what is asked for, and what is sent
+    (lambda c: c.create("n"), "POST", "", {"name": "n"}),
+    (lambda c: c.create("n", [{"name": "a", "features": [1]}], policy="p",
+                        range=(0, 2), objective="o", horizon=1e3,
+                        confidence=0.9, seed=0, expire_after="7d", dim=3),
+     "POST", "", {"name": "n", "arms": [{"name": "a", "features": [1]}],
+                  "policy": "p", "range": [0.0, 2.0], "objective": "o",
+                  "horizon": 1000, "confidence": 0.9, "seed": 0,
+                  "expire_after": "7d", "dim": 3}),
+    (lambda c: c.experiments(), "GET", "", None),
+    (lambda c: c.experiment("n/\u00e9"), "GET", "/n%2F%C3%A9", None),
+    (lambda c: c.status("n"), "GET", "/n/status", None),
+    (lambda c: c.pending("n"), "GET", "/n/pending", None),
+    (lambda c: c.pending("n", 0), "GET", "/n/pending?limit=0", None),
+    (lambda c: list(c.log("n")), "GET", "/n/log", None),
+    (lambda c: c.overview("n"), "GET", "/n/overview", None),
+    (lambda c: c.admit("n", "a", (1, 0.5)), "POST", "/n/arms",
+     {"name": "a", "features": [1.0, 0.5]}),
+    (lambda c: c.withdraw("n", "a/b?"), "DELETE", "/n/arms/a%2Fb%3F", None),
+    (lambda c: c.pause("n"), "POST", "/n/pause", {}),
+    (lambda c: c.resume("n"), "POST", "/n/resume", {}),
+    (lambda c: c.decide("n", "i", arms={"a": (1, 2)}), "POST", "/n/decisions",
+     {"id": "i", "arms": [{"name": "a", "features": [1.0, 2.0]}]}),
+    (lambda c: c.decide_many("n", 2.0), "POST", "/n/decisions", {"count": 2}),
+    (lambda c: c.decide_many("n", 2, "i"), "POST", "/n/decisions",
+     {"count": 2, "id": "i"}),
+    (lambda c: c.cancel("a/b"), "POST", "/v1/decisions/a%2Fb/cancel", {}),
+    (lambda c: c.expire("a b"), "POST", "/v1/decisions/a%20b/expire", {}),
+    (lambda c: c.report_many([("a", 1)]), "POST", "/v1/feedback",
+     [{"id": "a", "loss": 1.0}]),
+    (lambda c: c.report_many([("a", 1)], rewards=True), "POST", "/v1/feedback",
+     [{"id": "a", "reward": 1.0}]),
+    (lambda c: c.metrics(), "GET", "/metrics", None),
+    (lambda c: c.is_ready(), "GET", "/readyz", None)]
+
+
+@pytest.mark.parametrize("ask, method, path, body", CALLS)
+def test_every_call_is_sent_as_it_is_meant(service, client, ask, method, path,
+                                           body):
+    ask(client)
+    if not path.startswith(("/v1", "/metrics", "/readyz")):
+        path = "/v1/experiments" + path
+    assert service.calls == [(method, path, body)]
+
+
+#: whether a second time would do no harm
+AGAIN = [(lambda c: c.create("n"), False),
+         (lambda c: c.admit("n", "a", [1]), False),
+         (lambda c: c.withdraw("n", "a"), False),
+         (lambda c: c.decide_many("n", 2), False),
+         (lambda c: c.decide_many("n", 2, "i"), True),
+         (lambda c: c.decide("n"), True), (lambda c: c.status("n"), True),
+         (lambda c: c.cancel("i"), True), (lambda c: c.expire("i"), True),
+         (lambda c: c.pause("n"), True), (lambda c: c.resume("n"), True),
+         (lambda c: c.report_many([("a", 1)]), True)]
+
+
+@pytest.mark.parametrize("ask, harmless", AGAIN)
+def test_only_what_does_no_harm_is_said_again(service, client, ask, harmless):
+    service.troubles = ["lost"]
+    if harmless:
+        ask(client)
+    else:
+        with pytest.raises(tarry.Unreachable):
+            ask(client)
+    assert len(service.calls) == 1 + harmless
+
+
+def test_headers_and_the_path_of_the_address(service):
+    with tarry.Client(service.url + "/below/", token="s e", timeout=7) as c:
+        assert c._connection().timeout == 7
+        c.pause("n"), c.status("n")
+    assert [path for _, path, _ in service.calls] == \
+        ["/below/v1/experiments/n/pause", "/below/v1/experiments/n/status"]
+    post, get = service.headers
+    for sent in (post, get):
+        assert sent["Authorization"] == "Bearer s e"
+        assert sent["Accept"] == "application/json"
+    assert post["Content-Type"] == "application/json"
+    assert "Content-Type" not in get
+
+
+def test_tokens_go_along_where_another_owns_the_experiment(service, client):
+    client = tarry.Client(service.url, token="secret")
+    service.token = "secret"
+    service.troubles = [(307, b"", {"Location": "/v1/experiments/n/status?a=1",
+                                    "Connection": "close"})]
+    service.lock = threading.RLock()
+    assert client.status("n")["path"] == "/v1/experiments/n/status?a=1"
+    service.troubles = [(307, b"", {"Location": "ftp://127.0.0.1/"})]
+    with pytest.raises(tarry.Unreachable, match="ftp://127.0.0.1/"):
+        tarry.Client(service.url, retries=0).status("n")
+
+
+def test_one_connection_serves_many_calls(service, client, monkeypatch):
+    made, connect = [], client._connect
+    monkeypatch.setattr(client, "_connect", lambda *address: made.append(
+        connect(*address)) or made[-1])
+    for _ in range(5):
+        client.status("n")
+    assert len(made) == 1
+    client.close()
+    client.close()
+    assert made[0].sock is None
+    client.status("n")
+    assert len(made) == 2
+    with client:
+        pass
+    assert made[1].sock is None
+
+
+# ---- what is answered ------------------------------------------------------
+
+
+def test_pauses_grow_and_are_as_long_as_the_service_asks(service, monkeypatch):
+    slept = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    client = tarry.Client(service.url, retries=9, pause=0.25)
+    service.troubles = [503] * 10
+    with pytest.raises(tarry.Unreachable):
+        client.status("n")
+    assert len(slept) == 9
+    for attempt, pause in enumerate(slept):
+        whole = 0.25 * 2**attempt
+        assert min(whole / 2, 30) <= pause <= min(whole, 30)
+    assert slept[8] == 30
+    slept.clear()
+    for asked in ("7", "7.5", "100", "soon", "-3"):
+        service.troubles = [(503, {}, {"Retry-After": asked})]
+        client.status("n")
+    assert slept[:3] == [7, 7.5, 30]
+    assert len(slept) == 5 and 0.125 <= min(slept[3:]) <= max(slept) == 30
+
+
+@pytest.mark.parametrize("body, text, code, detail", [
+    ({"detail": "d", "title": "t", "code": "c"}, "d", "c", "d"),
+    ({"title": "t"}, "t", None, None), ({}, "HTTP status 422", None, None),
+    ([1], "[1]", None, None), (b"", "HTTP status 422", None, None),
+    (b"<p>\xff" + b"x" * 300, "<p>\ufffd" + "x" * 196, None, None)])
+def test_refusals_are_told_in_the_services_words(service, client, body, text,
+                                                 code, detail):
+    service.troubles = [(422, body, {})]
+    with pytest.raises(tarry.ServiceError) as error:
+        client.status("n")
+    for one in (error.value, pickle.loads(pickle.dumps(error.value))):
+        assert (str(one), one.status, one.code, one.detail) == \
+            (text, 422, code, detail)
+
+
+def test_a_decision_has_all_that_the_service_says(service, client):
+    whole = {"id": "a", "arm": "red", "probability": 0.25, "round": 3,
+             "decided_at": "then"}
+    service.troubles = [(201, whole, {}), (201, {"id": "a", "arm": "b"}, {})]
+    assert client.decide("n")._asdict() == whole
+    assert client.decide("n") == ("a", "b", None, None, None)
+
+
+def test_a_service_that_is_not_ready_says_so(service, client):
+    service.troubles = [503]
+    assert not client.is_ready() and client.is_ready()
+    assert len(service.calls) == 2
+
+
+def test_the_asynchronous_client_has_the_methods_of_the_other(service):
+    client = tarry.AsyncClient(service.url)
+    for name in ("_call", "timeout", "nothing"):
+        with pytest.raises(AttributeError):
+            getattr(client, name)
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:8377", "ftp://a", "http://",
+                                 "http:///x"])
+def test_addresses_are_checked(url):
+    with pytest.raises(tarry.BadArgument, match="url"):
+        tarry.Client(url)
