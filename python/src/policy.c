@@ -968,6 +968,11 @@ static PyObject *make(PyObject *object, PyObject *args)
         !read_count(run, "run", &number) ||
         !view_array(arms, "d", 2, false, &view))
         return NULL;
+    if (number > UINT32_MAX) {
+        PyBuffer_Release(&view);
+        return fail_about(TARRY_BAD_ARGUMENT, "run: not from 0 to 4294967295",
+                          run);
+    }
     p.run = (uint32_t)number;
     p.n_arms = (size_t)view.shape[0];
     p.dim = (size_t)view.shape[1];

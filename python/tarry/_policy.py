@@ -1,6 +1,7 @@
 """Policies: choose an arm now, learn from its loss whenever it comes back."""
 from __future__ import annotations
 
+import copy
 import html
 import json
 import os
@@ -166,8 +167,8 @@ class Policy(_tarry.Policy):
         wanted = whole(count, "count", 1 << 39)
         if wanted > 1 << 20:  # no more room than there are rounds
             s = self._status()
-            if s["horizon"] > 0:
-                wanted = max(1, min(wanted, s["horizon"] - s["round"]))
+            if s["horizon"] > s["round"]:
+                wanted = min(wanted, s["horizon"] - s["round"])
         try:
             ids = np.empty(wanted, np.uint64)
             arms = np.empty(len(ids), np.uint64)
@@ -203,7 +204,8 @@ class Policy(_tarry.Policy):
             return counts(array, "ids")
         known = self._ids()
         return np.array([known[id][0] if id in known else
-                         id if isinstance(id, int) and 0 < id < 2**63 else 0
+                         id if isinstance(id, (int, np.integer))
+                         and 0 < id < 2**63 else 0
                          for id in list(ids)], np.uint64)
 
     def _refuse(self, ids: Any, losses: Array, results: Array,
@@ -370,11 +372,14 @@ class Policy(_tarry.Policy):
         return _unpickle, (type(self), self.to_bytes()), self.__dict__ or None
 
     def __copy__(self: P) -> P:
-        return self.__deepcopy__({})
+        twin = type(self).from_bytes(self.to_bytes())
+        twin.__dict__.update(self.__dict__)
+        return twin
 
     def __deepcopy__(self: P, memo: Dict[int, Any]) -> P:
         twin = type(self).from_bytes(self.to_bytes())
-        twin.__dict__.update(self.__dict__)
+        memo[id(self)] = twin
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return twin
 
 

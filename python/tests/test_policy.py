@@ -599,3 +599,292 @@ def test_lambda_has_another_name_in_python():
     assert "lambda=2.5" in p.status()["description"]
     with pytest.raises(tarry.BadArgument, match="lambda"):
         tarry.Policy("linucb", arms, horizon=100, lambda_=-1)
+
+
+# ---- what must not get lost ------------------------------------------------
+
+
+def twins_of(p, path):
+    """Copies by all ways there are."""
+    p.save(path)
+    return [copy.copy(p), copy.deepcopy(p), pickle.loads(pickle.dumps(p)),
+            type(p).from_bytes(p.to_bytes()), type(p).restore(path)]
+
+
+def test_ids_are_restored_with_all_that_is_known_of_them(tmp_path):
+    p = make("lints", names=["arm-%d" % k for k in range(20)])
+    play(p, 100)
+    made = {id: p.choose(id=id) for id in ("a\nb", "\u00e9", "7", "x" * 999)}
+    asked = p.choose(id="asked")
+    known = {"asked": (asked.round, asked.arm, asked.probability)}
+    assert 0 < asked.probability < 1
+    p.choose()
+    p.observe("7", 0.25)
+    for twin in twins_of(p, tmp_path / "state"):
+        assert twin.names == p.names and (twin.arms == p.arms).all()
+        for id, c in made.items():
+            again = twin.choose(id=id)
+            assert (again.id, again.round, again.arm, again.name) == \
+                (id, c.round, c.arm, c.name) and again.repeated
+            assert np.isnan(again.probability)
+        for id, line in known.items():
+            again = twin.choose(id=id)
+            assert (again.round, again.arm, again.probability) == line
+        assert twin.pending() == p.pending() and twin.status() == p.status()
+        assert twin.observe("7", 0.25) == "duplicate"
+        with pytest.raises(tarry.ReportedTwice):
+            twin.observe("7", 0.5)
+
+
+def test_reports_are_restored_to_the_last_bit(tmp_path):
+    p = tarry.Policy("uniform", 3, horizon=10**4, range=(-1, 1))
+    ids, _ = p.choose_many(5000)
+    losses = np.random.default_rng(5).uniform(-1, 1, 5000)
+    losses[:4] = [-0.0, 1 / 3, 5e-324, np.nextafter(1, 0)]
+    p.observe_many(ids, losses)
+    for twin in twins_of(p, tmp_path / "state"):
+        assert (twin.observe_many(ids, losses) == "duplicate").all()
+        with pytest.raises(tarry.ReportedTwice):
+            twin.observe(2, np.nextafter(1 / 3, 1))
+
+
+def test_twins_are_of_the_same_class_and_go_their_own_way(tmp_path):
+    p = Labelled("uniform", 3, horizon=1000, names=list("abc"))
+    p.label, p.itself = {"shop": 7}, p
+    p.choose(id="first")
+    for twin in twins_of(p, tmp_path / "state"):
+        assert type(twin) is Labelled
+        twin.choose(id="second")
+        twin.observe("first", 0.5)
+        twin.admit("d", [0, 0, 1])
+        assert p.status()["round"] == 1 and len(p._ids()) == 1
+        assert p.names == ("a", "b", "c") and len(p.pending()) == 1
+    shallow, deep = copy.copy(p), copy.deepcopy(p)
+    assert shallow.label is p.label and shallow.itself is p
+    assert deep.label == p.label and deep.label is not p.label
+    assert deep.itself is deep
+
+
+def test_a_probability_that_was_asked_for_stays():
+    for p in (make("uniform"), make("lints")):
+        play(p, 100)
+        c, named = p.choose(), None
+        told = c.probability
+        assert 0 < told <= 1
+        named = p.choose(id="mine")
+        known = named.probability
+        p.choose()
+        assert (c.probability, c[2], tuple(c)[2]) == (told,) * 3
+        assert (named.probability, p.choose("mine").probability) == \
+            (known, known)
+        assert pickle.loads(pickle.dumps(c)).probability == told
+
+
+def test_probabilities_of_a_batch_are_those_of_one_by_one():
+    """Also behind the first 32, after which others may choose."""
+    p, q = make("lints"), make("lints")
+    assert play(p, 60) == play(q, 60)
+    ids, arms, probabilities = p.choose_many_with_probability(70)
+    for id, arm, probability in zip(ids, arms, probabilities):
+        c = q.choose()
+        assert (c.id, c.arm, c.probability) == (id, arm, probability)
+
+
+# ---- ids and arrays of all kinds -------------------------------------------
+
+
+def ids_of_all_kinds(ids):
+    """The same whole numbers in other types, orders and places."""
+    for kind in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 " \
+                "float64 >i8 >u4 object".split():
+        yield np.array(ids, kind)
+    for kind in (np.int64, np.uint64, np.int32, np.float64):
+        spread = np.zeros(3 * len(ids), kind)
+        spread[::3] = ids
+        yield spread[::3]
+        yield np.array(ids[::-1], kind)[::-1]
+        yield np.array([ids, ids], kind, order="F")[0]
+    yield ids
+    yield tuple(ids)
+    yield [np.int64(id) for id in ids]
+    yield range(ids[0], ids[-1] + 1)
+
+
+def test_ids_may_be_whole_numbers_of_any_type_and_stride():
+    ids = list(range(3, 60))
+    losses = np.cos(ids)
+    kinds = list(ids_of_all_kinds(ids))
+    assert len(kinds) > 25
+    for kind in kinds:
+        p = make("uniform")
+        p.choose_many(60)
+        assert (p.observe_many(kind, losses) == "ok").all()
+        for id, loss in zip(ids, losses):
+            assert p.observe(id, loss) == "duplicate"
+        assert [w.id for w in p.pending()] == [1, 2, 60]
+
+
+def test_losses_may_be_numbers_of_any_type_and_stride():
+    for kind in "int8 uint8 int64 float16 float32 float64 bool >f8".split():
+        values = np.array([0, 1, 1, 0, 1], kind)
+        for losses in (values, values.tolist(), np.repeat(values, 2)[::2],
+                       values[::-1][::-1]):
+            p = make("uniform")
+            ids, _ = p.choose_many(5)
+            assert (p.observe_many(ids, losses) == "ok").all()
+            assert [p.observe(int(id), float(loss)) for id, loss in
+                    zip(ids, values)] == ["duplicate"] * 5
+
+
+@pytest.mark.parametrize("ids", [[1.5], [float("nan")], [True], [[1]], "1",
+                                 [1j], [b"1"]])
+def test_what_names_no_choice_is_refused(ids):
+    p = make("uniform")
+    p.choose()
+    with pytest.raises(tarry.BadArgument):
+        p.observe_many(ids, [0.5])
+    assert p.status()["pending"] == 1
+
+
+def test_texts_and_numbers_may_be_mixed():
+    p = make("uniform")
+    for id in ("a", None, "b", None, None):
+        p.choose(id)
+    ids = ["a", 2, "nobody", np.int64(4), "b", -1, 77, 2**70, 2]
+    with pytest.raises(tarry.UnknownRound, match="'nobody'.*3 more of 9") as e:
+        p.observe_many(ids, [0.5] * 9)
+    assert e.value.results.tolist() == [
+        "ok", "ok", "unknown", "ok", "ok", "unknown", "unknown", "unknown",
+        "duplicate"]
+    assert [w.id for w in p.pending()] == [5]
+
+
+def test_results_stand_where_their_ids_do_in_a_long_batch():
+    p = make("uniform")
+    p.choose_many(5000)
+    ids = np.random.default_rng(1).permutation(6000) + 1
+    expected = np.where(ids <= 5000, "ok", "unknown")
+    with pytest.raises(tarry.UnknownRound) as e:
+        p.observe_many(ids, np.zeros(6000))
+    assert (e.value.results == expected).all()
+    assert "(and 999 more of 6000)" in str(e.value)
+    assert p.observe_many([], []).shape == (0,)
+
+
+def test_a_batch_of_millions_goes_on_beyond_the_horizon():
+    p = tarry.Policy("uniform", 3, horizon=10, beyond_horizon=True)
+    assert len(p.choose_many(20)[0]) == 20
+    assert len(p.choose_many(2**20 + 1)[0]) == 2**20 + 1
+    q = tarry.Policy("uniform", 3, horizon=10)
+    assert len(q.choose_many(20)[0]) == 10
+    assert q.choose_many(0)[0].shape == (0,)
+
+
+def test_runs_have_their_own_coins_up_to_the_last():
+    draws = [make("uniform", run=run).choose_many(40)[1].tolist()
+             for run in (0, 1, 2**32 - 1)]
+    assert len({tuple(arms) for arms in draws}) == 3
+    for run in (2**32, 2**32 + 1, 2**63):
+        with pytest.raises(tarry.BadArgument, match="run: .*'%d'" % run):
+            make("uniform", run=run)
+
+
+# ---- arms, settings, views -------------------------------------------------
+
+
+def test_arms_without_names_are_called_by_numbers_once_one_has_a_name():
+    p = tarry.Policy("uniform", np.eye(3), confidence=0.9)
+    assert p.names is None and p.choose().name is None
+    assert p.admit([1, 1, 1]) == 3 and p.names is None
+    assert p.admit("new", [1, 1, 2]) == 4
+    assert p.names == ("0", "1", "2", "3", "new")
+    assert p.admit([1, 1, 3]) == 5
+    assert p.names == ("0", "1", "2", "3", "new", "5")
+    assert p.arms[3:].tolist() == [[1, 1, 1], [1, 1, 2], [1, 1, 3]]
+    p.withdraw("3")
+    assert p.status()["available"] == [0, 1, 2, 4, 5]
+    for c in (p.choose() for _ in range(30)):
+        assert c.name == p.names[c.arm]
+    with pytest.raises(tarry.NotFinite):
+        p.admit("never", [1, 1, float("nan")])
+    assert len(p.names) == len(p.arms) == 6
+
+
+def test_arms_come_from_whatever_names_them(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "arms.csv"
+    path.write_text("a,1,0\nb,0,1\n")
+    frame = pandas.DataFrame([[1, 0], [0, 1]], index=["a", "b"])
+    for arms, names, told in [
+            (path, None, ("a", "b")), (str(path), ["x", "y"], ("x", "y")),
+            (frame, None, ("a", "b")), (frame, "xy", ("x", "y")),
+            (frame.reset_index(drop=True), None, None),
+            (frame.set_axis(["a", 1]), None, None),
+            (np.eye(2), None, None), (np.eye(2), (1, 2), ("1", "2")),
+            (2, None, None), (np.int8(2), None, None)]:
+        p = tarry.Policy("uniform", arms, confidence=0.9, names=names)
+        assert p.names == told and (p.arms == np.eye(2)).all()
+    for bad in (0, -1, 20001, True):
+        with pytest.raises(tarry.BadArgument, match="arms"):
+            tarry.Policy("uniform", bad, confidence=0.9)
+
+
+@pytest.mark.parametrize("value, text", [
+    (0.1 + 0.2, "lambda=0.30000000000000004"), (1e-9, "lambda=1e-09"),
+    (np.float32(0.1), "lambda=0.10000000149011612"), (3, "lambda=3"),
+    (np.int64(3), "lambda=3"), ("2.5", "lambda=2.5"), (True, "lambda=1"),
+    (np.bool_(True), "lambda=1"), (None, None)])
+def test_settings_are_told_to_the_last_digit(value, text):
+    p = tarry.Policy("linucb", 3, horizon=100, lambda_=value, alpha=0.5)
+    assert p.status()["description"] == "linucb:" + \
+        (text + "," if text else "") + "alpha=0.5"
+
+
+def test_policies_are_described_as_by_the_program():
+    theirs = {p["name"]: p for p in tarry.catalogue()["policies"]}
+    for name in tarry.policies():
+        ours = tarry.describe(name)
+        for key, here in (("name", "name"), ("source", "source"),
+                          ("summary", "summary"),
+                          ("features", "uses_features")):
+            assert ours[here] == theirs[name][key], (name, key)
+        assert [(s["key"], s["help"], s["default"]) for s in
+                ours["settings"]] == \
+            [(s["key"], s["help"], s.get("default")) for s in
+             theirs[name].get("settings", [])], name
+    with pytest.raises(tarry.Error, match="'nobody'"):
+        tarry.describe("nobody")
+
+
+def test_what_a_page_could_misread_is_escaped():
+    p = tarry.Policy("greedy", 2, horizon=10, names=["<a>", "&"])
+    for _ in range(4):
+        c = p.choose()
+        p.observe(c.id, -1 if c.arm == 0 else 1)
+    shown = p._repr_html_()
+    assert p.status()["best"] == 0 and "<td>&lt;a&gt;</td>" in shown
+    assert "<a>" not in shown and "<td>4 of 10</td>" in shown
+    assert "<th>pending</th><td>0</td>" in shown
+    assert "2 in 2 dimensions" in shown
+    assert repr(p) == \
+        "<Policy greedy: 2 arms in 2 dimensions, round 4 of 10, 0 pending>"
+    assert repr(tarry.Policy.__new__(tarry.Policy)) == \
+        "<Policy that was never made>"
+
+
+def test_every_status_has_the_class_of_its_name():
+    from tarry import _errors, _tarry
+    for _, status, _ in _tarry.statuses:
+        if status in _errors._BY_STATUS:
+            name = "".join(part.title() for part in status.split("_"))
+            assert _errors._BY_STATUS[status] is getattr(tarry, {
+                "IoError": "InputOutputError"}.get(name, name))
+    for name, base in [
+            ("NoMemory", MemoryError), ("BadArgument", ValueError),
+            ("BadInput", ValueError), ("InputOutputError", OSError),
+            ("NotFinite", ValueError), ("TargetNotMet", ArithmeticError),
+            ("UnknownRound", LookupError), ("ReportedTwice", ValueError),
+            ("BadLoss", ValueError), ("BadState", ValueError),
+            ("NoSuchArm", LookupError), ("Unreachable", ConnectionError)]:
+        assert issubclass(getattr(tarry, name), (tarry.Error, base))
+        assert issubclass(getattr(tarry, name), base)
