@@ -23,7 +23,7 @@ class Problem:
         self.arms: Any = np.frombuffer(arms).reshape(n_arms, dim)
         self.n_arms = n_arms
         self.dim = dim
-        #: rounds 1 .. horizon are played
+        #: rounds 1 .. horizon are played; 0 for laws of delays
         self.horizon = horizon
         self.seed = seed
         self.run = run
