@@ -95,3 +95,98 @@ def test_it_shows_itself():
 def test_complex_numbers_are_not_cut_short():
     with pytest.raises(tarry.BadArgument, match="complex"):
         tarry.design(np.array([[1 + 2j, 0], [0, 1]]))
+
+
+# ---- every option, every figure --------------------------------------------
+
+
+def test_every_option_reaches_the_solver():
+    loose, tight = (tarry.design(ARMS, tol=tol) for tol in (0.5, 1e-7))
+    assert tight.g <= 5 * (1 + 1e-7) < loose.g <= 7.5
+    assert loose.passes < tight.passes and tight.seconds >= 0
+    few = tarry.design(ARMS, tol=1e-6, max_support=7)
+    assert 5 <= len(few.support) <= 7 < len(tight.support)
+    assert not few.target_met and tight.target_met
+    flat = np.column_stack([ARMS[:, :2], 1e-5 * ARMS[:, 2]])
+    assert tarry.design(flat).rank == 3
+    assert tarry.design(flat, rank_tol=1e-3).rank == 2
+    again = tarry.design(ARMS, warm=loose.support)
+    assert again.g <= 5 * 1.001
+    for warm in ([300], [-1], [0.5], [[1]], ["a"]):
+        with pytest.raises(tarry.BadArgument):
+            tarry.design(ARMS, warm=warm)
+    for bad in (dict(tol=-1), dict(tol=float("nan")), dict(rank_tol=-1),
+                dict(rank_tol=float("nan")), dict(max_support=-1),
+                dict(threads=-1), dict(rule="nearest"),
+                dict(progress=5)):
+        with pytest.raises(tarry.BadArgument):
+            tarry.design(ARMS, **bad)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2])
+@pytest.mark.parametrize("rule", ["near", "paper"])
+def test_the_figures_of_a_design_agree(rule, threads):
+    d = tarry.design(ARMS, rule, threads=threads)
+    assert (np.diff(d.support) > 0).all() and (d.support_weights > 0).all()
+    assert d.min_weight == d.support_weights.min()
+    assert abs(d.weights.sum() - 1) < 1e-12
+    assert np.flatnonzero(d.weights).tolist() == d.support.tolist()
+    assert abs(variances(ARMS, d.weights).max() - d.g) < 1e-9
+    assert (d.weights == tarry.design(ARMS, rule, threads=1).weights).all()
+    assert repr(d) == "Design(%d of 300 arms, rank=5, g=%.6g)" % (
+        len(d.support), d.g)
+    shown = d._repr_html_()
+    assert shown.count("<tr>") == 1 + min(40, len(d.support))
+    for arm, weight in zip(d.support[:40], d.support_weights):
+        assert "<tr><td>%d</td><td>%.6f</td></tr>" % (arm, weight) in shown
+
+
+def test_arms_of_less_than_full_rank_and_single_ones():
+    low = ARMS[:, :2] @ np.random.default_rng(3).normal(size=(2, 4))
+    d = tarry.design(low)
+    assert d.rank == 2 and d.g <= 2 * 1.001
+    one = tarry.design([[3.0, 4.0]])
+    assert (one.rank, one.weights.tolist()) == (1, [1.0])
+    assert one.g == pytest.approx(1) and one.min_weight == 1
+    for bad in (np.empty((0, 3)), np.empty((3, 0)), [1.0, 2.0], [[[1.0]]],
+                [["a"]], [[1, 2], [3]]):
+        with pytest.raises(tarry.BadArgument):
+            tarry.design(bad)
+
+
+def test_progress_is_told_how_far_it_is():
+    many, told = np.random.default_rng(1).normal(size=(20000, 20)), []
+    d = tarry.design(many, tol=1e-4,
+                     progress=lambda share, g: told.append((share, g)))
+    assert len(told) > 1
+    for share, g in told:
+        assert 0 <= share <= 1 and g >= 1 - 1e-9
+    assert told[-1][1] <= told[0][1]
+    assert (d.weights == tarry.design(many, tol=1e-4).weights).all()
+
+
+def test_files_have_names_in_any_alphabet(tmp_path):
+    path = tmp_path / "\u00e9.csv"
+    path.write_text("\u00e9t\u00e9,0.1,1e-300\n\"a,b\",2,-3\n",
+                    encoding="utf-8")
+    arms, names = tarry.read_arms(path)
+    assert names == ["\u00e9t\u00e9", "a,b"]
+    assert arms.tolist() == [[0.1, 1e-300], [2, -3]]
+    np.save(tmp_path / "arms.npy", ARMS)
+    arms, names = tarry.read_arms(str(tmp_path / "arms.npy"))
+    assert names is None and (arms == ARMS).all()
+
+
+@pytest.mark.parametrize("value, told", [
+    (0, 0), (7, 7), (7.0, 7), (np.int8(7), 7), (np.float64(9), 9), (9, 9),
+    (10, None), (-1, None), (2.5, None), ("7", None), (b"7", None),
+    (None, None), (float("nan"), None), (float("inf"), None), ([7], None)])
+def test_counts_are_whole_and_have_a_limit(value, told):
+    from tarry._arrays import whole
+    if told is None:
+        with pytest.raises(tarry.BadArgument, match="n: not a whole number "
+                           "from 0 to 9: "):
+            whole(value, "n", 9)
+    else:
+        assert whole(value, "n", 9) == told
+        assert type(whole(value, "n", 9)) is int

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -142,3 +143,116 @@ def test_rows_left_out_are_warned_about():
     for log in (None, 5, [1, 2], np.eye(3)):
         with pytest.raises(tarry.BadArgument, match="log"):
             tarry.examine(log)
+
+
+# ---- the program itself ----------------------------------------------------
+
+
+def a_program(path, text, mode=0o755):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("#!%s\n%s\n" % (sys.executable, text))
+    path.chmod(mode)
+    return str(path)
+
+
+def test_the_program_is_found_where_it_is_looked_for(tmp_path, monkeypatch):
+    mine = a_program(tmp_path / "mine", "")
+    monkeypatch.setenv("TARRY", mine)
+    assert tarry.program() == mine
+    others = [a_program(tmp_path / "no", "", 0o644), str(tmp_path),
+              str(tmp_path / "nowhere"), ""]
+    for other in others:  # what cannot be run is not taken
+        monkeypatch.setenv("TARRY", other)
+        assert tarry.program() != other
+    monkeypatch.delenv("TARRY")
+    monkeypatch.setattr("tarry._program.__file__",
+                        str(tmp_path / "a" / "b" / "_program.py"))
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    with pytest.raises(tarry.ProgramError, match="TARRY"):
+        tarry.program()
+    found = a_program(tmp_path / "path" / "tarry", "")
+    assert tarry.program() == found
+    (tmp_path / "a" / "b" / "bin").mkdir(parents=True)
+    own = a_program(tmp_path / "a" / "b" / "bin" / "tarry", "")
+    assert tarry.program() == own
+    monkeypatch.setenv("TARRY", mine)
+    assert tarry.program() == mine
+
+
+@pytest.mark.parametrize("code, said, kind, text", [
+    (2, "tarry: f:3: bad", tarry.BadInput, "f:3: bad"),
+    (1, "tarry: disk full", tarry.ProgramError, "disk full"),
+    (3, "other", tarry.ProgramError, "other"),
+    (7, "", tarry.ProgramError, "exit code 7"),
+    (2, "", tarry.BadInput, "exit code 2")])
+def test_what_the_program_says_is_raised(tmp_path, monkeypatch, code, said,
+                                         kind, text):
+    monkeypatch.setenv("TARRY", a_program(
+        tmp_path / "p", "import sys; sys.stderr.write(%r); sys.exit(%d)"
+        % (said, code)))
+    with pytest.raises(kind) as error:
+        tarry.catalogue()
+    assert type(error.value) is kind and str(error.value) == text
+
+
+def test_tables_reach_the_program_as_they_are(monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    heard = []
+
+    def call(*arguments):
+        with open(arguments[1], encoding="utf-8") as file:
+            log = file.read()
+        given = dict(a[2:].split("=", 1) for a in arguments if "=" in a)
+        arms = None
+        if "arms" in given:
+            import csv
+            with open(given["arms"], encoding="utf-8", newline="") as file:
+                arms = list(csv.reader(file))
+        heard.append((log, arms, given.get("range")))
+        return {"rejected": {"count": 0}}
+    monkeypatch.setattr("tarry._program.call", call)
+    rows = [{"arm": "\u00e9\"\n", "loss": 0.1 + 0.2}, {"arm": 1, "loss": None}]
+    names = ["a,b", "c\"d"]
+    frame = pandas.DataFrame([[1 / 3, 1e-300], [2, 3]], index=names)
+    tarry.examine(rows, frame, range=[0.1 + 0.2, 1])
+    log, arms, limits = heard.pop()
+    assert [json.loads(line) for line in log.splitlines()] == rows
+    assert [[row[0]] + [float(x) for x in row[1:]] for row in arms] == \
+        [["a,b", 1 / 3, 1e-300], ["c\"d", 2, 3]]
+    assert limits == "0.30000000000000004,1.0"
+    tarry.examine(pandas.DataFrame({"arm": ["x,y"], "loss": [0.1 + 0.2]},
+                                   index=[7]), 2)
+    log, arms, limits = heard.pop()
+    assert log == 'arm,loss\n"x,y",0.30000000000000004\n' and limits is None
+    assert [[float(x) for x in row] for row in arms] == [[1, 0], [0, 1]]
+    for bad in (5, (1,), "ab", (1, "x"), (1, 2, 3)):
+        with pytest.raises(tarry.BadArgument, match="range"):
+            tarry.examine([], range=bad)
+
+
+def test_bounds_take_arms_and_theta_in_place_of_an_instance():
+    for parts in (dict(arms=np.eye(2)),
+                  dict(arms=np.eye(2), theta=[0, 0], instance="sphere")):
+        with pytest.raises(tarry.BadArgument, match="arms: with theta"):
+            tarry.bound(**parts)
+    for what in ("delay", "loss", "instance"):
+        with pytest.raises(tarry.BadArgument, match=what):
+            tarry.bound(**{what: 5})
+    one, two = (tarry.bound(arms=np.eye(2), theta=[0.5, -gap], horizon=1e6)
+                for gap in (0.5, 0.1))
+    assert one != two
+
+
+def test_a_paper_is_found_by_its_rows():
+    rows = [{"id": "a", "claim": "x < y & z" + "." * 60, "verdict": "<no>"},
+            {"id": "b", "claim": "short", "verdict": "yes"}]
+    p = tarry.Paper({"rows": rows}, "page")
+    assert p["a"] is rows[0] and p["b"] is rows[1] and p.rows == rows
+    with pytest.raises(KeyError, match="c"):
+        p["c"]
+    lines = repr(p).splitlines()
+    assert lines[0].startswith("x < y & z...") and lines[0].endswith(" <no>")
+    assert lines[1].split() == ["short", "yes"]
+    shown = p._repr_html_()
+    assert "x &lt; y &amp; z" in shown and "&lt;no&gt;" in shown
+    assert shown.count("<tr>") == 2
