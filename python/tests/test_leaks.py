@@ -3,6 +3,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import pickle
 import random
 import sys
 
@@ -66,7 +67,68 @@ class Late(tarry.DelayBase):
         return rng.geometric(0.5)
 
 
+def arms_that_come():
+    p = tarry.Policy("uniform", np.eye(3), confidence=0.9)
+    for i in range(10):
+        p.admit("arm-%d" % i, [1, 0, i])
+        p.admit([1, 1, i])
+        with contextlib.suppress(tarry.Error):
+            p.admit("arm-%d" % i, [1, 0, i])
+        with contextlib.suppress(tarry.Error):
+            p.admit("never-%d" % i, [1, 0, float("nan")])
+    p.withdraw("arm-3")
+    p.names, p.arms
+
+
+def files():
+    p = tarry.Policy("uniform", np.eye(30), confidence=0.9)
+    p.save("state")
+    p.save("plain", plain=True)
+    tarry.Policy.restore("state"), tarry.Policy.restore("plain")
+    with open("arms.csv", "w") as file:
+        file.write("a,1,2\nb,3,4\n")
+    tarry.read_arms("arms.csv")
+    for bad in ("nowhere", ".", "arms.csv"):
+        with contextlib.suppress(tarry.Error, OSError):
+            tarry.Policy.restore(bad)
+        with contextlib.suppress(tarry.Error, OSError):
+            p.save(bad + "/no")
+        with contextlib.suppress(tarry.Error, OSError):
+            tarry.read_arms(bad + "/no")
+
+
+def choices():
+    c = tarry.Policy("lints", np.eye(3), horizon=9).choose()
+    tuple(c), c[::-1], hash(c), c == c, c.name, c.round, c.repeated
+    pickle.loads(pickle.dumps(c))
+    p = pickle.loads(pickle.dumps(tarry.Policy("uniform", 3, horizon=9)))
+    p.itself = p.choose(id="a")
+
+
+class Blocks(tarry.DelayBase):
+    def draw_many(self, rounds, arms, losses, rng):
+        return np.zeros(losses.shape) + rng.uniform(0, 9)[:, None]
+
+
+class Fails(Own):
+    def choose(self, round):
+        return 1 // (9 - round)
+
+
+def fails():
+    with contextlib.suppress(ZeroDivisionError):
+        tarry.run(Fails(), horizon=50, runs=2)
+
+
 GOOD = {
+    "admit": arms_that_come,
+    "files": files,
+    "choice": choices,
+    "blocks": lambda: small(delay=Blocks()),
+    "fails": fails,
+    "table": lambda: tarry.World(table=[[0, 0.5, 1], [1, 0.25, 2]]).look(),
+    "progress": lambda: tarry.design(np.eye(3), progress=lambda *x: None),
+    "results": lambda: pickle.dumps(small()),
     "policy": life,
     "run": small,
     "own": lambda: tarry.run(Own(), horizon=50, runs=2),
@@ -99,7 +161,8 @@ def expect_no_leak(call, times, name):
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_nothing_is_kept(name):
+def test_nothing_is_kept(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     expect_no_leak(GOOD[name], 50, name)
 
 

@@ -266,6 +266,19 @@ def test_reports_older_than_memory_are_refused_not_taken_twice():
         p.observe(1, 0.25)
 
 
+def test_an_old_report_does_not_take_the_place_of_a_new_one():
+    """They share a place in memory."""
+    p = tarry.Policy("uniform", 2, horizon=3e6)
+    n = 1 << 20
+    p.choose_many(n + 5)
+    assert p.observe(n + 5, 0.25) == "ok"
+    assert p.observe(5, 0.5) == "ok"
+    assert p.observe(n + 5, 0.25) == "duplicate"
+    with pytest.raises(tarry.ReportedTwice):
+        p.observe(n + 5, 0.5)
+    assert p.observe(n, 0.75) == "ok" and p.observe(n, 0.75) == "duplicate"
+
+
 def test_a_damaged_state_is_refused(tmp_path):
     p = make()
     play(p, 50)
@@ -888,3 +901,59 @@ def test_every_status_has_the_class_of_its_name():
             ("NoSuchArm", LookupError), ("Unreachable", ConnectionError)]:
         assert issubclass(getattr(tarry, name), (tarry.Error, base))
         assert issubclass(getattr(tarry, name), base)
+
+
+@pytest.mark.parametrize("given, told", [
+    (dict(horizon=50), dict(horizon=50, confidence=0.98, maximize=False,
+                            range=(-1, 1), seed=1)),
+    (dict(horizon=1e6, seed=7, range=(2, 5), maximize=True),
+     dict(horizon=10**6, confidence=0.999999, maximize=True, range=(2, 5),
+          seed=7)),
+    (dict(confidence=0.75), dict(horizon=0, confidence=0.75, maximize=False,
+                                 range=(-1, 1), seed=1))])
+def test_a_status_tells_what_the_policy_was_made_with(given, told):
+    for name in ("phased-stochastic", "lints", "phased-mab"):
+        s = tarry.Policy(name, np.eye(3), **given).status()
+        assert {key: s[key] for key in told} == told
+        assert (s["n_arms"], s["dim"], s["round"], s["pending"]) == (3, 3, 0, 0)
+        assert s["policy"] == s["description"] == name
+        assert s["available"] == [0, 1, 2]
+        first = s["first_phase_rounds"]
+        assert s["horizon_too_short"] is bool(
+            told["horizon"] and first > told["horizon"])
+        assert (first > 50) == name.startswith("phased")
+
+
+def test_outcomes_are_mapped_alike_for_losses_and_rewards():
+    """A reward is the loss from the other end of the range."""
+    p = tarry.Policy("lints", ARMS, horizon=1000, range=(2, 6))
+    q = tarry.Policy("lints", ARMS, horizon=1000, range=(2, 6), maximize=True)
+    r = tarry.Policy("lints", ARMS, horizon=1000)
+    for t in range(300):
+        c = p.choose()
+        assert c.arm == q.choose().arm == r.choose().arm
+        loss = (c.arm % 5) / 4  # 0 to 1, exact in all ranges
+        p.observe(c.id, 2 + 4 * loss)
+        q.observe(c.id, 6 - 4 * loss)
+        r.observe(c.id, -1 + 2 * loss)
+    for policy, low, high in ((p, 2, 6), (q, 2, 6), (r, -1, 1)):
+        policy.choose()
+        for bad in (low - 1e-9, high + 1e-9, float("inf")):
+            with pytest.raises(tarry.BadLoss):
+                policy.observe(301, bad)
+        assert policy.observe(301, high) == "ok"
+
+
+def test_certificates_are_in_the_unit_of_the_losses():
+    gaps = []
+    for low, high in ((-1, 1), (0, 10)):
+        p = tarry.Policy("phased-mab:constants=tight", 2, horizon=10**4,
+                         range=(low, high), seed=3)
+        for _ in range(40):
+            c = p.choose()
+            p.observe(c.id, high if c.arm else low)
+        certificate = p.certificate()
+        assert (certificate.arm, certificate.gap) == \
+            (p.status()["exploit"], p.status()["certificate"])
+        gaps.append(certificate.gap)
+    assert gaps[1] == pytest.approx(5 * gaps[0]) and gaps[0] > 0
