@@ -696,3 +696,20 @@ def test_the_asynchronous_client_has_the_methods_of_the_other(service):
 def test_addresses_are_checked(url):
     with pytest.raises(tarry.BadArgument, match="url"):
         tarry.Client(url)
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(service):
+    go_on = threading.Event()
+
+    def stall():
+        service.meanwhile = None
+        assert go_on.wait(60)
+    client = tarry.Client(service.url, timeout=0.05, retries=0)
+    service.meanwhile = stall
+    with pytest.raises(tarry.Unreachable):
+        client.status("late")
+    go_on.set()
+    client.timeout = 60
+    for name in ("a", "b"):
+        assert client.status(name)["path"] == \
+            "/v1/experiments/%s/status" % name

@@ -957,3 +957,33 @@ def test_certificates_are_in_the_unit_of_the_losses():
             (p.status()["exploit"], p.status()["certificate"])
         gaps.append(certificate.gap)
     assert gaps[1] == pytest.approx(5 * gaps[0]) and gaps[0] > 0
+
+
+def test_pending_choices_bear_the_ids_that_they_were_given(tmp_path):
+    p = make("uniform", names=["arm-%d" % k for k in range(20)])
+    made = [p.choose(id=None if t % 3 else "own-%d" % t) for t in range(30)]
+    for policy in [p] + twins_of(p, tmp_path / "state"):
+        assert policy.pending() == [(c.id, c.arm, c.name, 29 - t)
+                                    for t, c in enumerate(made)]
+        for c in made[10:20]:
+            policy.observe(c.id, 0.5)
+        assert [w.id for w in policy.pending()] == \
+            [c.id for c in made[:10] + made[20:]]
+        assert [w.id for w in policy.pending(12)] == \
+            [c.id for c in made[:10] + made[20:22]]
+
+
+def test_a_damaged_file_is_named_whoever_wrote_it(tmp_path):
+    p = make()
+    play(p, 50)
+    for plain in (False, True):
+        path = tmp_path / ("plain-%d" % plain)
+        p.save(path, plain=plain)
+        data = path.read_bytes()
+        for damaged in (data[:-1], data[:len(data) // 2],
+                        data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], b""):
+            path.write_bytes(damaged)
+            with pytest.raises(tarry.BadState, match=str(path)):
+                tarry.Policy.restore(path)
+            with pytest.raises(tarry.BadState, match="the bytes"):
+                tarry.Policy.from_bytes(damaged)

@@ -5,6 +5,9 @@ import json
 import math
 import os
 import pickle
+import sys
+import threading
+import types
 
 import numpy as np
 import pytest
@@ -103,9 +106,9 @@ def test_a_law_is_told_round_arm_and_loss_of_each_play():
     assert len(set(s.loss)) > 1
 
     class Block(tarry.DelayBase):
-        def draw_many(self, numbers, arms, losses, rng):  # found by their count
+        def draw_many(self, numbers, some, losses, rng):  # found by their count
             for i, round in enumerate(numbers):
-                for j, arm in enumerate(arms):
+                for j, arm in enumerate(some):
                     if (round - 1) % 5 == arm:
                         told[round] = (arm, losses[i, j])
             return np.zeros(losses.shape)
@@ -283,7 +286,7 @@ def test_a_sample_plays_all_arms_in_turn():
                for a, b in zip(one, same))
 
 
-TABLE = [[0, 0.5, 3.9], [1, -0.5, 4], [2, 0.25, math.inf], [0, 1, math.nan],
+TABLE = [[0, 0.5, 3.9], [1, -0.5, 40], [2, 0.25, math.inf], [0, 1, math.nan],
          [2, -1, 0]]
 
 
@@ -306,7 +309,7 @@ def test_tables_of_all_kinds_are_one_world():
             assert np.array_equal(a, b, equal_nan=True)
     seen = {(arm, loss, delay) for arm, loss, delay in zip(*samples[0])
             if not math.isnan(delay)}
-    assert seen == {(0, 0.5, 3), (1, -0.5, 4), (2, -1, 0)}
+    assert seen == {(0, 0.5, 3), (1, -0.5, 40), (2, -1, 0)}
     wide = tarry.World(table=TABLE, arms=np.array([[1.], [2.], [3.]]))
     assert wide.look().arms.tolist() == [[1], [2], [3]]
 
@@ -548,3 +551,100 @@ def test_more_processes_than_runs_do_no_harm(tmp_path):
     runs = (tmp_path / "notes").read_text().split()
     assert sorted(runs) == ["0", "1"]
     assert not os.path.exists("0")
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+@pytest.mark.parametrize("run", range(4))
+def test_a_failure_in_any_process_is_raised(run, processes):
+    class Broken(tarry.PolicyBase):
+        def choose(self, round):
+            return {}["mine"] if self.problem.run == run else 0
+    with pytest.raises(KeyError, match="mine"):
+        tarry.run(Broken(), horizon=20, runs=4, processes=processes)
+
+
+# ---- waiting ---------------------------------------------------------------
+
+
+class Handle:
+    """An experiment that ends after so many looks at it, or when cancelled."""
+
+    def __init__(self, looks, error=None):
+        self.looks, self.error, self.seen = looks, error, []
+        self.done, self.cancelled = threading.Event(), False
+
+    def run(self):
+        assert self.done.wait(60)
+        self.seen.append("end")
+
+    def share(self):
+        self.seen.append("look")
+        if self.error is not None:
+            raise self.error
+        if self.seen.count("look") == self.looks:
+            self.done.set()
+        return self.seen.count("look") / self.looks
+
+    def cancel(self):
+        self.cancelled = True
+        self.done.set()
+
+
+class Bar:
+    """In place of tqdm's."""
+    made = []
+
+    def __init__(self, total, **unused):
+        self.total, self.n, self.closed = total, 0, False
+        Bar.made.append(self)
+
+    def update(self, more):
+        self.n += more
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.mark.parametrize("progress, watched, shown", [
+    (True, False, True), (None, True, True), (None, False, False),
+    (False, True, False)])
+def test_a_bar_is_shown_to_those_who_watch(monkeypatch, progress, watched,
+                                           shown):
+    from tarry import _lab
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(
+        tqdm=Bar))
+    monkeypatch.setattr(_lab, "_is_watched", lambda: watched)
+    Bar.made.clear()
+    _lab._watch(Handle(2), progress)
+    assert len(Bar.made) == shown
+    for bar in Bar.made:
+        assert bar.n == pytest.approx(bar.total) and bar.closed
+
+
+def test_who_is_interrupted_cancels_and_waits_for_the_end(monkeypatch):
+    from tarry import _lab
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(
+        tqdm=Bar))
+    Bar.made.clear()
+    handle = Handle(2, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        _lab._watch(handle, True)
+    assert handle.cancelled and handle.seen == ["look", "end"]
+    assert [bar.closed for bar in Bar.made] == [True]
+
+
+def test_python_code_is_called_in_one_thread_unless_one_says_so(monkeypatch):
+    asked, real = [], tarry.Experiment._open
+
+    def open_it(self, threads, *rest):
+        asked.append(threads)
+        return real(self, threads, *rest)
+    monkeypatch.setattr(tarry.Experiment, "_open", open_it)
+    for policy, delay, threads, told in [
+            ("uniform", None, None, 0), (Answers(), None, None, 1),
+            ("uniform", Law(3), None, 1), (Answers(), None, 2, 2),
+            ("uniform", None, 1, 1)]:
+        tarry.run(policy, delay=delay, threads=threads, horizon=10, runs=1)
+        assert asked.pop() == told
