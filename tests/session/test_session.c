@@ -200,6 +200,28 @@ static void what_is_overdue_is_counted_exactly(void **state)
     tarry__store_close(store);
 }
 
+/* Those called off do not count among all: 28 of 541 are too many, however
+ * many others were cancelled. */
+static void what_is_cancelled_is_not_missed(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "one", "uniform", "");
+    play(s, 27 + 60, false);
+    for (int round = 1; round <= 60; round++) {
+        char id[24];
+        snprintf(id, sizeof id, "%d", round);
+        assert_int_equal(tarry__session_cancel(s, id, 1, NULL), TARRY_OK);
+    }
+    play(s, 512, true);
+    play(s, 1, false); /* of this very round */
+    expect_verdict(s, "independent");
+    play(s, 1, false);
+    expect_verdict(s, "cannot tell");
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 /* Takes lines and gives their answers, as one text. */
 static const char *ask(tarry__session_lines *l, const char *lines, int64_t now)
 {
@@ -301,6 +323,30 @@ static void old_choices_expire_by_clock_and_by_rounds(void **state)
     tarry__session_lines_free(l);
     tarry__session_close(s);
     tarry__store_close(store);
+}
+
+/* To the millisecond; and the store is searched once a second, not less. */
+static void a_choice_expires_at_its_age(void **state)
+{
+    static const struct {
+        int64_t asked_at;
+        const char *waiting;
+    } tries[] = {{2999, "ok 1\n"}, {3000, "ok 0\n"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
+        for (int64_t before = 1; before <= 2; before++) {
+            tarry__store *store = open_store();
+            tarry__session *s = make(store, "e", "uniform", "2s");
+            tarry__session_lines *l = tarry__session_lines_create(
+                s, (tarry__session_lines_options){0});
+            ask(l, "choose\n", 1000);
+            ask(l, "pending\n", tries[i].asked_at - 1000 * before);
+            const char *told = ask(l, "pending\n", tries[i].asked_at);
+            assert_non_null(strstr(told, tries[i].waiting));
+            tarry__session_lines_free(l);
+            tarry__session_close(s);
+            tarry__store_close(store);
+        }
 }
 
 /* Sessions of one store, committed together, are as if each were alone. */
@@ -936,6 +982,8 @@ int main(void)
         cmocka_unit_test(own_ids_have_exact_limits),
         cmocka_unit_test(names_are_found_and_given_back),
         cmocka_unit_test(what_is_overdue_is_counted_exactly),
+        cmocka_unit_test(what_is_cancelled_is_not_missed),
+        cmocka_unit_test(a_choice_expires_at_its_age),
         cmocka_unit_test(numbers_are_written_in_one_way),
         cmocka_unit_test(a_group_knows_its_own_lines),
         cmocka_unit_test(outcomes_told_again_in_their_group_are_found_at_once),
