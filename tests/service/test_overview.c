@@ -321,6 +321,7 @@ static void arms_have_their_means(void **state)
         assert_int_equal(whole(arm, "outcomes"), (uint64_t)n);
         CHECK_NEAR(real(arm, "mean"), mean, 1e-12);
         CHECK_NEAR(real(arm, "high") - real(arm, "mean"), 1.96 * se, 1e-4);
+        CHECK_NEAR(real(arm, "mean") - real(arm, "low"), 1.96 * se, 1e-4);
         const json_t *bounds = json_object_get(arm, "if_missing");
         CHECK_NEAR(json_number_value(json_array_get(bounds, 0)),
                    total / (n + out), 1e-12);
