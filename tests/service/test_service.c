@@ -307,6 +307,77 @@ static void features_are_kept_as_they_are(void **state)
     tarry__service_close(service);
 }
 
+/* A loss, a reward and the ends of a range that are -0 are 0: said again, in a
+ * list, in the log, and where the store is opened anew.  Features stay. */
+static void tell_zeros(const char *url)
+{
+    static const char *const bodies[][2] = {
+        {"/v1/experiments",
+         "{\"name\":\"z\",\"policy\":\"uniform\",\"range\":[-0.0,1],\"arms\":"
+         "[{\"features\":[-0.0,1]},{\"features\":[1,0.0]}]}"},
+        {"/v1/experiments/z/decisions", "{\"id\":\"m\",\"count\":4}"},
+        {"/v1/feedback", "{\"id\":\"m.0\",\"loss\":-0.0}"},
+        {"/v1/feedback", "[{\"id\":\"m.1\",\"loss\":-0.0},"
+                         "{\"id\":\"m.2\",\"loss\":-0}]"},
+        {"/v1/experiments/z/arms", "{\"name\":\"n\",\"features\":[-0.0,2]}"},
+        {"/v1/experiments", "{\"name\":\"y\",\"policy\":\"uniform\",\"range\":"
+                            "[-1,-0.0],\"objective\":\"maximize\","
+                            "\"arms\":[{},{}]}"},
+        {"/v1/experiments/y/decisions", "{\"id\":\"r\"}"},
+        {"/v1/feedback", "{\"id\":\"r\",\"reward\":-0.0}"}};
+    static const char *const again[] = {
+        "{\"id\":\"m.0\",\"loss\":0}", "{\"id\":\"m.1\",\"loss\":-0.0}",
+        "{\"id\":\"m.2\",\"loss\":0.0}", "{\"id\":\"r\",\"reward\":0}"};
+    const tarry__service_limits limits = tarry__service_default_limits();
+    const bool is_kept = strcmp(url, "memory:") != 0;
+    tarry_error error = {""};
+    receiver log[2];
+    assert_int_equal(tarry__service_open(url, &limits, &service, NULL),
+                     TARRY_OK);
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        assert_int_equal(ask("POST", bodies[i][0], bodies[i][1]).status / 100,
+                         2);
+    for (int k = 0; k <= is_kept; k++) {
+        if (k > 0) {
+            tarry__service_close(service);
+            if (tarry__service_open(url, &limits, &service, &error) != TARRY_OK)
+                fail_msg("%s", error.text);
+        }
+        for (size_t i = 0; i < sizeof again / sizeof *again; i++)
+            assert_non_null(strstr(ask("POST", "/v1/feedback", again[i]).body,
+                                   "\"status\":\"duplicate\""));
+        log[k] = ask("GET", "/v1/experiments/z/log", "");
+        assert_non_null(strstr(log[k].body, "\"loss\":0.0,"));
+        assert_null(strstr(log[k].body, "\"loss\":-"));
+        assert_non_null(strstr(log[k].body, "\"features\":[-0.0,1.0]"));
+        assert_non_null(strstr(log[k].body, "\"features\":[-0.0,2.0]"));
+        assert_string_equal(log[k].body, log[0].body);
+        assert_non_null(strstr(ask("GET", "/v1/experiments/y/log", "").body,
+                               "\"reward\":0.0,"));
+        assert_non_null(strstr(ask("GET", "/v1/experiments/z", "").body,
+                               "\"range\":[0.0,1.0]"));
+        assert_non_null(strstr(ask("GET", "/v1/experiments/y", "").body,
+                               "\"range\":[-1.0,0.0]"));
+    }
+    tarry__service_close(service);
+}
+
+static void negative_zeros_are_zeros(void **state)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
+    char folder[] = "/tmp/tarry-service-XXXXXX", path[60];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/s.db", folder);
+    tell_zeros("memory:");
+    tell_zeros(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path, sizeof path, "%s/s.db%s", folder, ends[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* What is not given may be null as well. */
 static void null_is_as_good_as_nothing(void **state)
 {
@@ -1395,6 +1466,7 @@ int main(void)
         cmocka_unit_test(bodies_of_experiments_have_exact_limits),
         cmocka_unit_test(names_and_arms_have_exact_forms),
         cmocka_unit_test(features_are_kept_as_they_are),
+        cmocka_unit_test(negative_zeros_are_zeros),
         cmocka_unit_test(null_is_as_good_as_nothing),
         cmocka_unit_test(every_refusal_says_why),
         cmocka_unit_test(every_path_tells_its_methods),

@@ -79,8 +79,8 @@ static uint64_t below(uint64_t limit)
 static const double *features(size_t arm)
 {
     static const double all[MOST_ARMS * DIM] = {
-        1,   0,    0,   0,   1,   0,    0,    0, 1,   0.6,  0.8, 0,
-        0.1, -0.5, 0.3, 0.7, 0.1, -0.2, -0.4, 0, 0.4, 0.25, 0.5, 0.5};
+        1,   0,    -0.0, 0,   1,   0,    0,    0,    1,   0.6,  0.8, 0,
+        0.1, -0.5, 0.3,  0.7, 0.1, -0.2, -0.4, -0.0, 0.4, 0.25, 0.5, 0.5};
     return all + arm * DIM;
 }
 
@@ -238,6 +238,7 @@ static tarry_status compare(void *context, const tarry__store_event *found)
     const tarry__store_event *w = &e->event[at];
     assert_true(found->kind == w->kind && found->round == w->round &&
                 found->arm == w->arm && found->value == w->value);
+    assert_false(found->value == 0 && signbit(found->value));
     assert_int_equal(found->at, w->at);
     compare_texts(e, found);
     return TARRY_OK;
@@ -378,7 +379,7 @@ static bool is_known(const experiment *e, uint64_t round)
 
 static void do_observe(experiment *e)
 {
-    static const double losses[] = {-1, -0.25, 0, 0.5, 1, 1.5};
+    static const double losses[] = {-1, -0.25, 0, -0.0, 0.5, 1, 1.5};
     model *m = &e->now;
     tarry__session_result result;
     char id[64];
@@ -402,7 +403,7 @@ static void do_observe(experiment *e)
         assert_true(result == TARRY__SESSION_LATE || was != EXPIRED);
         note(e, (tarry__store_event){.kind = TARRY__STORE_OBSERVE,
                                      .round = round,
-                                     .value = loss});
+                                     .value = loss == 0 ? 0 : loss});
         settle(e, round, REPORTED);
         m->loss[round] = loss;
     }

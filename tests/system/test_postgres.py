@@ -63,7 +63,7 @@ class PostgresTest(unittest.TestCase):
 class Contract(PostgresTest):
     def test_the_unit_tests_of_stores_pass(self):
         begin = "unit"
-        for k in range(1, 5):
+        for k in range(1, 6):
             server.place("%s%d" % (begin, k))
         for k in range(1, 10):
             server.place("%so%d" % (begin, k))
@@ -82,7 +82,9 @@ class Contract(PostgresTest):
                  "observe mine 0.25", "observe mine 1", "choose --id mine",
                  "cancel 1", "observe 1 1", "admit new 0.1 0.2 0.3",
                  "withdraw north", "observe 9 1", "choose --id mine 3",
-                 "expire mine", "choose", "status"]
+                 "expire mine", "choose --id zero", "observe zero -0.0",
+                 "observe zero 0", "admit flat -0.0 0.2 0.3", "choose",
+                 "status"]
         text = "".join(line + "\n" for line in lines).encode()
         results = []
         for store in (self.url, self.folder.path("s.db")):
@@ -91,6 +93,10 @@ class Contract(PostgresTest):
             results.append(done[1])
             done = run("store", "check", store)
             self.assertEqual(done[0], 0, done[2])
+            done = run("store", "export", store)
+            row = [line for line in done[1].split(b"\n")
+                   if line.startswith(b"zero,")]
+            self.assertRegex(row[0], rb",observed,[^,]*,0(\.0)?$")
         self.assertEqual(*results)
 
     def test_tables_can_be_read_by_sql(self):
