@@ -689,6 +689,18 @@ class Contract(ServeTest):
             self.assertGreater(line["seconds"], 0)
             self.assertLess(line["seconds"], 60)
 
+    def test_as_long_as_nothing_is_said_only_errors_are_logged(self):
+        wrong = self.call("GET", "/v1/experiments/nobody")
+        self.assertEqual(wrong.status, 404)
+        with self.server.talk() as talk:
+            talk.send(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n")
+            bad = talk.read()
+        self.server.stop()
+        said = [json.loads(line) for line in self.server.said().splitlines()]
+        self.assertEqual([line["request_id"] for line in said
+                          if "request_id" in line],
+                         [bad.headers["x-request-id"]])
+
     def test_nobody_waits_for_the_reader_of_the_log(self):
         process = subprocess.Popen(
             [TARRY, "serve", "--listen", "127.0.0.1:0", "--store", "memory:",
@@ -698,14 +710,15 @@ class Contract(ServeTest):
             for _ in range(1500):  # more lines than a pipe holds
                 self.ok(talk.call("GET", "/healthz"))
             lines = [process.stderr.readline() for _ in range(200)]
-            self.ok(talk.call("GET", "/healthz"))
+            for _ in range(2):  # the first tells of those, the second of none
+                self.ok(talk.call("GET", "/healthz"))
             process.terminate()
             lines += process.stderr.readlines()
         self.assertEqual(process.returncode, 0)
         asked = [line for line in map(json.loads, lines) if "status" in line]
         dropped = sum(line.get("dropped", 0) for line in asked)
         self.assertGreater(dropped, 0)
-        self.assertEqual(len(asked) + dropped, 1501)
+        self.assertEqual(len(asked) + dropped, 1502)
 
     def test_pages_of_others_may_not_change_anything(self):
         path = "/v1/experiments/colours/decisions"
@@ -960,6 +973,18 @@ class Wire(ServeTest):
             self.assertEqual(talk.until(b"\r\n\r\n"), b"HTTP/1.1 100 Continue")
             talk.send(b"{}")
             self.assertEqual(talk.read().status, 201)
+        with self.server.talk() as talk:  # nothing to wait for
+            talk.send(post + b"Expect: 100-continue\r\n\r\n{}")
+            self.assertEqual(talk.until(b" "), b"HTTP/1.1")
+            self.assertEqual(talk.until(b" "), b"201")
+        with self.server.talk() as talk:  # who is old may stay, if he says so
+            for _ in range(2):
+                talk.send(b"GET /healthz HTTP/1.0\r\n"
+                          b"Connection: keep-alive\r\n\r\n")
+                answer = talk.read()
+                self.assertEqual(
+                    (answer.status, answer.headers["connection"]),
+                    (200, "keep-alive"))
         with self.server.talk() as talk:
             talk.send(b"GET /healthz HTTP/1.0\r\n\r\n")
             self.assertEqual(talk.read().headers["connection"], "close")
@@ -1068,6 +1093,17 @@ class Wire(ServeTest):
                 os.waitpid(child, 0)
                 talk.socket.close()
         self.assertLess(sorted(waits)[25], 0.006)
+
+    def test_the_time_before_a_request_is_not_its_own(self):
+        self.server.stop()
+        server = self.open("--request-timeout", "4")
+        with server.talk() as talk:
+            self.ok(talk.call("GET", "/healthz"))
+            time.sleep(4.1)
+            talk.send(b"GET /healthz HTTP/1.1\r\n")
+            time.sleep(0.6)  # more than two looks at the clock
+            talk.send(b"Host: localhost\r\n\r\n")
+            self.ok(talk.read())
 
     def test_slow_clients_are_cut_off(self):
         begins = time.monotonic()
