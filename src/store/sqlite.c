@@ -609,10 +609,16 @@ static tarry_status round_at(void *state, uint64_t experiment, int64_t at,
         tarry__store_event e;
         status = look(s, experiment, TARRY__STORE_CHOOSE, middle, &e, NULL,
                       &found, error);
-        if (found && e.at <= at)
+        if (!found || e.at <= at) /* it may be one before the first */
             low = middle;
         else
             high = middle - 1;
+    }
+    if (status == TARRY_OK && low > 0) {
+        tarry__store_event e;
+        status = look(s, experiment, TARRY__STORE_CHOOSE, low, &e, NULL, &found,
+                      error);
+        low = found ? low : 0;
     }
     *round = low;
     return status;

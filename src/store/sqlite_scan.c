@@ -129,13 +129,14 @@ static tarry_status first_after(tarry__sqlite *s, uint64_t experiment,
     if (code == SQLITE_ROW)
         high = (uint64_t)sqlite3_column_int64(last, 0) + 1;
     sqlite3_reset(last);
-    while (code == SQLITE_ROW && low < high) {
+    while ((code == SQLITE_ROW || code == SQLITE_DONE) && low < high) {
         const uint64_t middle = low + (high - low) / 2;
         sqlite3_bind_int64(look, 1, (sqlite3_int64)experiment);
         sqlite3_bind_int64(look, 2, (sqlite3_int64)middle);
         code = sqlite3_step(look);
-        if (code == SQLITE_ROW &&
-            (uint64_t)sqlite3_column_int64(look, 1) <= seq)
+        if (code == SQLITE_DONE || /* one before the first */
+            (code == SQLITE_ROW &&
+             (uint64_t)sqlite3_column_int64(look, 1) <= seq))
             low = middle + 1;
         else
             high = middle;

@@ -497,6 +497,77 @@ static void memory_that_runs_out_leaves_the_log_as_it_was(void **state)
     tarry__store_close(s);
 }
 
+/* Of a policy that was restored the first rounds are not there; an id has up
+ * to 64 characters. */
+static void begin_late(const char *url)
+{
+    enum { FIRST = 41, COUNT = 3 };
+    tarry__store *s = open_store(url);
+    const uint64_t one = add(s, "one");
+    tarry__store_event late[COUNT];
+    char id[COUNT][TARRY__STORE_ID_ROOM];
+    for (size_t i = 0; i < COUNT; i++) {
+        memset(id[i], 'a' + (int)i, sizeof id[i]);
+        id[i][62 + i] = '\0';
+        late[i] = (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
+                                       .round = FIRST + i,
+                                       .value = 1,
+                                       .at = 5 + (int64_t)i,
+                                       .text = id[i]};
+    }
+    const tarry__store_batch batch = {one, late, COUNT, 0};
+    assert_int_equal(tarry__store_append(s, &batch, 1, NULL), TARRY_OK);
+    for (uint64_t t = FIRST - 1; t <= FIRST + COUNT; t++) {
+        const bool is_there = t >= FIRST && t < FIRST + COUNT;
+        tarry__store_event e;
+        char found_id[TARRY__STORE_ID_ROOM];
+        uint64_t round, last = t < FIRST + COUNT ? t : FIRST + COUNT - 1;
+        bool found;
+        assert_int_equal(tarry__store_look(s, one, TARRY__STORE_CHOOSE, t, &e,
+                                           found_id, &found, NULL),
+                         TARRY_OK);
+        assert_int_equal(found, is_there);
+        if (is_there)
+            assert_string_equal(found_id, id[t - FIRST]);
+        assert_int_equal(
+            tarry__store_round_at(s, one, 5 + (int64_t)t - FIRST, &round, NULL),
+            TARRY_OK);
+        assert_int_equal(round, t < FIRST ? 0 : last);
+    }
+    for (size_t from = 0; from <= COUNT; from++) {
+        expected_many x = {late + from, N_ARMS + from};
+        assert_int_equal(
+            tarry__store_scan(s, one, N_ARMS + from, compare_many, &x, NULL),
+            TARRY_OK);
+        assert_int_equal(x.next - late, COUNT);
+    }
+    tarry__store_close(s);
+}
+
+static void a_log_may_begin_with_a_later_round(void **state)
+{
+    (void)state;
+    make_folder();
+    begin_late("memory:");
+    begin_late(path);
+    remove_folder();
+}
+
+static void moments_are_written_to_the_millisecond(void **state)
+{
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } all[] = {{0, "1970-01-01T00:00:00.000Z"},
+               {7, "1970-01-01T00:00:00.007Z"},
+               {951782399040, "2000-02-28T23:59:59.040Z"},
+               {951782400000, "2000-02-29T00:00:00.000Z"},
+               {1769903999999, "2026-01-31T23:59:59.999Z"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_string_equal(tarry__fates_moment(all[i].ms).text, all[i].text);
+}
+
 /* ---- what became of choices -----------------------------------------------*/
 
 static void fates_are_whole_or_an_error(void **state)
@@ -522,6 +593,9 @@ static void fates_are_whole_or_an_error(void **state)
             assert_int_equal(f.count, 5);
             for (size_t i = 0; i < 5; i++)
                 assert_int_equal(f.fate[i].state, wanted[i]);
+            assert_true(f.fate[1].loss == -0.385 && f.fate[1].at == 8);
+            assert_true(f.fate[2].loss == 1 && f.fate[2].at == 11);
+            assert_int_equal(f.fate[3].at, 12);
             assert_int_equal(f.n_arms, N_ARMS + 1);
             assert_string_equal(f.names[1], "one");
             assert_string_equal(f.names[3], "new");
@@ -870,6 +944,8 @@ int main(void)
         cmocka_unit_test(a_batch_that_cannot_be_stored_leaves_nothing),
         cmocka_unit_test(a_password_is_not_shown),
         cmocka_unit_test(memory_that_runs_out_leaves_the_log_as_it_was),
+        cmocka_unit_test(a_log_may_begin_with_a_later_round),
+        cmocka_unit_test(moments_are_written_to_the_millisecond),
         cmocka_unit_test(fates_are_whole_or_an_error),
         cmocka_unit_test(a_file_that_was_changed_says_how),
         cmocka_unit_test(a_file_of_another_history_is_refused),
