@@ -392,20 +392,15 @@ def test_an_outcome_is_a_loss_or_a_reward(client):
 # ---- the spool, by several at once -----------------------------------------
 
 
-def test_what_is_kept_while_another_sends_the_spool_is_not_lost(
-        service, tmp_path, monkeypatch):
-    """The other has read the spool, and will empty it."""
-    spool = tmp_path / "spool"
-    sender, keeper = (tarry.Client(service.url, retries=0, pause=0.001,
-                                   spool=spool) for _ in range(2))
-    first, second = (sender.decide("shop").id for _ in range(2))
-    sender._keep([{"id": first, "loss": 0.25}])
+def while_one_sends(service, monkeypatch, do):
+    """A thread that begins to `do` something while the service reads the next
+    request, which goes on once that is done or waits for a lock."""
     arrived, lock = threading.Event(), fcntl.flock
 
-    def keep():
-        keeper._keep([{"id": second, "loss": 0.5}])
+    def run():
+        do()
         arrived.set()
-    other = threading.Thread(target=keep)
+    other = threading.Thread(target=run)
 
     def flock(file, how):
         if threading.current_thread() is other:
@@ -418,6 +413,19 @@ def test_what_is_kept_while_another_sends_the_spool_is_not_lost(
         assert arrived.wait(60)
     monkeypatch.setattr("fcntl.flock", flock)
     service.meanwhile = meanwhile
+    return other
+
+
+def test_what_is_kept_while_another_sends_the_spool_is_not_lost(
+        service, tmp_path, monkeypatch):
+    """The other has read the spool, and will empty it."""
+    spool = tmp_path / "spool"
+    sender, keeper = (tarry.Client(service.url, retries=0, pause=0.001,
+                                   spool=spool) for _ in range(2))
+    first, second = (sender.decide("shop").id for _ in range(2))
+    sender._keep([{"id": first, "loss": 0.25}])
+    other = while_one_sends(service, monkeypatch, lambda: keeper._keep(
+        [{"id": second, "loss": 0.5}]))
     assert [r["id"] for r in sender.flush()] == [first]
     other.join()
     assert [r["id"] for r in keeper.flush()] == [second]
@@ -431,24 +439,9 @@ def test_two_that_send_the_spool_do_so_one_after_the_other(
                 for _ in range(2))
     ids = [one.decide("shop").id for _ in range(3)]
     one._keep([{"id": id, "loss": 0.25} for id in ids])
-    arrived, lock, came = threading.Event(), fcntl.flock, []
-
-    def flush():
-        came.extend(two.flush())
-        arrived.set()
-    other = threading.Thread(target=flush)
-
-    def flock(file, how):
-        if threading.current_thread() is other:
-            arrived.set()
-        lock(file, how)
-
-    def meanwhile():
-        service.meanwhile = None
-        other.start()
-        assert arrived.wait(60)
-    monkeypatch.setattr("fcntl.flock", flock)
-    service.meanwhile = meanwhile
+    came = []
+    other = while_one_sends(service, monkeypatch,
+                            lambda: came.extend(two.flush()))
     assert [r["status"] for r in one.flush()] == ["applied"] * 3
     other.join()
     assert came == [] and spool.read_bytes() == b""
