@@ -206,8 +206,8 @@ class Client:
                objective: Optional[str] = None,
                horizon: Optional[float] = None,
                confidence: Optional[float] = None, seed: Optional[int] = None,
-               expire_after: Optional[str] = None, dim: Optional[int] = None
-               ) -> Dict[str, Any]:
+               expire_after: Optional[str] = None, dim: Optional[int] = None,
+               beyond_horizon: Optional[bool] = None) -> Dict[str, Any]:
         """Creates an experiment.  `arms`: a dict from names to features, or a
         list of {"name", "features"}; `dim` for a contextual one."""
         body: Dict[str, Any] = {
@@ -216,7 +216,8 @@ class Client:
             "objective": objective,
             "horizon": None if horizon is None else int(horizon),
             "confidence": confidence, "seed": seed,
-            "expire_after": expire_after, "dim": dim}
+            "expire_after": expire_after, "dim": dim,
+            "beyond_horizon": beyond_horizon}
         answer: Dict[str, Any] = self._json("POST", "/v1/experiments", {
             key: value for key, value in body.items() if value is not None},
             again=False)
