@@ -986,6 +986,41 @@ static void one_arm_is_played_for_ever(void **unused)
     }
 }
 
+/* Of more arms than a block holds, each played several times before the first
+ * loss comes, so that means rise and fall while others are played. */
+static void the_least_of_many_arms_is_found(void **unused)
+{
+    (void)unused;
+    enum { ARMS = 150, ROUNDS = 3000, DELAY = 700 };
+    static double sum[ARMS], n[ARMS];
+    static play plays[ROUNDS + 1];
+    tarry_policy *policy = make("ucb-delayed", ARMS, ROUNDS, "scale=0.01");
+    uint64_t luck = 1, round;
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        size_t best = 0, silent = 0, arm;
+        double least = INFINITY;
+        for (size_t k = 0; k < ARMS; k++) {
+            const double index =
+                sum[k] / n[k] - 0.01 * sqrt(2 * log((double)t) / n[k]);
+            silent += n[k] == 0;
+            best = index < least ? k : best;
+            least = fmin(least, index);
+        }
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        if (silent == 0)
+            assert_int_equal(arm, best);
+        plays[t] = (play){arm, 2 * test_uniform(&luck) - 1,
+                          t + test_bits(&luck) % DELAY, false};
+        for (uint64_t then = 1; then <= t; then++)
+            if (plays[then].due == t) {
+                tarry_policy_observe(policy, then, plays[then].loss);
+                sum[plays[then].arm] += plays[then].loss;
+                n[plays[then].arm]++;
+            }
+    }
+    tarry_policy_free(policy);
+}
+
 static void many_arms_are_all_tried_in_order(void **unused)
 {
     (void)unused;
@@ -1045,6 +1080,7 @@ int main(void)
         cmocka_unit_test(payoff_rules_come_back_to_an_arm_that_was_put_aside),
         cmocka_unit_test(payoff_mab_is_the_same_in_either_range),
         cmocka_unit_test(one_arm_is_played_for_ever),
+        cmocka_unit_test(the_least_of_many_arms_is_found),
         cmocka_unit_test(many_arms_are_all_tried_in_order),
         cmocka_unit_test(a_bad_setting_is_refused_by_name),
     };
