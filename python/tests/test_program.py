@@ -34,6 +34,8 @@ GIVEN = [  # what Python is told, and what the program is
     (lambda: tarry.bound("x", instance="i", loss="l", delay="d", horizon=9,
                          seed=3), "bound --policy=x --instance=i --loss=l "
      "--delay=d --horizon=9 --seed=3"),
+    (lambda: tarry.examine("l", now=0, horizon=0, runs=0, seed=0, threads=0),
+     "examine l --now=0 --horizon=0 --runs=0 --seed=0 --threads=0"),
     (lambda: tarry.paper("row", "o", full=True, seed=2, threads=3),
      "paper --full --out=o --seed=2 --rows=row --threads=3"),
     (lambda: tarry.paper(["a", "b"], "o"),

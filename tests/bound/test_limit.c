@@ -1,6 +1,10 @@
 /* The limit: known values, its certificate, and what must not change it. */
+#define _GNU_SOURCE
 #include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/base.h"
 #include "bound/limit.h"
 
@@ -84,6 +88,35 @@ static void arms_that_are_all_best_have_none(void **state)
     CHECK_NEAR(l.certified, 0, 0);
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What best arms tell is free, in all directions that they span.  Here these
+ * are two of three, so that one arm with a gap of 1/4 tells the other three
+ * what they are: 2 / gap.  Without the second best arm it takes two of them. */
+static void several_best_arms_tell_all_that_they_span(void **state)
+{
+    (void)state;
+    char arms[] = "/tmp/tarry-limit-XXXXXX",
+         theta[] = "/tmp/tarry-limit-XXXXXX";
+    char instance[120];
+    close(mkstemp(arms));
+    close(mkstemp(theta));
+    snprintf(instance, sizeof instance, "file:arms=%s,theta=%s", arms, theta);
+    write_file(theta, "0\n0\n0.25\n");
+    write_file(arms, "1,0,0\n0,1,0\n0,1,1\n0,-1,1\n1,1,1\n-1,0,1\n");
+    CHECK_NEAR(limit_of(instance, "rademacher", 1).constant, 2 / 0.25, 1e-2);
+    write_file(arms, "1,0,0\n0,1,1\n0,-1,1\n");
+    CHECK_NEAR(limit_of(instance, "rademacher", 1).constant, 4 / 0.25, 1e-2);
+    unlink(arms);
+    unlink(theta);
+}
+
 static void too_many_dimensions_are_refused(void **state)
 {
     (void)state;
@@ -130,6 +163,7 @@ int main(void)
         cmocka_unit_test(the_certificate_closes_the_question),
         cmocka_unit_test(it_grows_with_what_must_be_told),
         cmocka_unit_test(arms_that_are_all_best_have_none),
+        cmocka_unit_test(several_best_arms_tell_all_that_they_span),
         cmocka_unit_test(too_many_dimensions_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
