@@ -142,6 +142,37 @@ static void forge_words(program *p, unsigned char *bytes, size_t size)
     assert_true(try_forged(p, bytes, size, 30));
 }
 
+/* Leaves out `cut` bytes at a place; the header tells the size. */
+static void try_shorter(program *p, const unsigned char *bytes, size_t size,
+                        size_t at, uint64_t count, size_t cut)
+{
+    unsigned char *less = malloc(size);
+    const uint64_t rest = size - cut - HEADER_BYTES;
+    assert_non_null(less);
+    memcpy(less, bytes, at);
+    memcpy(less + at, &count, sizeof count);
+    memcpy(less + at + 8, bytes + at + 8 + cut, size - at - 8 - cut);
+    memcpy(less + 16, &rest, sizeof rest);
+    try_forged(p, less, size - cut, 30);
+    free(less);
+}
+
+/* Whatever may be the count of an array before it: the array is empty, or has
+ * an entry less. */
+static void forge_arrays(program *p, const unsigned char *bytes, size_t size)
+{
+    static const size_t sizes[] = {1, 4, 8, 16, 24};
+    for (size_t at = HEADER_BYTES; at + 8 <= size; at++) {
+        uint64_t count;
+        memcpy(&count, bytes + at, sizeof count);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            if (count > 0 && count <= (size - at - 8) / sizes[i]) {
+                try_shorter(p, bytes, size, at, 0, count * sizes[i]);
+                try_shorter(p, bytes, size, at, count - 1, sizes[i]);
+            }
+    }
+}
+
 static tarry_policy *begin(const program *p)
 {
     tarry_policy_params params = params_of(p->g, HORIZON);
@@ -150,6 +181,7 @@ static tarry_policy *begin(const program *p)
     return make_policy(p->text, &params);
 }
 
+/* Nor do arrays that end before they should. */
 static void a_forged_word_does_no_harm(void **state)
 {
     (void)state;
@@ -162,6 +194,7 @@ static void a_forged_word_does_no_harm(void **state)
         do_many(&p, policy, 300);
         assert_int_equal(tarry_policy_pack(policy, &bytes, &size), TARRY_OK);
         tarry_policy_free(policy);
+        forge_arrays(&p, bytes, size);
         forge_words(&p, bytes, size);
         tarry_policy_pack_free(bytes);
     }
