@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include "base/base.h"
 #include "policy/archive.h"
+#include "policy/held.h"
 #include "folder.h"
 #include "play.h"
 
@@ -467,6 +468,42 @@ static void every_failed_allocation_is_reported(void **state)
     unlink(path);
 }
 
+/* ---- losses that are held -------------------------------------------------*/
+
+static tarry_status load_held(tarry__held_loss one, uint64_t last,
+                              size_t n_arms)
+{
+    tarry__held held = {&one, 1, 1}, out = {0};
+    tarry__archive a = {0}, back;
+    void *bytes;
+    size_t size;
+    tarry__held_archive(&held, last, n_arms, &a);
+    assert_int_equal(tarry__archive_pack(&a, &bytes, &size), TARRY_OK);
+    tarry__archive_clear(&a);
+    assert_int_equal(tarry__archive_unpack(&back, bytes, size, NULL), TARRY_OK);
+    tarry__held_archive(&out, last, n_arms, &back);
+    const tarry_status status = back.status;
+    tarry__held_clear(&out);
+    tarry__base_free(bytes);
+    return status;
+}
+
+static void a_held_loss_is_of_a_round_and_an_arm_that_are_there(void **state)
+{
+    (void)state;
+    enum { LAST = 9, ARMS = 4 };
+    static const tarry__held_loss good[] = {{1, 0.5, 0, 0},
+                                            {LAST, -1e300, ARMS - 1, 1}};
+    static const tarry__held_loss bad[] = {
+        {0, 0.5, 0, 0},          {LAST + 1, 0.5, 0, 0}, {1, 0.5, ARMS, 0},
+        {1, 0.5, UINT32_MAX, 0}, {1, NAN, 0, 0},        {1, INFINITY, 0, 0},
+        {UINT64_MAX, 1, 1, 1},   {1, -INFINITY, 0, 0}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(load_held(good[i], LAST, ARMS), TARRY_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(load_held(bad[i], LAST, ARMS), TARRY_BAD_STATE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_missing_folder_is_an_io_error),
         cmocka_unit_test(a_folder_in_the_way_is_an_io_error),
         cmocka_unit_test(every_failed_allocation_is_reported),
+        cmocka_unit_test(a_held_loss_is_of_a_round_and_an_arm_that_are_there),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }
