@@ -6,6 +6,7 @@
 #include "check.h"
 #include <string.h>
 #include "base/base.h"
+#include "policy/open_rounds.h"
 #include "policy/handle.h"
 #include "programs.h"
 
@@ -201,6 +202,61 @@ static void a_forged_word_does_no_harm(void **state)
     end_game(&g);
 }
 
+/* ---- a table without an end
+ * ------------------------------------------------*/
+
+/* Where the table of open rounds stands, its room before it: so many slots, of
+ * which eight are rounds. */
+static size_t find_table(const unsigned char *bytes, size_t size)
+{
+    for (size_t at = HEADER_BYTES; at + 8 <= size; at++) {
+        uint64_t room, slot, used = 0;
+        memcpy(&room, bytes + at, sizeof room);
+        if (room < 8 || room > 64 || room > (size - at - 8) / 8)
+            continue;
+        for (size_t i = 1; i <= room; i++) {
+            memcpy(&slot, bytes + at + 8 * i, sizeof slot);
+            const uint64_t round = slot >> TARRY__OPEN_VALUE_BITS;
+            used += slot == 0 ? 0 : round >= 1 && round <= 8 ? 1 : 100;
+        }
+        if (used == 8)
+            return at;
+    }
+    fail_msg("there is no table");
+    return 0;
+}
+
+/* A search for a round that is not in it would never end. */
+static void a_full_table_of_open_rounds_is_refused(void **state)
+{
+    (void)state;
+    game g = make_game(MOST_ARMS, DIM, DIM);
+    program p = {.text = "uniform", .g = &g};
+    tarry_policy *policy = begin(&p);
+    uint64_t slots[8] = {0}, room, round;
+    tarry__open_rounds full = {.slot = slots, .room = 8};
+    unsigned char *bytes;
+    size_t size, arm;
+    for (int t = 0; t < 8; t++) {
+        assert_int_equal(tarry_policy_choose(policy, &round, &arm), TARRY_OK);
+        tarry__open_add(&full, round, (uint32_t)arm);
+    }
+    assert_int_equal(tarry_policy_pack(policy, (void **)&bytes, &size),
+                     TARRY_OK);
+    tarry_policy_free(policy);
+    const size_t at = find_table(bytes, size);
+    memcpy(&room, bytes + at, sizeof room);
+    const size_t cut = 8 * (room - 8);
+    memmove(bytes + at + 72, bytes + at + 72 + cut, size - at - 72 - cut);
+    memcpy(bytes + at, &full.room, sizeof full.room);
+    memcpy(bytes + at + 8, slots, sizeof slots);
+    const uint64_t rest = size - cut - HEADER_BYTES;
+    memcpy(bytes + 16, &rest, sizeof rest);
+    assert_false(try_forged(&p, bytes, size - cut, 0));
+    tarry_policy_pack_free(bytes);
+    end_game(&g);
+}
+
 /* ---- arms that are gone ---------------------------------------------------*/
 
 enum { GONE = 1 };
@@ -360,6 +416,7 @@ int main(void)
         cmocka_unit_test(no_forged_estimate_lets_in_an_arm_that_is_gone),
         cmocka_unit_test(a_clock_that_is_not_the_policys_is_refused),
         cmocka_unit_test(a_forged_word_does_no_harm),
+        cmocka_unit_test(a_full_table_of_open_rounds_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
