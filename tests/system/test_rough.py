@@ -43,6 +43,16 @@ class Streams(LabTest):
             self.assertNotIn("policy   ", file.read())
         self.assertEqual(tarry(*RUN, "--resume", journal).returncode, 0)
 
+    def test_what_a_closed_stderr_would_say_spoils_no_file(self):
+        journal = self.path("journal")
+        with open("/dev/full", "wb") as full:
+            done = self.start(*RUN, "--resume", journal, stdout=full,
+                              preexec_fn=closed(2))
+        self.assertEqual(done.returncode, 1)
+        with open(journal) as file:
+            self.assertNotIn("tarry:", file.read())
+        self.assertEqual(tarry(*RUN, "--resume", journal).stderr, "")
+
     def test_closed_streams_of_any_kind_are_survived(self):
         for fds in ((0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)):
             with self.subTest(fds):
