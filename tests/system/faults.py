@@ -82,6 +82,16 @@ class FaultTest(LabTest):
                        **({"ever": 1} if ever else {})}
                 tried += step
 
+    def check_code(self, done, call, error, **_):
+        """What can be tried again is; what may not be on the disk is no
+        success, be it a file or the folder it stands in."""
+        self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+        if error in (SHORT, errno.EINTR) and call in ("write", "fsync",
+                                                      "close"):
+            self.assertEqual(done.returncode, 0, done.stderr)
+        elif call == "fsync":
+            self.assertNotEqual(done.returncode, 0)
+
     def files_in(self, folder):
         """What stands in a folder, by name."""
         return {os.path.relpath(os.path.join(where, name), folder):
