@@ -487,16 +487,6 @@ static PyObject *expire(PyObject *self, PyObject *id)
     return settle(self, id, tarry_policy_expire);
 }
 
-static bool has_name(const policy_object *self, PyObject *name)
-{
-    bool has = false;
-    const Py_ssize_t count =
-        self->names != NULL ? PyTuple_GET_SIZE(self->names) : 0;
-    for (Py_ssize_t i = 0; !has && i < count; i++)
-        has = PyUnicode_Compare(PyTuple_GET_ITEM(self->names, i), name) == 0;
-    return has;
-}
-
 /* The names of `count` arms and one behind them, which may be None: arms
  * without a name are called by their numbers.  NULL: an exception is set. */
 static PyObject *longer_names(const policy_object *self, size_t count,
@@ -519,6 +509,17 @@ static PyObject *longer_names(const policy_object *self, size_t count,
     return names;
 }
 
+/* The last of these names is none of the others. */
+static bool has_own_last(PyObject *names)
+{
+    const Py_ssize_t last = PyTuple_GET_SIZE(names) - 1;
+    Py_ssize_t i = 0;
+    while (i < last && PyUnicode_Compare(PyTuple_GET_ITEM(names, i),
+                                         PyTuple_GET_ITEM(names, last)) != 0)
+        i++;
+    return i == last;
+}
+
 /* With the lock held, so that an arm and its name come together.  NULL, or why
  * it is refused; an exception may be set. */
 static const char *admit_named(policy_object *self, const Py_buffer *features,
@@ -533,13 +534,15 @@ static const char *admit_named(policy_object *self, const Py_buffer *features,
     *status = TARRY_BAD_ARGUMENT;
     if ((size_t)features->shape[0] != s.dim)
         return "an arm needs as many features as the others have";
-    if (name != Py_None && has_name(self, name)) {
-        fail_about(TARRY_BAD_ARGUMENT, "there is an arm of the name", name);
-        return NULL;
-    }
     if ((name != Py_None || self->names != NULL) &&
         (names = longer_names(self, s.n_arms, name)) == NULL)
         return NULL;
+    if (names != NULL && !has_own_last(names)) {
+        fail_about(TARRY_BAD_ARGUMENT, "there is an arm of the name",
+                   PyTuple_GET_ITEM(names, PyTuple_GET_SIZE(names) - 1));
+        Py_DECREF(names);
+        return NULL;
+    }
     *status = tarry_policy_admit(self->policy, features->buf, arm);
     if (*status == TARRY_OK && names != NULL) {
         PyObject *before = self->names;

@@ -472,9 +472,13 @@ class AsyncClient:
         if name.startswith("_") or not callable(method):
             raise AttributeError(name)
 
-        async def wait(*arguments: Any, **named: Any) -> Any:
-            answer = await asyncio.to_thread(method, *arguments, **named)
+        def call(*arguments: Any, **named: Any) -> Any:
+            answer = method(*arguments, **named)
+            # Client.log calls the service only when it is read.
             return list(answer) if name == "log" else answer
+
+        async def wait(*arguments: Any, **named: Any) -> Any:
+            return await asyncio.to_thread(call, *arguments, **named)
         return wait
 
     async def __aenter__(self) -> "AsyncClient":

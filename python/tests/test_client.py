@@ -380,6 +380,24 @@ def test_the_asynchronous_client(service):
     assert set(results) == {"applied"} and len(log) == 2
 
 
+def test_a_log_that_is_slow_does_not_stop_the_loop(service):
+    go_on = threading.Event()
+
+    def stall():
+        service.meanwhile = None
+        assert go_on.wait(60)
+
+    async def work():
+        async with tarry.AsyncClient(service.url) as client:
+            service.meanwhile = stall
+            log = asyncio.ensure_future(client.log("shop"))
+            while service.meanwhile is not None:
+                await asyncio.sleep(0.001)
+            go_on.set()
+            return await log
+    assert len(asyncio.run(work())) == 2
+
+
 def test_an_outcome_is_a_loss_or_a_reward(client):
     with pytest.raises(tarry.BadArgument):
         client.report("x")

@@ -823,6 +823,22 @@ def test_arms_without_names_are_called_by_numbers_once_one_has_a_name():
     assert len(p.names) == len(p.arms) == 6
 
 
+@pytest.mark.parametrize("names, taken", [
+    (None, ("0", "1", "2")), (["3", "a", "b"], (None, "3", "a")),
+    (["a", "b", "c"], ("c",))])
+def test_no_two_arms_have_one_name(names, taken):
+    """Those that are only numbers until one is named, and the number of the
+    new one, count: a state with a name twice could not be restored."""
+    p = tarry.Policy("uniform", np.eye(3), names=names, confidence=0.9)
+    for name in taken:
+        with pytest.raises(tarry.BadArgument, match="name.*'%s'" % (
+                name or "3")):
+            p.admit(name, [1, 1, 1]) if name else p.admit([1, 1, 1])
+        assert len(p.arms) == 3
+    assert p.admit("new", [1, 1, 1]) == 3
+    assert tarry.Policy.from_bytes(p.to_bytes()).names == p.names
+
+
 def test_arms_come_from_whatever_names_them(tmp_path):
     pandas = pytest.importorskip("pandas")
     path = tmp_path / "arms.csv"

@@ -45,8 +45,7 @@ static double largest_mean(const tarry__world *w)
     double largest = 0, sum = 0, step, tail = 1;
     for (size_t a = 0; a < w->instance.n_arms; a++)
         largest = fmax(largest, tarry__delay_mean(&w->delay, a));
-    if (w->delay.n_scales == 1 || !isfinite(largest) ||
-        !w->delay.type->crossing)
+    if (!isfinite(largest) || !w->delay.type->crossing)
         return largest;
     for (double k = 1; tail > 0x1p-52 && k < TARRY__DELAY_LONGEST; k += step) {
         step = fmax(1, floor(k / 1000));

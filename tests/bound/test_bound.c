@@ -570,6 +570,37 @@ static void the_largest_quantile_is_that_of_all_arms(void **state)
     }
 }
 
+/* Laws of five shapes cross: at any age another arm is the latest, and what may
+ * be outstanding is the sum of the largest tails, whether the arms have
+ * factors or not. */
+static void laws_that_cross_leave_more_than_the_largest_mean(void **state)
+{
+    (void)state;
+    static const char *const delays[] = {"shapes:mean=50",
+                                         "shapes:mean=50,spread=1.0000001"};
+    double bound[2];
+    for (size_t i = 0; i < 2; i++) {
+        const question q = {"basis:arms=5", "rademacher", delays[i],
+                            "phased-adversarial", 100000000};
+        tarry__world *world;
+        double sum = 0;
+        assert_int_equal(tarry__world_create(q.instance, q.loss, q.delay, 2385,
+                                             0, &world, NULL),
+                         TARRY_OK);
+        for (uint64_t d = 1; d <= 4000000; d++) {
+            double largest = 0;
+            for (size_t a = 0; a < 5; a++)
+                largest = fmax(largest, tarry__delay_tail(&world->delay, a, d));
+            sum += largest;
+        }
+        const double sigma = 2 * sum + 8 * log(1e8);
+        bound[i] = ask(&q).beta;
+        CHECK_NEAR(bound[i], sigma * (1 + log(sigma)), 0.01 * bound[i]);
+        tarry__world_free(world);
+    }
+    CHECK_NEAR(bound[0], bound[1], 0.01 * bound[1]);
+}
+
 /* What may be outstanding is bounded by the mean, if there is one. */
 static void losses_that_never_come_leave_no_bound(void **state)
 {
@@ -716,6 +747,7 @@ int main(void)
         cmocka_unit_test(the_longest_games_wait_for_finite_times),
         cmocka_unit_test(tight_bounds_do_not_say_from_when_they_are_useful),
         cmocka_unit_test(the_largest_quantile_is_that_of_all_arms),
+        cmocka_unit_test(laws_that_cross_leave_more_than_the_largest_mean),
         cmocka_unit_test(losses_that_never_come_leave_no_bound),
         cmocka_unit_test(bounds_describe_the_plan_that_is_played),
         cmocka_unit_test(measured_regret_and_phases_lie_below),
