@@ -32,9 +32,24 @@ static tarry_status owner_of_part(tarry__service *s, const char *own,
                                   uint64_t i, uint64_t *experiment,
                                   tarry_error *error)
 {
-    char id[TARRY__SESSION_ID_ROOM];
+    char id[TARRY__SESSION_ID_ROOM + 24];
     snprintf(id, sizeof id, "%s.%ju", own, (uintmax_t)i);
     return tarry__service_owner_of(s, id, experiment, error);
+}
+
+/* Who has the id of choice i of a lease that would be new, be it for a choice
+ * or for a lease; 0: nobody. */
+static tarry_status taker_of_part(tarry__service *s, const char *own,
+                                  uint64_t i, uint64_t *experiment,
+                                  tarry_error *error)
+{
+    char id[TARRY__SESSION_ID_ROOM];
+    snprintf(id, sizeof id, "%s.%ju", own, (uintmax_t)i);
+    const tarry_status status =
+        tarry__service_owner_of(s, id, experiment, error);
+    return status == TARRY_OK && *experiment == 0
+               ? owner_of_part(s, id, 0, experiment, error)
+               : status;
 }
 
 /* How many choices a lease was asked for: 0 if that was not noted. */
@@ -63,8 +78,8 @@ static tarry_status compare_lease(tarry__service_call *c, const char *own,
     c->is_new = owner == 0;
     if (status == TARRY_OK && owner == e->number)
         status = lease_count(e, own, &asked, error);
-    for (uint64_t i = 1; status == TARRY_OK && owner == 0 && i < count; i++)
-        status = owner_of_part(s, own, i, &owner, error);
+    for (uint64_t i = 0; status == TARRY_OK && owner == 0 && i < count; i++)
+        status = taker_of_part(s, own, i, &owner, error);
     *same = owner == 0 || asked == count;
     return status;
 }

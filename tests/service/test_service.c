@@ -688,6 +688,39 @@ static void ids_of_leases_have_exact_limits(void **state)
     tarry__service_close(service);
 }
 
+/* Who asks again gets the same again, whatever others have asked for in the
+ * meantime: of two requests one of which would take an id of the other's, be it
+ * a decision's or a lease's, the second is refused. */
+static void what_was_given_can_be_asked_for_again(void **state)
+{
+    static const struct {
+        const char *first, *second;
+        int status; /* of the second */
+    } all[] = {
+        {"{\"id\":\"a.0\",\"count\":2}", "{\"id\":\"a\",\"count\":2}", 409},
+        {"{\"id\":\"b.1\",\"count\":2}", "{\"id\":\"b\",\"count\":2}", 409},
+        {"{\"id\":\"c.2\",\"count\":2}", "{\"id\":\"c\",\"count\":2}", 201},
+        {"{\"id\":\"d\",\"count\":2}", "{\"id\":\"d.0\",\"count\":2}", 409},
+        {"{\"id\":\"e.1\"}", "{\"id\":\"e\",\"count\":2}", 409},
+        {"{\"id\":\"f\",\"count\":2}", "{\"id\":\"f\"}", 409},
+        {"{\"id\":\"g.0.0\"}", "{\"id\":\"g\",\"count\":2}", 409},
+        {"{\"id\":\"h\"}", "{\"id\":\"h.0\",\"count\":2}", 201}};
+    (void)state;
+    open_memory(1000);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        static const char path[] = "/v1/experiments/a/decisions";
+        const receiver first = ask("POST", path, all[i].first);
+        assert_int_equal(first.status, 201);
+        const int status = ask("POST", path, all[i].second).status;
+        if (status != all[i].status)
+            fail_msg("%s, then %s: %d", all[i].first, all[i].second, status);
+        const receiver again = ask("POST", path, all[i].first);
+        assert_int_equal(again.status, 200);
+        assert_string_equal(again.body, first.body);
+    }
+    tarry__service_close(service);
+}
+
 /* Any byte of an id may be written with a percent sign, in either case. */
 static void every_byte_of_a_path_may_be_quoted(void **state)
 {
@@ -1475,6 +1508,7 @@ int main(void)
         cmocka_unit_test(every_limit_holds_to_the_last_one),
         cmocka_unit_test(a_list_of_outcomes_has_an_end),
         cmocka_unit_test(ids_of_leases_have_exact_limits),
+        cmocka_unit_test(what_was_given_can_be_asked_for_again),
         cmocka_unit_test(every_byte_of_a_path_may_be_quoted),
         cmocka_unit_test(tokens_have_scopes),
         cmocka_unit_test(every_route_asks_for_its_scope),
