@@ -393,6 +393,23 @@ static int listen_at(const arguments *a, int *fd)
                      a->listen);
 }
 
+/* Others send their clients there, in a line of HTTP. */
+static int check_public_url(const char *url)
+{
+    size_t length = 0;
+    while (url[length] > ' ' && url[length] <= '~')
+        length++;
+    const bool has_scheme =
+        strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+    return url[0] == '\0' ||
+                   (has_scheme && url[length] == '\0' && length < URL_ROOM)
+               ? EXIT_DONE
+               : cli_error(EXIT_USAGE,
+                           "--public-url: not http:// or https:// and at most "
+                           "%d characters: '%.60s'",
+                           URL_ROOM - 1, url);
+}
+
 /* What others are told: all addresses of this machine are those of its name. */
 static void find_url(const arguments *a, int fd, char url[URL_ROOM])
 {
@@ -457,7 +474,9 @@ static int serve(const arguments *a, tarry__http_options options)
     tarry_error error;
     char address[80], url[URL_ROOM];
     int fd;
-    int code = listen_at(a, &fd);
+    int code = check_public_url(a->public_url);
+    if (code == EXIT_DONE)
+        code = listen_at(a, &fd);
     if (code != EXIT_DONE)
         return code;
     find_url(a, fd, url);

@@ -41,6 +41,15 @@ tarry_status tarry__service_hold(tarry__service_call *c,
     return take_over(c->service, e, c->owner, error);
 }
 
+/* Whether an address, which is what another process or anybody has written into
+ * the store, can stand in a line of HTTP. */
+static bool is_address(const char *url)
+{
+    while (*url > ' ' && *url <= '~')
+        url++;
+    return *url == '\0';
+}
+
 /* To the same path there; a process that cannot be reached by HTTP, or is this
  * one before its end was noticed, will give way soon. */
 void tarry__service_say_elsewhere(tarry__service_call *c)
@@ -50,6 +59,7 @@ void tarry__service_say_elsewhere(tarry__service_call *c)
     const size_t room =
         strlen(c->owner) + strlen(r->path) + strlen(r->query) + 2;
     const bool is_other = strncmp(c->owner, "http", 4) == 0 &&
+                          is_address(c->owner) &&
                           strcmp(c->owner, c->service->address) != 0;
     char *location =
         is_other && room < MOST_LOCATION ? tarry__base_alloc(room, 1) : NULL;

@@ -306,6 +306,21 @@ class Addresses(TakeoverTest):
                              (307, given.rstrip("/") + path))
 
 
+    def test_an_address_that_is_none_leads_nowhere(self):
+        """Whoever may write to the database can write any."""
+        self.assertEqual(self.create(self.start(), "e")[0], 201)
+        other = self.start()
+        for address in ("", "http://a\\r\\nSet-Cookie: a=b", "http://\xfc", "x"):
+            self.sql("UPDATE owners SET address = E'%s'" % address)
+            status, location, body = other.ask("GET",
+                                               "/v1/experiments/e/status")
+            self.assertEqual((status, location), (503, None), address)
+            self.assertEqual(body["code"], "elsewhere")
+        status, _, body = other.ask("POST", "/v1/feedback",
+                                    [{"id": "e:1", "loss": 0}])
+        self.assertNotIn("postgresql", str(body))
+
+
 class Contract(test_serve.Contract):
     """All that holds on SQLite holds here too."""
 
