@@ -32,11 +32,14 @@ struct tarry__watch {
 
 tarry_status tarry__watch_create(uint64_t seed, tarry__watch **out)
 {
-    *out = tarry__base_zalloc(1, sizeof **out);
-    if (*out == NULL)
+    tarry__watch *w = *out = tarry__base_alloc(1, sizeof *w);
+    if (w == NULL)
         return TARRY_NO_MEMORY;
-    (*out)->seed = seed;
-    (*out)->found.p_value = 1;
+    /* Outcomes take memory of the machine only once they are there. */
+    memset(&w->all, 0, offsetof(sample, outcome));
+    memset(&w->aside, 0, offsetof(sample, outcome));
+    w->seed = seed;
+    w->found = (tarry__watch_found){.p_value = 1};
     return TARRY_OK;
 }
 
