@@ -387,6 +387,11 @@ static void everything_is_counted_and_told(void **state)
 
 /* ---- what has not happened is not counted ---------------------------------*/
 
+static double now(void)
+{
+    return (double)tarry__session_now() / 1000;
+}
+
 /* Asks while the k-th allocation fails, if there are so many. */
 static int ask_without(uint64_t k, const char *path, const char *body,
                        bool *has_failed)
@@ -407,12 +412,15 @@ static void check_happened(double decisions, double applied)
     check_value(r.body, applied, "tarry_feedback_delay_seconds_count");
 }
 
-/* Every allocation of a lease, and of a list of its outcomes, fails once. */
+/* Every allocation of a lease, and of a list of its outcomes, fails once.  A
+ * list that is taken adds its delays, which are at least `PAUSE_MS` and at most
+ * the time that it took; one that is refused adds none. */
 static void what_was_refused_is_not_counted(void **state)
 {
     static const char decide[] = EXPERIMENTS "/a/decisions";
     tarry__service_limits limits = tarry__service_default_limits();
-    double decisions = 0, applied = 0;
+    enum { PAUSE_MS = 5 };
+    double decisions = 0, applied = 0, most_delay = 0;
     bool has_failed = true;
     uint64_t k = 1;
     (void)state;
@@ -428,12 +436,20 @@ static void what_was_refused_is_not_counted(void **state)
                  "{\"id\":\"l%ju.1\",\"loss\":0}]",
                  (uintmax_t)k, (uintmax_t)k);
         has_failed = false;
+        const double begun = now();
         decisions += ask_without(k, decide, lease, &has_failed) == 201 ? 2 : 0;
         check_happened(decisions, applied);
         decisions += ask("POST", decide, lease).status == 201 ? 2 : 0;
+        usleep(1000 * PAUSE_MS);
         const int status = ask_without(k, FEEDBACK, list, &has_failed);
         applied += status == 200 ? 2 : 0;
+        most_delay += status == 200 ? 2 * (now() - begun) + 0.002 : 0;
         check_happened(decisions, applied);
+        const receiver r = ask("GET", "/metrics", "");
+        const double delays =
+            value_of(r.body, "tarry_feedback_delay_seconds_sum");
+        CHECK_AT_MOST(1e-3 * (PAUSE_MS - 1) * applied, delays);
+        CHECK_AT_MOST(delays, most_delay);
     }
     assert_true(k > 20 && decisions == 2 * (double)(k - 1) && applied > 0);
     tarry__service_close(service);

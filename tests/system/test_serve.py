@@ -452,17 +452,19 @@ class Contract(ServeTest):
         self.assertEqual(len(lines), 5003)
         self.assertEqual([line["seq"] for line in lines],
                          list(range(1, 5004)))
-        with self.server.talk() as talk:
-            talk.send(b"GET /v1/experiments/colours/log HTTP/1.0\r\n\r\n")
-            talk.until(b"\r\n\r\n")
-            body = talk.rest
-            talk.rest = b""
-            while True:
-                try:
-                    talk.more()
-                except Closed:
-                    break
-            self.assertEqual((body + talk.rest).count(b"\n"), 5003)
+        for more in (b"", b"Connection: keep-alive\r\n"):
+            with self.subTest(more), self.server.talk() as talk:
+                talk.send(b"GET /v1/experiments/colours/log HTTP/1.0\r\n" +
+                          more + b"\r\n")
+                talk.until(b"\r\n\r\n")
+                body = talk.rest
+                talk.rest = b""
+                while True:  # only the end of the connection tells its end
+                    try:
+                        talk.more()
+                    except Closed:
+                        break
+                self.assertEqual((body + talk.rest).count(b"\n"), 5003)
 
     def test_what_is_not_there(self):
         for method, path in (("GET", "/nothing"), ("GET", "/v1"),
@@ -1477,6 +1479,17 @@ class Settings(LabTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return dict(line.split(" = ", 1) for line in done.stdout.splitlines()
                     if not line.startswith("#"))
+
+    def test_a_public_address_is_one(self):
+        for url in ("tarry.example", "ftp://tarry.example", "nan",
+                    "http://a b", "http://a\r\nSet-Cookie: a=b",
+                    "http://\xfc.example", "http://" + 293 * "a"):
+            with self.subTest(url):
+                done = tarry("serve", "--listen", "127.0.0.1:0", "--store",
+                             "memory:", "--public-url", url)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr,
+                                 "^tarry: --public-url: [^\n]+\n$")
 
     def test_options_before_environment_before_file(self):
         file = self.write("config", "# a comment\nlisten = 127.0.0.1:1\n"
