@@ -61,6 +61,20 @@ bool tarry__json_is_text(const char *text)
     return length > 0;
 }
 
+/* Controls beyond ASCII, U+0080 to U+009F, are two bytes of UTF-8. */
+static bool is_control(const unsigned char *c)
+{
+    return *c < 0x20 || *c == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
+}
+
+bool tarry__json_is_name(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    while (*c != '\0' && !is_control(c))
+        c++;
+    return *text != '\0' && *c == '\0' && tarry__json_is_text(text);
+}
+
 static atomic_bool failed;
 static _Thread_local uint64_t failures;
 

@@ -35,6 +35,9 @@ size_t tarry__json_character(const char *text);
  * it may also be for lack of memory.) */
 bool tarry__json_is_text(const char *text);
 
+/* Whether a text can be a name: not empty, no control characters, UTF-8. */
+bool tarry__json_is_name(const char *text);
+
 /* The text of a value, as json_dumps gives it, ended with tarry__base_free;
  * NULL if the value is, or there is no memory.  (When a key does not fit into
  * memory, json_dumps itself goes on without it.) */

@@ -236,10 +236,10 @@ static tarry_status print_choice(void *context, const tarry__store_event *e)
     if (e->kind != TARRY__STORE_CHOOSE)
         return TARRY_OK;
     const char *id = tarry__fates_id(x->made, e, generated);
-    const tarry__fates_fate *f = &x->fates.fate[e->round - 1];
+    const tarry__fates_fate *f = tarry__fates_of(&x->fates, e->round);
     if (!x->json)
         print_csv(x, e, id, f);
-    else if (!print_json(x, e, id, f))
+    else if (!print_json(x, e, id, f) && !ferror(stdout))
         return TARRY_NO_MEMORY;
     return ferror(stdout) ? TARRY_CANCELLED : TARRY_OK;
 }
@@ -257,7 +257,7 @@ static tarry_status export_one(tarry__store *store, uint64_t number, bool json,
 
 static int export_all(const arguments *a, tarry__store *store)
 {
-    tarry_error error;
+    tarry_error error = {"out of memory"};
     tarry_status status = TARRY_OK;
     if (!a->json)
         puts("id,experiment,round,arm,probability,decided,state,reported,loss");

@@ -169,7 +169,7 @@ static tarry_status add_choice(void *context, const tarry__store_event *e)
     char id[300], probability[40], loss[40];
     if (e->kind != TARRY__STORE_CHOOSE)
         return TARRY_OK;
-    const tarry__fates_fate *f = &r->fates.fate[e->round - 1];
+    const tarry__fates_fate *f = tarry__fates_of(&r->fates, e->round);
     const tarry__fates_text decided = tarry__fates_moment(e->at);
     const tarry__fates_text reported = tarry__fates_moment(f->at);
     tarry__log_row row = {.id = text_of(tarry__fates_id(r->made, e, id)),

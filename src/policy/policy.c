@@ -77,9 +77,11 @@ static tarry_status check_params(const tarry_policy_params *p,
                                 "the horizon must be 2 to 2^39 - 1 rounds: %ju",
                                 (uintmax_t)p->horizon);
     if (!is_range(p->low, p->high))
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "the range of losses must be low < high: %g,%g",
-                                p->low, p->high);
+        return tarry__base_fail(
+            error, TARRY_BAD_ARGUMENT,
+            "the range of losses must be low < high, of finite "
+            "width: %g,%g",
+            p->low, p->high);
     return tarry__policy_check_arms(p->arms, p->n_arms, p->dim, error);
 }
 
@@ -317,6 +319,11 @@ bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round)
 uint64_t tarry__policy_round(const tarry_policy *p)
 {
     return p->round;
+}
+
+const tarry__policy_problem *tarry__policy_problem_of(const tarry_policy *p)
+{
+    return &p->problem;
 }
 
 bool tarry__policy_goes_beyond(const tarry_policy *p)

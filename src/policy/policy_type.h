@@ -165,6 +165,10 @@ uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 tarry_status tarry__policy_check_arms(const double *arms, size_t n_arms,
                                       size_t dim, tarry_error *error);
 
+/* Its arms among others; lives as long as the policy. */
+const tarry__policy_problem *
+tarry__policy_problem_of(const tarry_policy *policy);
+
 /* Whether it plays on after its horizon. */
 bool tarry__policy_goes_beyond(const tarry_policy *policy);
 

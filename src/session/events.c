@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "base/writer.h"
 #include "policy/policy_type.h"
 #include "session/inner.h"
@@ -401,7 +402,7 @@ static tarry_status check_arm(const tarry__session *s, const char *name,
                               tarry_error *error)
 {
     size_t arm;
-    if (!tarry__names_is_name(name))
+    if (!tarry__json_is_name(name))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "not a name for an arm");
     if (tarry__names_find(&s->names, name, &arm) &&

@@ -3,21 +3,6 @@
 
 #include <string.h>
 #include "base/base.h"
-#include "base/json.h"
-
-/* Controls beyond ASCII, U+0080 to U+009F, are two bytes of UTF-8. */
-static bool is_control(const unsigned char *c)
-{
-    return *c < 0x20 || *c == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
-}
-
-bool tarry__names_is_name(const char *text)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    while (*c != '\0' && !is_control(c))
-        c++;
-    return *text != '\0' && *c == '\0' && tarry__json_is_text(text);
-}
 
 bool tarry__names_is_number(const char *text, uint64_t *number)
 {

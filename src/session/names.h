@@ -10,9 +10,6 @@ typedef struct {
     tarry__texts arms; /* by name: the last arm that has it */
 } tarry__names;
 
-/* Whether a text can be a name: not empty, on one line, valid UTF-8. */
-bool tarry__names_is_name(const char *text);
-
 /* Names the next arm; NULL: no name.  On failure nothing has changed. */
 tarry_status tarry__names_add(tarry__names *names, const char *name);
 

@@ -6,6 +6,7 @@
 #include <time.h>
 #include "base/base.h"
 #include "base/input.h"
+#include "base/json.h"
 #include "policy/policy_type.h"
 #include "session/inner.h"
 #include "session/moves.h"
@@ -174,6 +175,21 @@ static tarry_status replay(void *context, const tarry__store_event *e)
                                           : replay_other(r, e);
 }
 
+/* A snapshot that is not this experiment's, or of another event, leads
+ * elsewhere than its log. */
+static tarry_status leads_to(const tarry__session *s, const char *what,
+                             uint64_t there, uint64_t wanted,
+                             tarry_error *error)
+{
+    return there == wanted
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_BAD_STATE,
+                                  "experiment '%s': the snapshot of event %ju "
+                                  "leads to %s %ju, the log to %ju",
+                                  s->made->name, (uintmax_t)s->snapshot_seq,
+                                  what, (uintmax_t)there, (uintmax_t)wanted);
+}
+
 /* The last snapshot, if there is one. */
 static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
 {
@@ -195,24 +211,28 @@ static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
                          "experiment '%s': the snapshot of event %ju: %s",
                          s->made->name, (uintmax_t)s->snapshot_seq, why.text);
     tarry__base_free(bytes);
+    if (status == TARRY_OK && s->policy != NULL)
+        status = leads_to(s, "arms of dimension",
+                          tarry__policy_problem_of(s->policy)->dim,
+                          s->made->dim, error);
     return status;
 }
 
-/* A snapshot under a number that is not its own leads elsewhere.  Before the
- * first choice in the store there may have been others. */
-static tarry_status check_round(tarry__session *s, tarry_error *error)
+/* Where a snapshot and the events since lead.  Before the first choice in the
+ * store there may have been others. */
+static tarry_status check_end(const tarry__session *s, tarry_error *error)
 {
     uint64_t last = 0;
-    const tarry_status status =
+    tarry_status status =
         tarry__store_round_at(s->store, s->experiment, INT64_MAX, &last, error);
-    const uint64_t round = tarry__policy_round(s->policy);
-    return status != TARRY_OK || last == 0 || last == round
+    if (status == TARRY_OK && last != 0)
+        status =
+            leads_to(s, "round", tarry__policy_round(s->policy), last, error);
+    return status != TARRY_OK
                ? status
-               : tarry__base_fail(error, TARRY_BAD_STATE,
-                                  "experiment '%s': the snapshot of event %ju "
-                                  "leads to round %ju, the log to round %ju",
-                                  s->made->name, (uintmax_t)s->snapshot_seq,
-                                  (uintmax_t)round, (uintmax_t)last);
+               : leads_to(s, "arms",
+                          tarry__policy_problem_of(s->policy)->n_arms,
+                          s->names.count, error);
 }
 
 /* Pauses are numbered; the last may have ended. */
@@ -270,7 +290,7 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
         status = tarry__store_scan(s->store, s->experiment, r.known - 1, replay,
                                    &r, error);
     if (status == TARRY_OK && s->snapshot_seq > 0)
-        status = check_round(s, error);
+        status = check_end(s, error);
     if (status != TARRY_OK)
         unload(s);
     return status;
@@ -323,7 +343,7 @@ static tarry_status check_names(const char *const *names, size_t count,
     tarry_status status = TARRY_OK;
     uint64_t other;
     for (size_t k = 0; status == TARRY_OK && k < count; k++) {
-        if (!tarry__names_is_name(names[k]))
+        if (!tarry__json_is_name(names[k]))
             status = tarry__base_fail(
                 error, TARRY_BAD_ARGUMENT,
                 "the name of arm %zu is empty, has a control character, or is "
@@ -380,7 +400,7 @@ static tarry_status check_experiment(const tarry__store_experiment *e,
                                      tarry_error *error)
 {
     tarry_policy *policy = NULL;
-    if (!tarry__names_is_name(e->name) || strlen(e->name) > MOST_NAME)
+    if (!tarry__json_is_name(e->name) || strlen(e->name) > MOST_NAME)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "not a name for an experiment: 1 to %d bytes, "
                                 "no control characters",

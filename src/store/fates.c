@@ -8,11 +8,11 @@
 #include <time.h>
 #include "base/base.h"
 
-static bool reserve(tarry__fates *f, uint64_t round)
+static bool reserve_one(tarry__fates *f)
 {
-    if (round <= f->room)
+    if (f->count < f->room)
         return true;
-    const uint64_t room = 2 * round + 1000;
+    const uint64_t room = 2 * f->room + 1000;
     tarry__fates_fate *bigger =
         tarry__base_grow(f->fate, f->count, room, sizeof *f->fate);
     if (bigger == NULL)
@@ -29,16 +29,22 @@ static tarry__fates_state state_after(tarry__store_event_kind kind)
                                          : TARRY__FATES_EXPIRED;
 }
 
+const tarry__fates_fate *tarry__fates_of(const tarry__fates *f, uint64_t round)
+{
+    return &f->fate[round - f->first];
+}
+
 static tarry_status note_fate(void *context, const tarry__store_event *e)
 {
     tarry__fates *f = context;
     if (e->kind == TARRY__STORE_CHOOSE) {
-        if (!reserve(f, e->round))
+        if (!reserve_one(f))
             return TARRY_NO_MEMORY;
-        f->fate[e->round - 1] = (tarry__fates_fate){.state = 0};
-        f->count = e->round;
-    } else if (e->round != 0 && e->round <= f->count) {
-        f->fate[e->round - 1] = (tarry__fates_fate){
+        if (f->count == 0)
+            f->first = e->round;
+        f->fate[f->count++] = (tarry__fates_fate){.state = 0};
+    } else if (e->round >= f->first && e->round - f->first < f->count) {
+        f->fate[e->round - f->first] = (tarry__fates_fate){
             .loss = e->value, .at = e->at, .state = state_after(e->kind)};
     }
     return TARRY_OK;

@@ -21,7 +21,8 @@ typedef struct {
 typedef struct {
     char **names; /* by arm; NULL: it has none but its number */
     size_t n_arms, names_room;
-    tarry__fates_fate *fate; /* by round - 1 */
+    uint64_t first;          /* round of the first choice; others follow it */
+    tarry__fates_fate *fate; /* by round - first */
     uint64_t count, room;
 } tarry__fates;
 
@@ -29,6 +30,10 @@ typedef struct {
 tarry_status tarry__fates_load(tarry__fates *fates, tarry__store *store,
                                uint64_t experiment, tarry_error *error);
 void tarry__fates_clear(tarry__fates *fates);
+
+/* What became of the choice of a round that the log has. */
+const tarry__fates_fate *tarry__fates_of(const tarry__fates *fates,
+                                         uint64_t round);
 
 /* "pending", "expired", ... */
 const char *tarry__fates_state_name(tarry__fates_state state);

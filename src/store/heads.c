@@ -1,6 +1,9 @@
-/* heads.c - the experiments of a store in memory, and digests. */
+/* heads.c - the experiments of a store in memory, digests, and what can be in a
+ * log at all. */
+#include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/json.h"
 #include "store/kind.h"
 
 /* ---- kinds of events ------------------------------------------------------*/
@@ -66,10 +69,86 @@ uint64_t tarry__store_event_digest(uint64_t sum, const tarry__store_event *e,
 
 void tarry__store_head_pass(tarry__store_head *h, const tarry__store_event *e)
 {
-    h->events++;
-    h->sum = tarry__store_event_digest(h->sum, e, h->made.dim);
-    if (e->kind == TARRY__STORE_CHOOSE && e->text != NULL)
-        h->has_own_ids = true;
+    h->end.events++;
+    h->end.sum = tarry__store_event_digest(h->end.sum, e, h->made.dim);
+    h->end.arms += e->kind == TARRY__STORE_ADMIT;
+    h->end.pauses += e->kind == TARRY__STORE_PAUSE;
+    if (e->kind == TARRY__STORE_CHOOSE) {
+        h->end.round = e->round;
+        h->has_own_ids |= e->text != NULL;
+    }
+}
+
+/* ---- what can be ----------------------------------------------------------*/
+
+#define MOST                                                                   \
+    (UINT64_C(1) << 53) /* of rounds, and of milliseconds since 1970           \
+                         */
+
+static bool is_moment(int64_t at)
+{
+    return at >= 0 && (uint64_t)at <= MOST;
+}
+
+static bool are_finite(const double *x, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+bool tarry__store_experiment_fits(const tarry__store_experiment *e)
+{
+    return tarry__json_is_name(e->name) &&
+           (e->prefix[0] == '\0' || tarry__json_is_name(e->prefix)) &&
+           tarry__json_is_name(e->policy) &&
+           tarry__json_is_text(e->expire_after) && e->dim <= 1000000 &&
+           isfinite(e->low) && isfinite(e->high) && e->low < e->high &&
+           e->confidence >= 0 && e->confidence < 1 && is_moment(e->created_at);
+}
+
+/* The rounds of a policy that was restored do not begin with 1, and outcomes of
+ * those before may come. */
+static bool is_known_round(const tarry__store_end *end, uint64_t round)
+{
+    return round >= 1 && round <= (end->round != 0 ? end->round : MOST);
+}
+
+static bool is_next_round(const tarry__store_end *end, uint64_t round)
+{
+    return end->round != 0 ? round == end->round + 1
+                           : is_known_round(end, round);
+}
+
+bool tarry__store_event_fits(const tarry__store_head *h,
+                             const tarry__store_event *e)
+{
+    const tarry__store_end *end = &h->end;
+    if (!is_moment(e->at) || !isfinite(e->value) ||
+        (e->text != NULL && !tarry__json_is_name(e->text)))
+        return false;
+    switch (e->kind) {
+    case TARRY__STORE_CHOOSE:
+        return is_next_round(end, e->round) && e->arm < end->arms &&
+               e->value >= 0 && e->value <= 1;
+    case TARRY__STORE_OBSERVE:
+    case TARRY__STORE_CANCEL:
+    case TARRY__STORE_EXPIRE:
+        return is_known_round(end, e->round);
+    case TARRY__STORE_ADMIT:
+        return e->arm == end->arms && are_finite(e->features, h->made.dim);
+    case TARRY__STORE_WITHDRAW:
+        return e->arm < end->arms;
+    case TARRY__STORE_PAUSE:
+        return e->arm == end->pauses + 1;
+    case TARRY__STORE_RESUME:
+        return e->arm == end->pauses && end->pauses > 0;
+    case TARRY__STORE_CUT:
+    case TARRY__STORE_LEASE:
+        return is_known_round(end, e->arm);
+    }
+    return false;
 }
 
 /* ---- the list -------------------------------------------------------------*/
@@ -105,7 +184,7 @@ static tarry__store_head *make_head(const tarry__store_experiment *e)
     if (h == NULL)
         return NULL;
     *h = (tarry__store_head){
-        .made = *e, .sum = tarry__store_experiment_digest(e), .epoch = 1};
+        .made = *e, .end.sum = tarry__store_experiment_digest(e), .epoch = 1};
     if (copy_texts(&h->made) == TARRY_OK)
         return h;
     tarry__base_free(h);

@@ -6,11 +6,19 @@
 #include <stdatomic.h>
 #include "store/store.h"
 
+/* Where a log has come to. */
+typedef struct {
+    uint64_t events, sum; /* how many, and the digest after the last */
+    uint64_t arms;        /* how many were admitted */
+    uint64_t round;       /* of the last choice; 0: there is none */
+    uint64_t pauses;      /* how many have begun */
+} tarry__store_end;
+
 typedef struct {
     tarry__store_experiment made; /* its texts are owned */
-    uint64_t events, sum;         /* how many, and the digest after the last */
-    bool has_own_ids;             /* some of its choices have ids of users */
-    _Atomic uint64_t epoch;       /* of its ownership; 0: not owned */
+    tarry__store_end end;
+    bool has_own_ids;       /* some of its choices have ids of users */
+    _Atomic uint64_t epoch; /* of its ownership; 0: not owned */
 } tarry__store_head;
 
 typedef struct {
@@ -30,6 +38,12 @@ uint64_t tarry__store_experiment_digest(const tarry__store_experiment *e);
 uint64_t tarry__store_event_digest(uint64_t sum,
                                    const tarry__store_event *event,
                                    uint64_t dim);
+
+/* Whether what was read can be an experiment's settings, or the next event of a
+ * log: no digest tells, as anybody can compute it. */
+bool tarry__store_experiment_fits(const tarry__store_experiment *e);
+bool tarry__store_event_fits(const tarry__store_head *h,
+                             const tarry__store_event *event);
 
 /* Moves an experiment's head past an event. */
 void tarry__store_head_pass(tarry__store_head *h,

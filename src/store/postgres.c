@@ -138,10 +138,10 @@ static void send_fence(tarry__postgres *s, const tarry__store_batch *b,
     tarry__postgres_add_count(&p, b->experiment);
     if (!is_new) {
         tarry__postgres_add_count(&p, h->epoch);
-        tarry__postgres_add_count(&p, h->events - b->count);
+        tarry__postgres_add_count(&p, h->end.events - b->count);
     }
-    tarry__postgres_add_count(&p, h->events);
-    tarry__postgres_add_count(&p, h->sum);
+    tarry__postgres_add_count(&p, h->end.events);
+    tarry__postgres_add_count(&p, h->end.sum);
     if (is_new)
         tarry__postgres_add_text(&p, s->address);
     tarry__postgres_send(
@@ -215,12 +215,12 @@ static tarry_status look_for_commit(tarry__postgres *s, uint64_t epoch,
     tarry__postgres_add_count(&p, number);
     tarry_status status =
         tarry__postgres_ask_once(s, TARRY__POSTGRES_WAIT, &p, NULL, error);
-    tarry__postgres_add_count(&p, h->events);
+    tarry__postgres_add_count(&p, h->end.events);
     if (status != TARRY_OK)
         return status;
     status = tarry__postgres_ask_once(s, TARRY__POSTGRES_SUM, &p, &rows, error);
     *there = rows != NULL && PQntuples(rows) == 1 &&
-             tarry__postgres_count_of(rows, 0, 0) == h->sum &&
+             tarry__postgres_count_of(rows, 0, 0) == h->end.sum &&
              tarry__postgres_count_of(rows, 0, 1) == epoch;
     PQclear(rows);
     return status;
@@ -364,7 +364,7 @@ scan(void *state, const tarry__store_heads *heads, uint64_t experiment,
      void *context, tarry_error *error)
 {
     taking t = {take, context, 0};
-    const uint64_t end = heads->head[experiment - 1]->events;
+    const uint64_t end = heads->head[experiment - 1]->end.events;
     tarry_status status = TARRY_OK;
     for (uint64_t part = FIRST_PART; status == TARRY_OK && seq < end;
          part *= 4) {
@@ -383,7 +383,7 @@ scan_arms(void *state, const tarry__store_heads *heads, uint64_t experiment,
 {
     taking t = {take, context, 0};
     return scan_part(state, TARRY__POSTGRES_SCAN_ARMS, experiment, 0,
-                     heads->head[experiment - 1]->events, &t, error);
+                     heads->head[experiment - 1]->end.events, &t, error);
 }
 
 static tarry_status look(void *state, uint64_t experiment,

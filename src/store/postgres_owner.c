@@ -33,14 +33,17 @@ static tarry_status check_event(void *context, const tarry__store_event *e,
 {
     const checking *c = context;
     tarry__store_head *h = c->head;
-    if (e->seq != h->events + 1)
-        return damaged(c->store, c->number, "there is no event", h->events + 1,
-                       c->error);
+    if (e->seq != h->end.events + 1)
+        return damaged(c->store, c->number, "there is no event",
+                       h->end.events + 1, c->error);
+    if (!tarry__store_event_fits(h, e))
+        return damaged(c->store, c->number, "there can be no such event",
+                       e->seq, c->error);
     tarry__store_head_pass(h, e);
-    return h->sum == sum
+    return h->end.sum == sum
                ? TARRY_OK
                : damaged(c->store, c->number, "the digest is wrong at event",
-                         h->events, c->error);
+                         h->end.events, c->error);
 }
 
 /* What the row of an experiment says. */
@@ -80,13 +83,15 @@ static tarry_status check_end(const tarry__postgres *s, uint64_t number,
                        k->last < k->events ? "there is no event"
                                            : "nobody committed event",
                        k->last < k->events ? k->events : k->last, error);
-    if (h->events != k->events)
-        return damaged(s, number, "there is no event", h->events + 1, error);
-    if (h->sum != k->sum)
-        return damaged(s, number, "the digest is wrong at event", h->events,
+    if (h->end.events != k->events)
+        return damaged(s, number, "there is no event", h->end.events + 1,
                        error);
-    return h->events < h->made.n_arms
-               ? damaged(s, number, "there is no event", h->events + 1, error)
+    if (h->end.sum != k->sum)
+        return damaged(s, number, "the digest is wrong at event", h->end.events,
+                       error);
+    return h->end.events < h->made.n_arms
+               ? damaged(s, number, "there is no event", h->end.events + 1,
+                         error)
                : TARRY_OK;
 }
 
@@ -96,20 +101,19 @@ tarry_status tarry__postgres_catch_up(tarry__postgres *s, uint64_t number,
     known k;
     uint64_t to = 0;
     tarry__store_head *h = s->heads->head[number - 1];
-    const uint64_t events = h->events, sum = h->sum;
+    const tarry__store_end end = h->end;
     checking c = {s, number, h, error};
     tarry_status status = ask_head(s, number, &k, error);
-    if (status == TARRY_OK && k.found && k.events > h->events) {
-        to = k.events - h->events > most ? h->events + most : k.events;
-        status = tarry__postgres_scan(s, TARRY__POSTGRES_SCAN, number,
-                                      h->events, to, check_event, &c, error);
+    if (status == TARRY_OK && k.found && k.events > h->end.events) {
+        to = k.events - h->end.events > most ? h->end.events + most : k.events;
+        status =
+            tarry__postgres_scan(s, TARRY__POSTGRES_SCAN, number, h->end.events,
+                                 to, check_event, &c, error);
     }
     if (status == TARRY_OK && (to == 0 || to == k.events))
         status = check_end(s, number, &k, error);
-    if (status != TARRY_OK) {
-        h->events = events;
-        h->sum = sum;
-    }
+    if (status != TARRY_OK)
+        h->end = end;
     return status;
 }
 
@@ -137,7 +141,7 @@ static tarry_status read_experiment(tarry__postgres *s, const PGresult *r,
     if ((!e.maximize && strcmp(objective, "minimize") != 0) ||
         tarry__postgres_count_of(r, row, 9) > 1 ||
         tarry__postgres_count_of(r, row, 0) != s->heads->count + 1 ||
-        e.dim > 1000000)
+        !tarry__store_experiment_fits(&e))
         return damaged(s, s->heads->count + 1, "its settings, row",
                        tarry__postgres_count_of(r, row, 0), error);
     if (tarry__store_heads_add(s->heads, &e) != TARRY_OK)
@@ -172,9 +176,11 @@ static tarry_status lock(tarry__postgres *s, uint64_t number, bool *locked,
     const tarry_status status =
         tarry__postgres_ask_once(s, TARRY__POSTGRES_LOCK, &p, &rows, error);
     *locked = rows != NULL && tarry__postgres_count_of(rows, 0, 0) == 1;
-    if (rows != NULL)
+    if (rows != NULL) {
+        const char *last = tarry__postgres_text_of(rows, 0, 1);
         snprintf(owner, TARRY__STORE_OWNER_ROOM, "%s",
-                 tarry__postgres_text_of(rows, 0, 1));
+                 last[0] != '\0' ? last : "another process");
+    }
     PQclear(rows);
     return status;
 }
@@ -216,7 +222,7 @@ static tarry_status try_to_own(tarry__postgres *s, uint64_t number,
     tarry_status status = lock(s, number, &locked, owner, error);
     if (status == TARRY_OK && !locked)
         return tarry__base_fail(error, TARRY_CANCELLED,
-                                "%s: experiment '%s' is in use by %s", s->shown,
+                                "experiment '%s' is in use by %s",
                                 s->heads->head[number - 1]->made.name, owner);
     if (status == TARRY_OK)
         status = enter(s, number, error);
@@ -255,7 +261,7 @@ static bool is_ours(const tarry__postgres *s, uint64_t number, const known *k)
         if (s->batches[i].experiment == number && s->batches[i].count > 0 &&
             k->events + 1 == s->batches[i].events[0].seq)
             return true;
-    return k->events == h->events && k->sum == h->sum;
+    return k->events == h->end.events && k->sum == h->end.sum;
 }
 
 static tarry_status retake(tarry__postgres *s, uint64_t number,

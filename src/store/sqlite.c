@@ -181,8 +181,8 @@ static void total(const tarry__store_heads *heads, uint64_t *events,
 {
     *events = *sum = 0;
     for (size_t i = 0; i < heads->count; i++) {
-        *events += heads->head[i]->events;
-        *sum ^= heads->head[i]->sum;
+        *events += heads->head[i]->end.events;
+        *sum ^= heads->head[i]->end.sum;
     }
 }
 

@@ -92,7 +92,7 @@ static tarry_status read_experiment(tarry__sqlite *s, sqlite3_stmt *row,
     if (!has_types(row, "ittttrririitiii") ||
         (!e.maximize && strcmp(objective, "minimize") != 0) ||
         count_of(row, 9) > 1 || count_of(row, 0) != heads->count + 1 ||
-        e.dim > 1000000)
+        !tarry__store_experiment_fits(&e))
         return damaged(s, heads->count + 1, "its settings, row",
                        count_of(row, 0), error);
     return tarry__store_heads_add(heads, &e) == TARRY_OK
@@ -158,13 +158,17 @@ static tarry_status check_event(tarry__sqlite *s, uint64_t number,
                                 const tarry__sqlite_row *row,
                                 tarry_error *error)
 {
-    if (row->event.seq != h->events + 1)
-        return damaged(s, number, "there is no event", h->events + 1, error);
+    if (row->event.seq != h->end.events + 1)
+        return damaged(s, number, "there is no event", h->end.events + 1,
+                       error);
+    if (!tarry__store_event_fits(h, &row->event))
+        return damaged(s, number, "there can be no such event", row->event.seq,
+                       error);
     tarry__store_head_pass(h, &row->event);
-    return h->sum == row->sum
+    return h->end.sum == row->sum
                ? TARRY_OK
-               : damaged(s, number, "the digest is wrong at event", h->events,
-                         error);
+               : damaged(s, number, "the digest is wrong at event",
+                         h->end.events, error);
 }
 
 static tarry_status check_experiment(tarry__sqlite *s, uint64_t number,
@@ -182,8 +186,9 @@ static tarry_status check_experiment(tarry__sqlite *s, uint64_t number,
         count_event(t, number, &row->event);
     }
     tarry__sqlite_scan_end(&scan);
-    if (status == TARRY_OK && h->events < h->made.n_arms)
-        status = damaged(s, number, "there is no event", h->events + 1, error);
+    if (status == TARRY_OK && h->end.events < h->made.n_arms)
+        status =
+            damaged(s, number, "there is no event", h->end.events + 1, error);
     return status;
 }
 
@@ -256,7 +261,7 @@ static tarry_status check_strays(tarry__sqlite *s,
             if (number == 0 || number > heads->count)
                 status =
                     damaged(s, number, "it is not there, but events", 1, error);
-            else if (count_of(rows, 1) > heads->head[number - 1]->events)
+            else if (count_of(rows, 1) > heads->head[number - 1]->end.events)
                 status = damaged(s, number, "a snapshot, but no event",
                                  count_of(rows, 1), error);
         }

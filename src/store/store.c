@@ -123,41 +123,33 @@ static void number_events(tarry__store *s, const tarry__store_batch *b,
 {
     tarry__store_head *h = s->heads.head[b->experiment - 1];
     for (size_t i = 0; i < b->count; i++) {
-        b->events[i].seq = h->events + 1;
+        b->events[i].seq = h->end.events + 1;
         tarry__store_head_pass(h, &b->events[i]);
-        sums[i] = h->sum;
+        sums[i] = h->end.sum;
     }
 }
-
-/* The digest before the first event of a batch is where to go back to. */
-typedef struct {
-    uint64_t events, sum;
-} mark;
 
 static tarry_status append(tarry__store *s,
                            const tarry__store_experiment *added,
                            const tarry__store_batch *batches, size_t n,
                            tarry_error *error)
 {
-    mark *marks = tarry__base_alloc(n, sizeof *marks);
+    /* where to go back to: what was before the first event of a batch */
+    tarry__store_end *marks = tarry__base_alloc(n, sizeof *marks);
     if (marks == NULL || reserve_sums(s, batches, n) != TARRY_OK) {
         tarry__base_free(marks);
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     }
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        const tarry__store_head *h = s->heads.head[batches[i].experiment - 1];
-        marks[i] = (mark){h->events, h->sum};
+        marks[i] = s->heads.head[batches[i].experiment - 1]->end;
         number_events(s, &batches[i], s->sums + at);
         at += batches[i].count;
     }
     const tarry_status status =
         s->kind->append(s->state, &s->heads, added, batches, n, s->sums, error);
-    for (size_t i = 0; status != TARRY_OK && i < n; i++) {
-        tarry__store_head *h = s->heads.head[batches[i].experiment - 1];
-        h->events = marks[i].events;
-        h->sum = marks[i].sum;
-    }
+    for (size_t i = 0; status != TARRY_OK && i < n; i++)
+        s->heads.head[batches[i].experiment - 1]->end = marks[i];
     tarry__base_free(marks);
     return status;
 }
@@ -265,9 +257,9 @@ uint64_t tarry__store_events(tarry__store *s, uint64_t number, uint64_t *sum)
 {
     pthread_mutex_lock(&s->lock);
     const tarry__store_head *h = s->heads.head[number - 1];
-    const uint64_t events = h->events;
+    const uint64_t events = h->end.events;
     if (sum != NULL)
-        *sum = h->sum;
+        *sum = h->end.sum;
     pthread_mutex_unlock(&s->lock);
     return events;
 }

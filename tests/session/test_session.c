@@ -130,12 +130,12 @@ static void names_are_found_and_given_back(void **state)
     tarry__names_drop_last(&n);
     assert_true(tarry__names_find(&n, "a", &arm) && arm == 0);
     tarry__names_clear(&n);
-    assert_true(tarry__names_is_name("gr\xc3\xbcn \xe2\x88\x9e"));
+    assert_true(tarry__json_is_name("gr\xc3\xbcn \xe2\x88\x9e"));
     static const char *const bad[] = {"",         "a\nb",     "\x1b[2J",
                                       "\x7f",     "\xc3",     "\xff",
                                       "\xc0\xaf", "\xc2\x85", "\xed\xa0\x80"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(tarry__names_is_name(bad[i]));
+        assert_false(tarry__json_is_name(bad[i]));
 }
 
 /* The controls of ASCII, and U+0080 to U+009F, wherever they stand. */
@@ -153,7 +153,7 @@ static void no_name_has_a_control_character(void **state)
         snprintf(name[1], sizeof *name, "ab%s", letter);
         snprintf(name[2], sizeof *name, "%sab", letter);
         for (size_t i = 0; i < 3; i++)
-            if (tarry__names_is_name(name[i]) == is_control)
+            if (tarry__json_is_name(name[i]) == is_control)
                 fail_msg("U+%04X", c);
     }
 }
@@ -768,8 +768,7 @@ static void a_snapshot_under_another_number_is_refused(void **state)
     } tries[] = {{6, NULL},
                  {5, "the policy now gives round 4"},
                  {7, "the policy now gives round 4"},
-                 {8, "snapshot of event 8 leads to round 3, the log to "
-                     "round 5"},
+                 {8, "snapshot of event 8 leads to round 3, the log to 5"},
                  {9, "a snapshot of event 9, but the log has 8"},
                  {UINT64_MAX, "but the log has 8"}};
     (void)state;
@@ -800,6 +799,49 @@ static void a_snapshot_under_another_number_is_refused(void **state)
         tarry__session_close(s);
         assert_int_equal(tarry__session_open(store, 1, true, &s, NULL),
                          TARRY_OK); /* the log is sound */
+        tarry__session_close(s);
+        tarry__store_close(store);
+    }
+}
+
+/* A snapshot of another experiment that has come to the same round. */
+static void a_snapshot_of_other_arms_is_refused(void **state)
+{
+    static const double arms[20] = {1, 0, 0, 1, 0.6, 0.8};
+    static const struct {
+        size_t n_arms, dim;
+        const char *why; /* NULL: it may be */
+    } tries[] = {
+        {N_ARMS, DIM, NULL},
+        {N_ARMS, DIM + 1, "leads to arms of dimension 3, the log to 2"},
+        {N_ARMS, DIM - 1, "leads to arms of dimension 1, the log to 2"},
+        {N_ARMS + 1, DIM, "leads to arms 4, the log to 3"},
+        {N_ARMS - 1, DIM, "leads to arms 2, the log to 3"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        tarry__store *store = open_store();
+        tarry__session *s = make(store, "one", "uniform", "");
+        tarry_error error = {""};
+        tarry_policy_params params = tarry_policy_defaults();
+        tarry_policy *other;
+        void *bytes;
+        size_t size;
+        tarry__session_close(s);
+        params.arms = arms;
+        params.n_arms = tries[i].n_arms;
+        params.dim = tries[i].dim;
+        params.horizon = 1000;
+        assert_int_equal(tarry_policy_create("uniform", &params, &other, NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry_policy_pack(other, &bytes, &size), TARRY_OK);
+        assert_int_equal(tarry__store_save(store, 1, N_ARMS, bytes, size, NULL),
+                         TARRY_OK);
+        tarry_policy_pack_free(bytes);
+        tarry_policy_free(other);
+        assert_int_equal(tarry__session_open(store, 1, false, &s, &error),
+                         tries[i].why == NULL ? TARRY_OK : TARRY_BAD_STATE);
+        if (tries[i].why != NULL && strstr(error.text, tries[i].why) == NULL)
+            fail_msg("'%s' has no '%s'", error.text, tries[i].why);
         tarry__session_close(s);
         tarry__store_close(store);
     }
@@ -975,6 +1017,7 @@ int main(void)
         cmocka_unit_test(a_choice_taken_back_leaves_no_age),
         cmocka_unit_test(a_snapshot_that_cannot_be_read_is_named),
         cmocka_unit_test(a_snapshot_under_another_number_is_refused),
+        cmocka_unit_test(a_snapshot_of_other_arms_is_refused),
         cmocka_unit_test(choices_that_the_policy_would_not_make_are_refused),
         cmocka_unit_test(leases_of_older_stores_are_known),
         cmocka_unit_test(answers_without_memory_are_whole_lines_or_none),

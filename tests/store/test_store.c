@@ -4,6 +4,7 @@
  * empty places for stores, to which 1, 2, ... is added. */
 #include "check.h"
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,7 +300,7 @@ static void fill_many(tarry__store_event *e, char (*ids)[24])
                 .kind = is_choice ? TARRY__STORE_CHOOSE : TARRY__STORE_OBSERVE,
                 .round = is_choice ? ++rounds : ++seen,
                 .arm = is_choice ? i % N_ARMS : 0,
-                .value = 0.5 - 0.001 * (double)i,
+                .value = 1 / (1 + (double)i),
                 .at = (int64_t)i,
                 .text = is_choice && i % 3 == 0 ? ids[i] : NULL};
         }
@@ -605,6 +606,194 @@ static void fates_are_whole_or_an_error(void **state)
     }
     assert_true(k > 3);
     tarry__store_close(s);
+}
+
+/* ---- what no log can hold -------------------------------------------------
+ * Digests are right, as those of a forger are. */
+
+typedef struct {
+    tarry__store_event event;
+    bool fits; /* behind the events above */
+} next_event;
+
+#define NEXT(...)                                                              \
+    {                                                                          \
+        .event = { __VA_ARGS__ }                                               \
+    }
+#define FITS(...)                                                              \
+    {                                                                          \
+        .event = {__VA_ARGS__}, .fits = true                                   \
+    }
+#define CHOOSE .kind = TARRY__STORE_CHOOSE
+
+static const double not_finite[] = {1, INFINITY};
+static const next_event nexts[] = {
+    FITS(CHOOSE, .round = 6, .arm = 3, .value = 1, .at = 20,
+         .text = "g\xc3\xbcn"),
+    FITS(CHOOSE, .round = 6, .at = INT64_C(1) << 53),
+    NEXT(CHOOSE, .round = 0, .arm = 3),
+    NEXT(CHOOSE, .round = 5, .arm = 3),
+    NEXT(CHOOSE, .round = 7, .arm = 3),
+    NEXT(CHOOSE, .round = INT64_MAX, .arm = 3),
+    NEXT(CHOOSE, .round = 6, .arm = 4),
+    NEXT(CHOOSE, .round = 6, .arm = UINT64_C(1) << 32),
+    NEXT(CHOOSE, .round = 6, .value = -0.125),
+    NEXT(CHOOSE, .round = 6, .value = 1.125),
+    NEXT(CHOOSE, .round = 6, .value = INFINITY),
+    NEXT(CHOOSE, .round = 6, .at = -1),
+    NEXT(CHOOSE, .round = 6, .at = INT64_MIN),
+    NEXT(CHOOSE, .round = 6, .at = (INT64_C(1) << 53) + 1),
+    NEXT(CHOOSE, .round = 6, .text = ""),
+    NEXT(CHOOSE, .round = 6, .text = "\x1b[31m"),
+    NEXT(CHOOSE, .round = 6, .text = "a\nb"),
+    NEXT(CHOOSE, .round = 6, .text = "\xff"),
+    FITS(.kind = TARRY__STORE_OBSERVE, .round = 5, .value = 2.385),
+    NEXT(.kind = TARRY__STORE_OBSERVE, .round = 6),
+    NEXT(.kind = TARRY__STORE_OBSERVE, .round = 0),
+    NEXT(.kind = TARRY__STORE_OBSERVE, .round = 5, .value = -INFINITY),
+    NEXT(.kind = TARRY__STORE_CANCEL, .round = 6),
+    NEXT(.kind = TARRY__STORE_EXPIRE, .round = 6),
+    FITS(.kind = TARRY__STORE_ADMIT, .arm = 4, .features = features),
+    NEXT(.kind = TARRY__STORE_ADMIT, .arm = 3, .features = features),
+    NEXT(.kind = TARRY__STORE_ADMIT, .arm = 5, .features = features),
+    NEXT(.kind = TARRY__STORE_ADMIT, .arm = 4, .features = not_finite),
+    NEXT(.kind = TARRY__STORE_ADMIT, .arm = 4, .features = features,
+         .text = "\xc2\x80"),
+    FITS(.kind = TARRY__STORE_WITHDRAW, .arm = 3),
+    NEXT(.kind = TARRY__STORE_WITHDRAW, .arm = 4),
+    FITS(.kind = TARRY__STORE_PAUSE, .arm = 1),
+    NEXT(.kind = TARRY__STORE_PAUSE, .arm = 2),
+    NEXT(.kind = TARRY__STORE_RESUME, .arm = 1),
+    NEXT(.kind = TARRY__STORE_RESUME, .arm = 0),
+    FITS(.kind = TARRY__STORE_LEASE, .arm = 5, .value = 1),
+    NEXT(.kind = TARRY__STORE_LEASE, .arm = 6, .value = 1),
+    NEXT(.kind = TARRY__STORE_CUT, .arm = 0, .value = 1)};
+
+static void open_after(const char *url, const next_event *next)
+{
+    tarry__store *s = open_store(url);
+    tarry_error error = {""};
+    tarry__store_event e = next->event;
+    const tarry__store_batch batch = {add(s, "one"), &e, 1, 0};
+    assert_int_equal(append(s, 1, 0, N_EVENTS), TARRY_OK);
+    /* a round that is there already goes into no table */
+    const bool is_in = tarry__store_append(s, &batch, 1, NULL) == TARRY_OK;
+    assert_true(is_in || !next->fits);
+    tarry__store_close(s);
+    if (!is_in)
+        return;
+    const tarry_status status = tarry__store_open(url, false, &s, &error);
+    if (status != (next->fits ? TARRY_OK : TARRY_BAD_STATE) ||
+        (!next->fits && strstr(error.text, "damaged: ") == NULL))
+        fail_msg("%s, round %ju, arm %ju: %d %s",
+                 tarry__store_event_name(e.kind), (uintmax_t)e.round,
+                 (uintmax_t)e.arm, (int)status, error.text);
+    tarry__store_close(s);
+}
+
+static void events_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof nexts / sizeof *nexts; i++) {
+        make_folder();
+        open_after(path, &nexts[i]);
+        remove_folder();
+    }
+    for (size_t i = 2; i <= 6; i += 4) { /* there are but few places */
+        const char *url = shared_place();
+        if (url != NULL)
+            open_after(url, &nexts[i]);
+    }
+}
+
+static void spoil(tarry__store_experiment *e, size_t i)
+{
+    const char **const texts[] = {&e->name, &e->prefix, &e->policy,
+                                  &e->expire_after};
+    double *const reals[] = {&e->low, &e->high, &e->confidence};
+    static const double values[] = {INFINITY, -INFINITY, 2};
+    if (i < 4)
+        *texts[i] = "\xff";
+    else if (i < 7)
+        *texts[i - 4] = "a\x1b"
+                        "b";
+    else if (i < 16)
+        *reals[(i - 7) / 3] = values[(i - 7) % 3];
+    else
+        e->created_at = i == 16 ? -1 : INT64_MAX;
+}
+
+static void experiments_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 18; i++) {
+        tarry__store_experiment e =
+            small_experiment("one", "uniform", N_ARMS, DIM);
+        tarry__store_event arms[N_ARMS];
+        tarry_error error = {""};
+        uint64_t number;
+        if (i == 12) /* a range of -1 to 2 is one */
+            continue;
+        spoil(&e, i);
+        for (size_t k = 0; k < N_ARMS; k++)
+            arms[k] = (tarry__store_event){.kind = TARRY__STORE_ADMIT,
+                                           .arm = k,
+                                           .features = features + k * DIM};
+        make_folder();
+        tarry__store *s = open_store(path);
+        assert_int_equal(tarry__store_add(s, &e, arms, &number, NULL),
+                         TARRY_OK);
+        tarry__store_close(s);
+        if (tarry__store_open(path, false, &s, &error) != TARRY_BAD_STATE ||
+            strstr(error.text, "its settings, row 1") == NULL)
+            fail_msg("%zu: %s", i, error.text);
+        remove_folder();
+    }
+}
+
+static void read_all(const char *end, char *bytes, size_t room, size_t *size)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s%s", path, end);
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    *size = fread(bytes, 1, room, file);
+    assert_true(*size > 0 && *size < room);
+    fclose(file);
+}
+
+/* Also its log, which SQLite would like to tidy up. */
+static void what_is_refused_stays_as_it_was(void **state)
+{
+    enum { ROOM = 1 << 20 };
+    static const char *const ends[] = {"", "-wal"};
+    static char before[2][ROOM], after[ROOM];
+    size_t size[2], now;
+    (void)state;
+    make_folder();
+    const pid_t child = fork();
+    if (child == 0) { /* ends without closing */
+        tarry__store *s = open_store(path);
+        tarry__store_event bad = {CHOOSE, .round = 9};
+        const tarry__store_batch batch = {add(s, "one"), &bad, 1, 0};
+        append(s, 1, 0, N_EVENTS);
+        tarry__store_append(s, &batch, 1, NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    for (int i = 0; i < 2; i++)
+        read_all(ends[i], before[i], ROOM, &size[i]);
+    for (int i = 0; i < 2; i++) {
+        tarry__store *s;
+        assert_int_equal(tarry__store_open(path, false, &s, NULL),
+                         TARRY_BAD_STATE);
+    }
+    for (int i = 0; i < 2; i++) {
+        read_all(ends[i], after, ROOM, &now);
+        assert_int_equal(now, size[i]);
+        assert_memory_equal(after, before[i], now);
+    }
+    remove_folder();
 }
 
 /* ---- files that are not what they were ------------------------------------*/
@@ -947,6 +1136,9 @@ int main(void)
         cmocka_unit_test(a_log_may_begin_with_a_later_round),
         cmocka_unit_test(moments_are_written_to_the_millisecond),
         cmocka_unit_test(fates_are_whole_or_an_error),
+        cmocka_unit_test(events_that_cannot_be_are_refused),
+        cmocka_unit_test(experiments_that_cannot_be_are_refused),
+        cmocka_unit_test(what_is_refused_stays_as_it_was),
         cmocka_unit_test(a_file_that_was_changed_says_how),
         cmocka_unit_test(a_file_of_another_history_is_refused),
         cmocka_unit_test(a_snapshot_beyond_the_log_is_refused),

@@ -63,7 +63,7 @@ class PostgresTest(unittest.TestCase):
 class Contract(PostgresTest):
     def test_the_unit_tests_of_stores_pass(self):
         begin = "unit"
-        for k in range(1, 6):
+        for k in range(1, 8):
             server.place("%s%d" % (begin, k))
         for k in range(1, 10):
             server.place("%so%d" % (begin, k))
