@@ -53,6 +53,19 @@ class Streams(LabTest):
             self.assertNotIn("tarry:", file.read())
         self.assertEqual(tarry(*RUN, "--resume", journal).stderr, "")
 
+    def test_an_export_to_a_full_disk_says_so(self):
+        arms, store = self.write("arms.csv", "a,1,0\nb,0,1\n"), self.path("s")
+        self.assertEqual(tarry("pipe", "--arms", arms, "--policy", "uniform",
+                               "--confidence", "0.9", "--store", store,
+                               input="choose 300\n").returncode, 0)
+        for form in ((), ("--json",)):
+            with open("/dev/full", "wb") as full:
+                done = self.start("store", "export", *form, store, stdout=full,
+                                  stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, b"tarry: cannot write to standard "
+                             b"output: No space left on device\n")
+
     def test_closed_streams_of_any_kind_are_survived(self):
         for fds in ((0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)):
             with self.subTest(fds):

@@ -1486,7 +1486,7 @@ class Settings(LabTest):
                     "http://\xfc.example", "http://" + 293 * "a"):
             with self.subTest(url):
                 done = tarry("serve", "--listen", "127.0.0.1:0", "--store",
-                             "memory:", "--public-url", url)
+                             "memory:", "--public-url", url, timeout=60)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr,
                                  "^tarry: --public-url: [^\n]+\n$")
