@@ -142,7 +142,7 @@ double tarry__bound_sweeps(double sigma)
 double tarry__bound_sigma(const tarry__bound_question *s)
 {
     return s->world->adversary == NULL
-               ? 2 * largest_mean(s->world) + 8 * log(s->T)
+               ? 2 * s->late_mean + 8 * log(s->T)
                : (double)tarry__adversary_budget(s->world->adversary);
 }
 
@@ -256,13 +256,46 @@ static bool is_useful(tarry__bound_question s, tarry__bound b, double T)
     return b.upper < 2 * T;
 }
 
-/* The horizon from which on the bound is below 2T, to a thousandth; infinite:
- * it is at none that a game may have. */
-static double useful_from(const tarry__bound_question *s, const tarry__bound *b)
+static size_t phases_within(tarry__bound_question s, tarry__bound b, double T)
 {
-    double low = 2, high = 0x1p39;
-    if (!is_useful(*s, *b, high))
-        return INFINITY;
+    s.T = T;
+    s.log_kt = log(s.K * T);
+    list_phases(&s, &b);
+    return b.n_phases;
+}
+
+/* The smallest horizon with as many phases as T, which grow with it. */
+static double first_with_as_many(const tarry__bound_question *s,
+                                 const tarry__bound *b, double T)
+{
+    const size_t n_phases = phases_within(*s, *b, T);
+    double low = 1, high = T;
+    while (high - low > 1) {
+        const double middle = floor((low + high) / 2);
+        if (phases_within(*s, *b, middle) < n_phases)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* Whether it is below 2T at some T up to this one: at the last horizon of as
+ * many phases, if at any of them. */
+static bool is_ever_useful(const tarry__bound_question *s,
+                           const tarry__bound *b, double T)
+{
+    bool useful = false;
+    for (; T >= 2 && !useful; T = first_with_as_many(s, b, T) - 1)
+        useful = is_useful(*s, *b, T);
+    return useful;
+}
+
+/* To a thousandth, where it is not at `low` and there is no new phase between
+ * the two. */
+static double useful_between(const tarry__bound_question *s,
+                             const tarry__bound *b, double low, double high)
+{
     while (high / low > 1.001) {
         const double middle = sqrt(low * high);
         if (is_useful(*s, *b, middle))
@@ -271,6 +304,25 @@ static double useful_from(const tarry__bound_question *s, const tarry__bound *b)
             low = middle;
     }
     return ceil(high);
+}
+
+/* The horizon from which on the bound is always below 2T, to a thousandth;
+ * infinite: it is at none that a game may have; NaN: at some, but not at the
+ * longest.  The bound over T falls as long as there are as many phases and
+ * leaps up where another can begin, so this goes down from one such place to
+ * the next. */
+static double useful_from(const tarry__bound_question *s, const tarry__bound *b)
+{
+    double from = 0x1p39;
+    if (!is_useful(*s, *b, from))
+        return is_ever_useful(s, b, from) ? NAN : INFINITY;
+    while (from > 2 && is_useful(*s, *b, from - 1)) {
+        const double last = from - 1;
+        from = first_with_as_many(s, b, last);
+        if (!is_useful(*s, *b, from))
+            return useful_between(s, b, from, last);
+    }
+    return from;
 }
 
 /* ---- the first phase ------------------------------------------------------*/
@@ -429,6 +481,9 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
     if ((status = read_policy(policy, &s, error)) ||
         (status = plan_first(&s, bound, error)))
         return status;
+    if (s.algorithm == 2 && world->adversary == NULL &&
+        tarry__world_model(world) != TARRY__ENV_LOSS_DEPENDENT)
+        s.late_mean = largest_mean(world);
     if (s.tight) /* weights are raised to 1/(5 psi), psi <= r (r + 1)/2 */
         s.promised_weight = 0.4 / (s.rank * (s.rank + 1));
     find_upper(&s, bound);

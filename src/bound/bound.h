@@ -20,8 +20,9 @@ typedef struct {
     double upper;         /* bound on the expected regret; infinite if the
                              delay's law gives no better */
     double useful_from;   /* 0: upper is below 2T and says something; else the
-                             horizon from which on it does: infinite if none,
-                             NaN if not known */
+                             horizon from which on it always does, though it
+                             may at a smaller one too: infinite if at none,
+                             NaN if not known or not up to the longest */
     double alpha, beta;   /* phases last at most alpha N + beta; 0 if the
                              theorem has another form */
     double q;             /* the best quantile, Algorithm 1 */

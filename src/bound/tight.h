@@ -16,6 +16,7 @@ typedef struct {
     double share;       /* c */
     double rank;        /* of the arms; set once the plan is there */
     double first_quota; /* N of the first plan */
+    double late_mean;   /* sum_k max_a P(d(a) >= k), Algorithm 2 by chance */
 } tarry__bound_question;
 
 /* max_a Q(q; a), infinite where feedback may never come; sigma of an adversary,

@@ -374,7 +374,8 @@ static void a_bound_says_from_which_horizon_it_is_useful(void **state)
         const double from = ask(&q).useful_from;
         assert_true(from > 1000 && from < 0x1p39);
         for (q.horizon = 2; (double)q.horizon < 0.99 * from; q.horizon *= 5)
-            CHECK_NEAR(ask(&q).useful_from, from, 0);
+            CHECK_NEAR(ask(&q).useful_from,
+                       ask(&q).upper < 2 * (double)q.horizon ? 0 : from, 0);
         q.horizon = (uint64_t)(0.998 * from);
         assert_true(ask(&q).upper >= 2 * (double)q.horizon);
         CHECK_NEAR(ask(&q).useful_from, from, 0);
@@ -382,6 +383,37 @@ static void a_bound_says_from_which_horizon_it_is_useful(void **state)
         assert_true(ask(&q).upper < 2 * from);
         CHECK_NEAR(ask(&q).useful_from, 0, 0);
     }
+}
+
+/* The bounds of Algorithms 3 and 4 leap up where another phase can begin, so
+ * that they may say something, then nothing, and then something again. */
+static void
+from_the_horizon_named_on_a_bound_always_says_something(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy, *instance, *delay;
+    } leaping[] = {
+        {"phased-loss-dependent", "sphere", "low-late:late=3000"},
+        {"phased-mab", "sphere:dim=2,arms=3", "exponential:mean=141.66"},
+        {"phased-mab", "basis:arms=4", "two-point:high=3000,p=0.4"},
+    };
+    size_t n_below = 0;
+    for (size_t i = 0; i < sizeof leaping / sizeof *leaping; i++) {
+        question q = {leaping[i].instance, "rademacher", leaping[i].delay,
+                      leaping[i].policy, 2};
+        const double from = ask(&q).useful_from;
+        assert_true(from < 0x1p38);
+        for (double T = 100; T < 0x1p39; T *= 1.05) {
+            q.horizon = (uint64_t)T;
+            const double named = ask(&q).useful_from;
+            assert_true(named == 0 || (named == from && named > T));
+            n_below += named == 0 && T < from;
+        }
+        q.horizon = (uint64_t)(0.998 * from);
+        CHECK_NEAR(ask(&q).useful_from, from, 0);
+    }
+    assert_true(n_below > 0); /* also below it, here and there */
 }
 
 /* n = K = 4, T = 1e5: L = log(4 * 17 * 1e5), near design with g = 4. */
@@ -741,6 +773,8 @@ int main(void)
         cmocka_unit_test(longer_horizons_raise_them),
         cmocka_unit_test(phases_grow_and_fill_the_horizon),
         cmocka_unit_test(a_bound_says_from_which_horizon_it_is_useful),
+        cmocka_unit_test(
+            from_the_horizon_named_on_a_bound_always_says_something),
         cmocka_unit_test(tight_constants_by_hand),
         cmocka_unit_test(a_confidence_is_paid_for_in_full),
         cmocka_unit_test(a_guide_is_paid_for_in_full),
