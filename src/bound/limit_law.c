@@ -32,16 +32,24 @@ static double probability(const tarry__world *w, double mean)
     return p >= 0 && p <= 1 ? p : NAN;
 }
 
+/* Only one value, but for rounding in the shift that led to it: laws of two
+ * values are infinitely far from that. */
+static bool is_certain(double p)
+{
+    return p < 1e-12 || p > 1 - 1e-12;
+}
+
 /* Divergences in place of shifts; false: no such law. */
 static bool diverge(const tarry__world *w, double *shift)
 {
     for (size_t a = 0; a < w->instance.n_arms; a++) {
         const double mean = w->instance.mean[a];
+        const double p = probability(w, mean);
         const double s = probability(w, mean + shift[a]);
         if (shift[a] == 0)
             continue;
-        shift[a] = divergence(probability(w, mean), s);
-        if (!isfinite(shift[a]))
+        shift[a] = divergence(p, s);
+        if (!isfinite(shift[a]) || (is_certain(s) && !is_certain(p)))
             return false;
     }
     return true;

@@ -117,6 +117,31 @@ static void several_best_arms_tell_all_that_they_span(void **state)
     unlink(theta);
 }
 
+/* Where the best arm never loses less than it can, one loss of another value
+ * tells any other arm from it: no log T has to be paid, however means round. */
+static void an_arm_that_is_certain_is_told_at_once(void **state)
+{
+    (void)state;
+    static const char *const certain[] = {"-1\n-0.6\n0.9\n-0.4\n0.7\n",
+                                          "-1\n0.1\n0.2\n0.3\n-0.7\n",
+                                          "-1\n-0.9\n1\n1\n0\n"};
+    char arms[] = "/tmp/tarry-limit-XXXXXX",
+         theta[] = "/tmp/tarry-limit-XXXXXX";
+    char instance[120];
+    close(mkstemp(arms));
+    close(mkstemp(theta));
+    snprintf(instance, sizeof instance, "file:arms=%s,theta=%s", arms, theta);
+    write_file(arms, "1,0,0,0,0\n0,1,0,0,0\n0,0,1,0,0\n0,0,0,1,0\n0,0,0,0,1\n");
+    for (size_t i = 0; i < sizeof certain / sizeof *certain; i++) {
+        write_file(theta, certain[i]);
+        CHECK_NEAR(limit_of(instance, "rademacher", 1).by_law, 0, 0);
+    }
+    write_file(theta, "-0.999\n-0.6\n0.9\n-0.4\n0.7\n");
+    assert_true(limit_of(instance, "rademacher", 1).by_law > 0.1);
+    unlink(arms);
+    unlink(theta);
+}
+
 static void too_many_dimensions_are_refused(void **state)
 {
     (void)state;
@@ -164,6 +189,7 @@ int main(void)
         cmocka_unit_test(it_grows_with_what_must_be_told),
         cmocka_unit_test(arms_that_are_all_best_have_none),
         cmocka_unit_test(several_best_arms_tell_all_that_they_span),
+        cmocka_unit_test(an_arm_that_is_certain_is_told_at_once),
         cmocka_unit_test(too_many_dimensions_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
