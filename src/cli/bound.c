@@ -100,8 +100,8 @@ static void print_upper(const arguments *a, const tarry__bound *b)
     if (b->useful_from == 0)
         printf("upper bound   %.5g\n", b->upper);
     else if (isfinite(b->useful_from))
-        printf("upper bound   says nothing at this T; it always does from "
-               "T = %.4g on\n",
+        printf("upper bound   says nothing at this T; from T = %.4g on it "
+               "says something\n",
                b->useful_from);
     else
         printf("upper bound   says nothing %s\n",
