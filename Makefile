@@ -86,7 +86,7 @@ campaign:
 	@tools/setup build demo test
 	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
 	@cmake --build --preset release
-	@TARRY_CAMPAIGN=1 ctest --preset release \
+	@TARRY_CAMPAIGN=1 ctest --preset release --timeout 36000 \
 		-R 'system.(faults|kills|serve_kills|serve_random|strangers)|(policy|session|service).random|store.(power|damage|faults)|sim.coverage'
 
 check:
