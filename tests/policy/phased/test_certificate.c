@@ -521,13 +521,40 @@ static void check_share(const tarry__phased *ph, phases *seen)
     CHECK_NEAR(plan->quota, N, 1e-9 * N);
 }
 
+static bool has_seen_all(const tarry__phased_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_entries; i++)
+        if (plan->entry[i].observed == 0)
+            return false;
+    return plan->n_active > 1;
+}
+
+/* A phase is judged by its share too: as the first one would be with widths
+ * that are as much wider as sqrt(L) is larger.  Whether it could be told. */
+static bool check_verdict(const tarry__phased *ph, uint64_t begun)
+{
+    tarry__phased first = *ph;
+    uint32_t kept[2][16];
+    tarry__phased_verdict v = {.kept = kept[0]}, w = {.kept = kept[1]};
+    first.phase = first.ordinal = 1;
+    first.choices.width *=
+        sqrt(tarry__phased_tight_log(ph->problem, ph->confidence, begun) /
+             tarry__phased_tight_log(ph->problem, ph->confidence, 1));
+    if (!has_seen_all(&ph->plan) || ph->rule->judge(ph, NULL, &v) != TARRY_OK)
+        return false;
+    assert_int_equal(ph->rule->judge(&first, NULL, &w), TARRY_OK);
+    CHECK_NEAR(v.certificate, w.certificate, 1e-9);
+    assert_int_equal(v.n_kept, w.n_kept);
+    return ph->phase < begun;
+}
+
 /* Arms come and go in turn; how many phases there were. */
 static phases play_phases(const char *text, double confidence)
 {
     static const double arms[] = {1, 0, 0, 1, 0.6, 0.8};
     tarry_policy *p = with_three_arms(text, confidence, arms, 2);
     phases seen = {0};
-    size_t arm;
+    size_t arm, told = 0;
     uint64_t round;
     for (size_t t = 1; t <= 6000; t++) {
         if (t % 2000 == 900)
@@ -536,9 +563,11 @@ static phases play_phases(const char *text, double confidence)
             assert_int_equal(tarry_policy_withdraw(p, t / 2000), TARRY_OK);
         assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
         check_share(p->state, &seen);
+        told += check_verdict(p->state, seen.begun);
         tarry_policy_observe(p, round, uniform_at(0, round, 22));
     }
     tarry_policy_free(p);
+    assert_true(told > 100);
     return seen;
 }
 
