@@ -426,6 +426,31 @@ static void rounding_breaks_no_certificate(void **state)
     }
 }
 
+/* At its second point of two this policy states no bound. */
+static void a_bound_that_was_not_stated_has_not_held(void **state)
+{
+    (void)state;
+    const tarry__experiment e = {.n_policies = 1,
+                                 .policy = {"a"},
+                                 .horizon = 10,
+                                 .runs = 2,
+                                 .n_grid = 2,
+                                 .grid = {5, 10}};
+    tarry__experiment_results r;
+    double values[2];
+    assert_int_equal(tarry__experiment_results_create(&r, &e), TARRY_OK);
+    for (size_t i = 0; i < 2; i++) {
+        r.finished[i] = true;
+        r.outcome[i].certificate[0] = 1;
+        r.outcome[i].certificate[1] = i == 0 ? 1 : NAN;
+    }
+    json_t *json = tarry__results_certificate(&r, 0, values);
+    says(json, "points_held", 0.75, 0);
+    says(json, "runs_held", 0.5, 0);
+    json_decref(json);
+    tarry__experiment_results_clear(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +458,7 @@ int main(void)
         cmocka_unit_test(seeds_are_said_exactly),
         cmocka_unit_test(runs_that_are_not_finished_say_nothing),
         cmocka_unit_test(rounding_breaks_no_certificate),
+        cmocka_unit_test(a_bound_that_was_not_stated_has_not_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
