@@ -97,7 +97,13 @@ static void a_description_is_printed_as_it_was_read(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "lints", "lints:v=0.7", "phased-mab:guide=\"lints:v=1,x=2\",c=3"};
+        "lints",
+        "lints:v=0.7",
+        "phased-mab:guide=\"lints:v=1,x=2\",c=3",
+        "phased-mab:c=3,guide=\"lints:v=1,x=2\"",
+        "phased-mab:guide=\"lints:v=1,x=2\"",
+        "file:arms=\"a,b\",c=1,theta=\"c,d\"",
+        "file:arms=\"a,b\",theta=\",\""};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         tarry__spec spec;
         assert_int_equal(tarry__spec_parse(texts[i], &spec, NULL), TARRY_OK);
