@@ -4,6 +4,7 @@
 #include "check.h"
 #include <stdio.h>
 #include <string.h>
+#include "base/base.h"
 #include "policy/follower.h"
 #include "policy/handle.h"
 #include "policy/phased/phased.h"
@@ -497,6 +498,58 @@ static void guides_of_many_arms_keep_to_the_active_ones(void **state)
     }
 }
 
+/* Admits an arm although at first each allocation fails in its turn, and looks
+ * whether that has left a trace; how often it failed. */
+static uint64_t admit_at_last(tarry_policy *p, const double *features)
+{
+    void *before, *after;
+    size_t size, new_size, arm;
+    uint64_t k = 0;
+    tarry_status status = TARRY_NO_MEMORY;
+    assert_int_equal(tarry_policy_pack(p, &before, &size), TARRY_OK);
+    while (status == TARRY_NO_MEMORY) {
+        tarry__base_fail_alloc(++k);
+        status = tarry_policy_admit(p, features, &arm);
+        tarry__base_fail_alloc(0);
+        if (status == TARRY_OK)
+            break;
+        const tarry__guide *guide = &((tarry__phased *)p->state)->guide;
+        assert_int_equal(guide->problem->n_arms, p->problem.n_arms);
+        assert_ptr_equal(guide->problem->arms, p->problem.arms);
+        assert_int_equal(tarry_policy_pack(p, &after, &new_size), TARRY_OK);
+        assert_int_equal(new_size, size);
+        assert_memory_equal(after, before, size);
+        tarry_policy_pack_free(after);
+    }
+    assert_int_equal(status, TARRY_OK);
+    tarry_policy_pack_free(before);
+    return k - 1;
+}
+
+/* Some take memory only when the arms are there already. */
+static void an_arm_without_memory_is_none_of_the_guides(void **state)
+{
+    (void)state;
+    static const char *const guides[] = {"vids", "ids", "foresight", "lints"};
+    for (size_t i = 0; i < sizeof guides / sizeof *guides; i++) {
+        game g = make_game(ARMS, 3, 3);
+        tarry_policy_params params = params_of(&g, HORIZON);
+        char text[100];
+        snprintf(text, sizeof text,
+                 "phased-adversarial:constants=tight,guide=%s", guides[i]);
+        params.n_arms = ARMS - 1;
+        tarry_policy *p = make_policy(text, &params);
+        for (int t = 0; t < 400; t++) {
+            if (t == 200)
+                assert_true(admit_at_last(p, arm_of(&g, ARMS - 1)) > 2);
+            const choice c = choose(p);
+            tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+        }
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
 static void odd_settings_are_refused(void **state)
 {
     (void)state;
@@ -579,6 +632,7 @@ int main(void)
         cmocka_unit_test(a_guide_that_nobody_disturbs_plays_as_alone),
         cmocka_unit_test(phases_last_as_long_as_the_share_says),
         cmocka_unit_test(guides_of_many_arms_keep_to_the_active_ones),
+        cmocka_unit_test(an_arm_without_memory_is_none_of_the_guides),
         cmocka_unit_test(odd_settings_are_refused),
         cmocka_unit_test(a_guide_that_is_too_long_is_refused),
         cmocka_unit_test(certificates_are_in_the_unit_of_losses),
