@@ -15,6 +15,18 @@
 #include "base/file.h"
 #include "base/inside.h"
 
+/* The folder that was synced last. */
+static struct stat last_synced;
+
+int fsync(int fd)
+{
+    struct stat what;
+    assert_int_equal(fstat(fd, &what), 0);
+    if (S_ISDIR(what.st_mode))
+        last_synced = what;
+    return fdatasync(fd);
+}
+
 static size_t files_here(void)
 {
     size_t count = 0;
@@ -390,6 +402,31 @@ static void what_may_not_be_written_is_told_by_a_check(void **state)
     unlink("pipe");
 }
 
+/* A new name is on the disk when its folder is, however the path names it. */
+static void the_folder_of_a_new_file_is_synced(void **state)
+{
+    (void)state;
+    char absolute[4200];
+    assert_int_equal(mkdir("sub", 0700), 0);
+    assert_non_null(getcwd(absolute, 4096));
+    strcat(absolute, "/sub/a");
+    const char *const paths[][2] = {{"a", "."},        {"./a", "."},
+                                    {"sub/../a", "."}, {"sub/a", "sub"},
+                                    {"sub//a", "sub"}, {absolute, "sub"}};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        for (int again = 0; again < 2; again++) {
+            struct stat folder;
+            last_synced = (struct stat){0};
+            save(paths[i][0], "2.385");
+            assert_int_equal(stat(paths[i][1], &folder), 0);
+            assert_int_equal(last_synced.st_ino, folder.st_ino);
+            assert_int_equal(last_synced.st_dev, folder.st_dev);
+            if (again)
+                unlink(paths[i][0]);
+        }
+    rmdir("sub");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +445,7 @@ int main(void)
         cmocka_unit_test(what_was_for_another_file_stays),
         cmocka_unit_test(files_are_put_into_folders_that_need_not_exist),
         cmocka_unit_test(no_descriptor_stays_open),
+        cmocka_unit_test(the_folder_of_a_new_file_is_synced),
         cmocka_unit_test(what_may_not_be_written_is_told_by_a_check),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
