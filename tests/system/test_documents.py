@@ -25,6 +25,24 @@ def typed(text):
     return re.findall(r"^    \$ (.*)$", text, re.M)
 
 
+class Tables(unittest.TestCase):
+    def says(self, horizon):
+        done = subprocess.run(
+            [TARRY, "bound", "--json", "--delay", "none", "--policy",
+             "phased-adversarial:constants=tight", "--horizon",
+             str(int(horizon))], stdout=subprocess.PIPE, timeout=60)
+        return json.loads(done.stdout)["upper"]["regret"]
+
+    def test_horizons_from_which_a_bound_says_something_are_measured(self):
+        row = re.search(r"^\| alone \| (\S+) \| (\S+) \|",
+                        read("docs", "bounds.md"), re.M)
+        some, much = map(float, row.groups())
+        self.assertIsNone(self.says(0.98 * some))
+        self.assertIsNotNone(self.says(1.02 * some))
+        self.assertGreater(self.says(0.98 * much), 0.98 * much / 10)
+        self.assertLess(self.says(1.02 * much), 1.02 * much / 10)
+
+
 class Typed(unittest.TestCase):
     def play(self, lines, check):
         """Runs lines in one shell, on a port of their own, and hands the
@@ -52,6 +70,20 @@ class Typed(unittest.TestCase):
                 if not line.endswith("&"):
                     with open(os.path.join(folder, "answer-%d" % i)) as f:
                         check(line, f.read())
+
+    def test_the_conversation_of_the_readme_is_one(self):
+        """Requests and answers in turn, with the arms shown above them."""
+        live = read("README.md").split("## Live")[1].split("\n## ")[0]
+        arms, talk = re.findall(r"(?:^    .*\n)+", live, re.M)[:2]
+        command, *lines = [line[4:] for line in talk.splitlines()]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "routes.csv"), "w") as f:
+                f.write(re.sub("^    ", "", arms, flags=re.M))
+            done = subprocess.run(
+                [TARRY, *command.split()[2:]], cwd=folder, text=True,
+                input="".join(line + "\n" for line in lines[0::2]),
+                stdout=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.stdout.splitlines(), lines[1::2])
 
     def fine(self, line, answer):
         self.assertTrue(answer, line)
