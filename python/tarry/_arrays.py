@@ -14,14 +14,30 @@ Array = npt.NDArray[Any]
 ArmsLike = Union[Any, str, "os.PathLike[str]"]
 
 
+def unmasked(value: Any, what: str) -> Array:
+    """An array of what is given, all of it: a masked value is a missing one,
+    and NumPy would give what stands beneath the mask."""
+    parts = [value]
+    if isinstance(value, (list, tuple)) and any(
+            issubclass(kind, np.ma.MaskedArray)
+            for kind in set(map(type, value))):
+        parts = list(value)
+    for part in parts:
+        if isinstance(part, np.ma.MaskedArray) and np.any(part.mask):
+            raise BadArgument("%s: masked values are missing ones" % what)
+    return np.asarray(value)
+
+
 def numbers(value: Any, what: str, rank: int) -> Array:
     """A C-ordered float64 array of this rank."""
     try:
-        array = np.asarray(value)
+        array = unmasked(value, what)
         if array.dtype.kind == "c":
             raise TypeError("complex")
         if array.dtype.kind not in "fiub":
             array = np.asarray(value, dtype=np.float64)
+    except BadArgument:
+        raise
     except (TypeError, ValueError) as error:
         raise BadArgument("%s: not an array of numbers: %s" % (what, error))
     if array.ndim != rank:
@@ -32,7 +48,7 @@ def numbers(value: Any, what: str, rank: int) -> Array:
 
 def counts(value: Any, what: str) -> Array:
     """A flat uint64 array of whole numbers."""
-    array = np.asarray(value)
+    array = unmasked(value, what)
     if array.size == 0:
         array = array.astype(np.uint64)
     if array.dtype.kind == "f" and np.all(array == np.floor(array)):

@@ -12,7 +12,8 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type,
 import numpy as np
 
 from . import _tarry
-from ._arrays import Array, ArmsLike, arms_and_names, counts, numbers, read_names, whole
+from ._arrays import Array, ArmsLike, arms_and_names, counts, numbers, \
+    read_names, unmasked, whole
 from ._errors import BadArgument, BadState, Error, NoSuchArm
 
 Path = Union[str, "os.PathLike[str]"]
@@ -199,7 +200,7 @@ class Policy(_tarry.Policy):
         return results
 
     def _rounds(self, ids: Any) -> Array:
-        array = np.asarray(ids)
+        array = unmasked(ids, "ids")
         if array.dtype.kind not in "UO" or array.ndim != 1:
             return counts(array, "ids")
         known = self._ids()

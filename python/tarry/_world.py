@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _tarry
-from ._arrays import Array, ArmsLike, arms_and_names, numbers, whole
+from ._arrays import Array, ArmsLike, arms_and_names, numbers, unmasked, whole
 from ._errors import BadArgument
 from ._tarry import Random
 
@@ -116,7 +116,7 @@ class DelayBase:
         assert self.draw_many is not None
         drawn = self.draw_many(rounds, chosen, table, rng) \
             if self._with_arms else self.draw_many(rounds, table, rng)
-        return _delays(self, np.asarray(drawn), count, (
+        return _delays(self, unmasked(drawn, "delays"), count, (
             count, self._n_arms if chosen is None else len(chosen)))
 
 
@@ -206,15 +206,16 @@ def _read_table(table: Any) -> Tuple[Array, Array, Array]:
     try:
         if hasattr(table, "columns") or \
                 getattr(getattr(table, "dtype", None), "names", None):
-            columns = [np.asarray(table[key])
-                       for key in ("arm", "loss", "delay")]
+            columns = [table[key] for key in ("arm", "loss", "delay")]
         elif isinstance(table, tuple):
-            columns = [np.asarray(column) for column in table]
+            columns = list(table)
         else:
             columns = list(numbers(table, "table", 2).T)
         if len(columns) != 3:
             raise ValueError("%d columns" % len(columns))
         arm, loss, delay = (numbers(c, "table", 1) for c in columns)
+    except BadArgument:
+        raise
     except (KeyError, ValueError, TypeError) as error:
         raise BadArgument("table: not rows of arm, loss and delay: %s" % error)
     if not (np.all(arm >= 0) and np.all(arm == np.floor(arm))

@@ -161,6 +161,62 @@ def test_errors_are_one_line():
         assert "\n" not in str(error.value)
 
 
+def mask(values, *missing):
+    """The same numbers, some of them (by place) masked."""
+    array = np.ma.masked_array(values)
+    for place in missing:
+        array[place] = np.ma.masked
+    return array
+
+
+class Draws(tarry.DelayBase):
+    def __init__(self, *missing):
+        self._missing = missing
+
+    def draw_many(self, rounds, arms, losses, rng):
+        return mask(np.ones(losses.shape), *self._missing)
+
+
+RECORDS = [(0, 0.5, 1.0), (1, 0.25, 2.0)]
+MASKED = [  # what is named, what takes it, a value of it, where it is masked
+    ("losses", lambda p, x: p.observe_many([1, 2], x), [0.5, -0.5], 1),
+    ("ids", lambda p, x: p.observe_many(x, [0.5, 0.5]), [1, 2], 1),
+    ("ids", lambda p, x: p.observe_many(x, [0.5, 0.5]), [1.0, 2.0], 0),
+    ("ids", lambda p, x: p.observe_many(x, [0.5, 0.5]), ["mine", "own"], 1),
+    ("features", lambda p, x: p.admit(x), [1.0, 2, 3], 2),
+    ("arms", lambda p, x: tarry.Policy("lints", x, horizon=9), np.eye(3),
+     (0, 1)),
+    ("arms", lambda p, x: tarry.Policy("lints", list(x), horizon=9),
+     np.eye(3), (0, 1)),
+    ("arms", lambda p, x: tarry.design(x), np.eye(3), (2, 2)),
+    ("warm", lambda p, x: tarry.design(np.eye(3), warm=x), [0, 1], 0),
+    ("arms", lambda p, x: tarry.World(arms=x, means=[0, 0]), np.eye(2),
+     (1, 0)),
+    ("means", lambda p, x: tarry.World(arms=2, means=x), [0.5, 0], 0),
+    ("theta", lambda p, x: tarry.World(arms=2, theta=x), [0.5, 0], 1),
+    ("table", lambda p, x: tarry.World(table=x), RECORDS, (1, 2)),
+    ("table", lambda p, x: tarry.World(table=tuple(x.T)), RECORDS, (0, 1)),
+    ("table", lambda p, x: tarry.World(table=x), np.array(
+        RECORDS, [("arm", int), ("loss", float), ("delay", float)]), 1),
+    ("delays", lambda p, x: small(delay=Draws(*x.mask.nonzero()[0])), [1, 2],
+     1),
+    ("arms", lambda p, x: tarry.bound(arms=x, theta=[0.5, 0]), np.eye(2),
+     (0, 0)),
+    ("theta", lambda p, x: tarry.bound(arms=2, theta=x), [0.5, 0], 0)]
+
+
+@pytest.mark.parametrize("what, take, values, place", MASKED)
+def test_masked_values_are_missing_ones(what, take, values, place):
+    """What stands beneath a mask is not read; where nothing is masked, the
+    array is as good as any."""
+    p = tarry.Policy("lints", np.eye(3), confidence=0.9)
+    p.choose_many(2), p.choose("mine"), p.choose("own")
+    with pytest.raises(tarry.BadArgument, match="^%s: masked" % what):
+        take(p, mask(values, place))
+    assert p.status()["pending"] == 4
+    take(p, mask(values))
+
+
 def test_a_thousand_wrong_calls_raise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     accepted, made, seed = [], 0, 0
