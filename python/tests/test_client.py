@@ -2,6 +2,7 @@
 answers, refuses and goes away on demand."""
 import asyncio
 import fcntl
+import http.client
 import json
 import os
 import pickle
@@ -594,6 +595,30 @@ AGAIN = [(lambda c: c.create("n"), False),
 @pytest.mark.parametrize("ask, harmless", AGAIN)
 def test_only_what_does_no_harm_is_said_again(service, client, ask, harmless):
     service.troubles = ["lost"]
+    if harmless:
+        ask(client)
+    else:
+        with pytest.raises(tarry.Unreachable):
+            ask(client)
+    assert len(service.calls) == 1 + harmless
+
+
+@pytest.mark.parametrize("error", [
+    TimeoutError(), ConnectionResetError(), BrokenPipeError(), OSError(),
+    http.client.BadStatusLine(""), http.client.IncompleteRead(b"")], ids=repr)
+@pytest.mark.parametrize("ask, harmless", AGAIN)
+def test_an_answer_may_be_lost_in_many_ways(service, client, monkeypatch, ask,
+                                            harmless, error):
+    """The service has done it, whatever the client gets to see."""
+    answer, errors = http.client.HTTPConnection.getresponse, [error]
+
+    def getresponse(self):
+        response = answer(self)
+        if errors:
+            response.read()
+            raise errors.pop()
+        return response
+    monkeypatch.setattr("http.client.HTTPConnection.getresponse", getresponse)
     if harmless:
         ask(client)
     else:
