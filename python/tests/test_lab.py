@@ -204,10 +204,20 @@ class Short(Plain):
     depends = "arm"
 
 
-def test_a_delay_for_each_round_is_that_of_all_arms():
-    r = [tarry.run("lints", delay=d, horizon=1000, runs=2)
-         for d in (Plain(), Short())]
-    assert (r[0][0].curves == r[1][0].curves).all()
+class ShortSome(Short):
+    def draw_many(self, rounds, arms, losses, rng):
+        return rng.exponential(100)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 100, 255, 256, 257])
+def test_a_delay_for_each_round_is_that_of_all_arms(arms):
+    """Also where there are as many arms as rounds in a block."""
+    r = [tarry.run("ucb-delayed", arms=arms, means=np.linspace(-0.5, 0.5, arms),
+                   delay=d, horizon=1000, runs=2)
+         for d in (Plain(), Short(), ShortSome())]
+    for other in r[1:]:
+        assert (r[0][0].curves == other[0].curves).all()
+        assert (r[0][0].sigma_mean == other[0].sigma_mean).all()
 
 
 def test_laws_one_by_one_and_in_blocks_are_the_same_world():
