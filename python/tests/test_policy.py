@@ -397,6 +397,39 @@ def test_a_policy_in_use_by_a_thread_does_not_hang_in_a_forked_process():
         thread.join()
 
 
+@pytest.mark.skipif(
+    bool(os.environ.get("TARRY_SANITIZE")),
+    reason="a sanitizer's allocator may hang in a fork beside threads")
+@pytest.mark.parametrize("before", [0, 1, 10])
+def test_threads_of_a_forked_process_may_share_a_policy_too(before):
+    """One that no thread was using when the process was forked."""
+    p = make("lints", horizon=10**9)
+    p.choose_many(before)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        began, refused = threading.Barrier(3), []
+
+        def use():
+            began.wait()
+            try:
+                for _ in range(5):
+                    p.choose_many(5000)
+            except tarry.Error as error:
+                refused.append(error)
+        threads = [threading.Thread(target=use) for _ in range(3)]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            if not refused and p.status()["round"] == before + 75000:
+                os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_a_finalizer_may_ask_the_policy_that_is_being_asked():
     """Garbage is collected wherever objects are made."""
     done = subprocess.run([sys.executable, "-c", """
