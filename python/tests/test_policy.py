@@ -726,6 +726,20 @@ def test_a_probability_that_was_asked_for_stays():
         assert pickle.loads(pickle.dumps(c)).probability == told
 
 
+@pytest.mark.parametrize("choose", [
+    lambda p: p.choose(), lambda p: p.choose(id="another"),
+    lambda p: p.choose_many(1), lambda p: p.choose_many(50),
+    lambda p: p.choose_many_with_probability(1)])
+@pytest.mark.parametrize("name", ["uniform", "lints"])
+def test_a_probability_is_gone_after_a_choice_of_any_kind(name, choose):
+    for id in (None, "mine"):
+        p = make(name)
+        play(p, 20)
+        c = p.choose(id)
+        choose(p)
+        assert np.isnan(c.probability)
+
+
 def test_probabilities_of_a_batch_are_those_of_one_by_one():
     """Also behind the first 32, after which others may choose."""
     p, q = make("lints"), make("lints")
