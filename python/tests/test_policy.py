@@ -1007,6 +1007,23 @@ def test_outcomes_are_mapped_alike_for_losses_and_rewards():
         assert policy.observe(301, high) == "ok"
 
 
+@pytest.mark.parametrize("policy", ["phased-mab", "phased-stochastic"])
+def test_estimates_are_those_of_the_arms_that_they_name(policy):
+    """Also when some are out: the bounds hold the arm's own loss."""
+    losses, seen = np.array([0.9, -0.9, 0.3, -0.3]), set()
+    p = tarry.Policy(policy, np.eye(4), horizon=10**6, constants="tight")
+    for _ in range(100):
+        ids, arms = p.choose_many(1000)
+        p.observe_many(ids, losses[arms])
+        s = p.status()
+        for e in s["estimates"]:
+            assert e["lower"] - 1e-9 <= losses[e["arm"]] <= e["upper"] + 1e-9
+        if s["estimates"]:
+            assert [e["arm"] for e in s["estimates"]] == s["active"]
+            seen.add(len(s["active"]))
+    assert min(seen) == 1
+
+
 def test_certificates_are_in_the_unit_of_the_losses():
     gaps = []
     for low, high in ((-1, 1), (0, 10)):
