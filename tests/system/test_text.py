@@ -197,8 +197,8 @@ class Bound(TextTest):
             if upper["regret"] is not None:
                 text += "upper bound   %.5g\n" % upper["regret"]
             elif upper["says_nothing_below"] is not None:
-                text += ("upper bound   says nothing at this T; it always "
-                         "does from T = %.4g on\n"
+                text += ("upper bound   says nothing at this T; from "
+                         "T = %.4g on it says something\n"
                          % upper["says_nothing_below"])
             else:
                 guided = "guide=" in b.get("stands_for", "")  # not asked
