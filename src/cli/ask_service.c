@@ -3,11 +3,12 @@
 #include "cli/ask.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "base/base.h"
 #include "base/json.h"
 
-/* The status of HTTP says whose fault it is. */
+/* The status of HTTP says whose fault it is; a pause is nobody's. */
 static int refused(const tarry__client_answer *answer)
 {
     json_t *json =
@@ -15,9 +16,10 @@ static int refused(const tarry__client_answer *answer)
     const char *detail = json_string_value(json_object_get(json, "detail"));
     const char *code = json_string_value(json_object_get(json, "code"));
     const int status = answer->status;
+    const bool is_paused = code != NULL && strcmp(code, "paused") == 0;
     const bool is_input = status == 400 || status == 404 || status == 405 ||
-                          status == 409 || status == 413 || status == 422 ||
-                          status == 501;
+                          (status == 409 && !is_paused) || status == 413 ||
+                          status == 422 || status == 501;
     cli_error(0, "%d %s%s%s", status, code != NULL ? code : "",
               detail != NULL ? ": " : "", detail != NULL ? detail : "");
     json_decref(json);

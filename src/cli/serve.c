@@ -36,7 +36,6 @@ static arguments defaults(void)
     return (arguments){.listen = "127.0.0.1:8377",
                        .store = "sqlite:tarry.db",
                        .public_url = "",
-                       .tokens = "",
                        .log = "errors",
                        .connections = http.most_connections,
                        .body_bytes = http.most_body_bytes,
@@ -242,7 +241,8 @@ static int print_config(const arguments *a)
     free(store);
     printf("%spublic-url = %s\n", a->public_url[0] == '\0' ? "# " : "",
            a->public_url);
-    printf("%stokens = %s\n", a->tokens[0] == '\0' ? "# " : "", a->tokens);
+    printf("%stokens = %s\n", a->tokens == NULL ? "# " : "",
+           a->tokens != NULL ? a->tokens : "");
     printf("log = %s\nmax-connections = %ju\nmax-body = %ju\n", a->log,
            (uintmax_t)a->connections, (uintmax_t)a->body_bytes);
     print_seconds("request-timeout", a->request_seconds);
@@ -338,7 +338,7 @@ static bool on_signal(void *context)
            (ssize_t)sizeof info) {
         if (info.ssi_signo != SIGHUP) {
             stops = true;
-        } else if (r->arguments->tokens[0] == '\0') {
+        } else if (r->arguments->tokens == NULL) {
             continue;
         } else if (tarry__service_read_tokens(r->service, r->arguments->tokens,
                                               &error) == TARRY_OK) {
@@ -384,7 +384,7 @@ static int listen_at(const arguments *a, int *fd)
                                                           : EXIT_FAILED,
                              "--listen: %s", error.text);
     }
-    if (a->tokens[0] != '\0' || tarry__http_is_local(*fd))
+    if (a->tokens != NULL || tarry__http_is_local(*fd))
         return EXIT_DONE;
     close(*fd);
     return cli_error(EXIT_USAGE,
@@ -439,7 +439,8 @@ static int open_service(const arguments *a, const char *url,
     limits.most_arms = a->arms;
     limits.most_choices = a->choices;
     limits.address = url;
-    limits.tokens = a->tokens;
+    if (a->tokens != NULL)
+        limits.tokens = a->tokens;
     if (a->threads > 0)
         limits.threads = a->threads;
     const tarry_status status =
@@ -454,7 +455,7 @@ static int open_service(const arguments *a, const char *url,
 static const char *own_host(const arguments *a, const char *url)
 {
     const char *scheme = strstr(url, "://");
-    return a->tokens[0] != '\0' ? NULL : scheme != NULL ? scheme + 3 : url;
+    return a->tokens != NULL ? NULL : scheme != NULL ? scheme + 3 : url;
 }
 
 static bool parse_log(const char *text, tarry__http_log *log)
@@ -500,7 +501,8 @@ static int serve(const arguments *a, tarry__http_options options)
     return code;
 }
 
-/* With 0 for one of these nobody would ever be answered. */
+/* With 0 for one of these nobody would ever be answered; a name of no file,
+ * which an unset variable makes, would let everybody in. */
 static int check(const arguments *a)
 {
     const struct {
@@ -514,6 +516,8 @@ static int check(const arguments *a)
         if (!(all[i].value > 0))
             return cli_error(EXIT_USAGE, "--%s: not above 0: '%g'", all[i].name,
                              all[i].value);
+    if (a->tokens != NULL && a->tokens[0] == '\0')
+        return cli_error(EXIT_USAGE, "--tokens: no file is named: ''");
     return EXIT_DONE;
 }
 

@@ -281,7 +281,8 @@ tarry_status tarry__store_copy(const char *from_url, const char *to_url,
 {
     static const char sqlite[] = "sqlite:", memory[] = "memory:";
     tarry__store *from;
-    if (strcmp(from_url, memory) == 0 || strcmp(to_url, memory) == 0)
+    if (strncmp(from_url, memory, strlen(memory)) == 0 ||
+        strncmp(to_url, memory, strlen(memory)) == 0)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "memory: ends with the process");
     tarry_status status = tarry__store_open(from_url, false, &from, error);

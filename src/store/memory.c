@@ -45,7 +45,10 @@ static tarry_status open_memory(const char *path, bool create,
                                 tarry__store_heads *heads, void **state,
                                 tarry_error *error)
 {
-    (void)path, (void)create, (void)heads;
+    (void)create, (void)heads;
+    if (strcmp(path, "memory:") != 0)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "memory: has no name: '%.100s'", path);
     *state = tarry__base_zalloc(1, sizeof(memory));
     return *state != NULL
                ? TARRY_OK

@@ -58,7 +58,7 @@ static const tarry__store_kind *kind_of(const char *url, const char **path)
 {
     static const char memory[] = "memory:", sqlite[] = "sqlite:";
     *path = url;
-    if (strcmp(url, memory) == 0)
+    if (strncmp(url, memory, strlen(memory)) == 0)
         return &tarry__store_memory;
     if (is_postgres(url))
         return &tarry__store_postgres;

@@ -1518,6 +1518,22 @@ class Settings(LabTest):
             self.refused("serve", env={**os.environ, variable: value},
                          says=["environment, %s: " % name, "'%s'" % value])
 
+    def test_tokens_of_no_file_let_nobody_in(self):
+        """An unset variable of a shell is not a wish for none."""
+        empty = self.write("empty", "tokens =\n")
+        for words, environment in ((["--tokens", ""], {}),
+                                   (["--config", empty], {}),
+                                   ([], {"TARRY_TOKENS": ""})):
+            self.refused("serve", "--listen", "127.0.0.1:0", "--store",
+                         "memory:", *words, timeout=60,
+                         env={**os.environ, **environment},
+                         says=["--tokens: no file is named: ''"])
+
+    def test_memory_has_no_name(self):
+        for words in (["serve", "--listen", "127.0.0.1:0", "--store"],
+                      ["store", "check"], ["pipe", "--arms", "3", "--store"]):
+            self.refused(*words, "memory:x", timeout=60, says=["'memory:x'"])
+
     def test_limits_with_which_nobody_is_answered_are_refused(self):
         for name, values in (("request-timeout", ("0", "-5", "nan")),
                              ("idle-timeout", ("0", "-0.5", "inf")),
