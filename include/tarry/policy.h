@@ -218,6 +218,7 @@ typedef struct {
     const char *description; /* the policy and the settings it was made with,
                                 name:key=value,...; NULL: restored from a state
                                 that does not tell (before version 4) */
+    int beyond_horizon;      /* as it was made */
 } tarry_policy_status;
 
 /* What it knows, with everything counted that was reported.  Asking has no

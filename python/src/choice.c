@@ -53,14 +53,20 @@ static PyObject *get_arm(PyObject *self, void *unused)
     return PyLong_FromSize_t(((choice_object *)self)->arm);
 }
 
+/* Others may ask too while this one waits, so that the policy needs a reference
+ * of its own meanwhile; the first answer stays. */
 static PyObject *get_probability(PyObject *object, void *unused)
 {
     choice_object *self = (choice_object *)object;
+    PyObject *policy = self->policy;
     (void)unused;
-    if (self->policy != NULL) {
-        self->probability =
-            policy_probability(self->policy, self->round, self->id);
+    if (policy != NULL) {
+        Py_INCREF(policy);
+        const double found = policy_probability(policy, self->round, self->id);
+        if (self->policy != NULL)
+            self->probability = found;
         Py_CLEAR(self->policy);
+        Py_DECREF(policy);
     }
     return PyFloat_FromDouble(self->probability);
 }

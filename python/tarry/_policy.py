@@ -158,7 +158,7 @@ class Policy(_tarry.Policy):
     def choose_many_with_probability(self, count: int
                                      ) -> Tuple[Array, Array, Array]:
         """As choose_many, with the probabilities of the choices; for Thompson
-        sampling each takes the time of a thousand choices."""
+        sampling each takes the time of a hundred choices."""
         ids, arms, probabilities = self._many(count, True)
         assert probabilities is not None
         return ids, arms, probabilities
@@ -168,7 +168,7 @@ class Policy(_tarry.Policy):
         wanted = whole(count, "count", 1 << 39)
         if wanted > 1 << 20:  # no more room than there are rounds
             s = self._status()
-            if s["horizon"] > s["round"]:
+            if s["horizon"] > s["round"] and not s["beyond_horizon"]:
                 wanted = min(wanted, s["horizon"] - s["round"])
         try:
             ids = np.empty(wanted, np.uint64)

@@ -85,7 +85,7 @@ def run_parts(open_part: Callable[..., _tarry.Experiment], parts: int,
             raise
         finally:
             data = _join([path for path in paths if os.path.exists(path)])
-            for path in [whole] if journal is None else [whole, journal]:
+            for path in [whole, journal] if journal and data else [whole]:
                 _tarry.write_file(path, data)
         if failure is not None:
             raise failure

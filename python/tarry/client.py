@@ -184,6 +184,8 @@ class Client:
                 # 307: who owns the experiment is not settled
                 if status not in (307, 429, 502, 503, 504):
                     raise why
+                if not again and status in (502, 504):
+                    break  # of a proxy, for an answer that was lost
             except (OSError, http.client.HTTPException) as error:
                 why = error
                 if not again and not isinstance(error, ConnectionRefusedError):
@@ -468,8 +470,10 @@ class AsyncClient:
         self._client = Client(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        method = getattr(self._client, name)
-        if name.startswith("_") or not callable(method):
+        method: Any = None
+        if not name.startswith("_"):
+            method = getattr(self._client, name)
+        if not callable(method):
             raise AttributeError(name)
 
         def call(*arguments: Any, **named: Any) -> Any:

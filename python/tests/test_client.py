@@ -1,6 +1,7 @@
 """The client against a small service that keeps the contract, and loses
 answers, refuses and goes away on demand."""
 import asyncio
+import copy
 import fcntl
 import http.client
 import json
@@ -625,6 +626,25 @@ def test_an_answer_may_be_lost_in_many_ways(service, client, monkeypatch, ask,
         with pytest.raises(tarry.Unreachable):
             ask(client)
     assert len(service.calls) == 1 + harmless
+
+
+@pytest.mark.parametrize("status", [502, 504])
+@pytest.mark.parametrize("ask, harmless", AGAIN)
+def test_a_proxy_that_lost_an_answer(service, client, ask, harmless, status):
+    service.troubles = [status]
+    if harmless:
+        ask(client)
+    else:
+        with pytest.raises(tarry.Unreachable, match="of this kind$"):
+            ask(client)
+    assert len(service.calls) == 1 + harmless
+
+
+def test_an_async_client_can_be_copied():
+    one = tarry.AsyncClient("http://127.0.0.1:1")
+    assert copy.copy(one)._client is one._client
+    with pytest.raises(AttributeError):
+        one.nonsense
 
 
 def test_headers_and_the_path_of_the_address(service):

@@ -131,6 +131,13 @@ def test_processes_and_threads_change_nothing(tmp_path):
     assert journal.stat().st_size > 0
 
 
+def test_what_is_refused_leaves_no_journal_of_processes(tmp_path):
+    with pytest.raises(tarry.Error):
+        tarry.run(Uniform(), horizon=1, runs=2, processes=2,
+                  journal=tmp_path / "new")
+    assert os.listdir(tmp_path) == []
+
+
 def test_the_journal_of_processes_is_replaced_as_a_whole(tmp_path):
     journal, old = tmp_path / "journal", tmp_path / "old"
     tarry.run(Uniform(), horizon=100, runs=2, processes=2, journal=journal)

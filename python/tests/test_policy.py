@@ -1007,6 +1007,34 @@ def test_outcomes_are_mapped_alike_for_losses_and_rewards():
         assert policy.observe(301, high) == "ok"
 
 
+def test_threads_may_ask_one_choice_for_its_probability():
+    """Also where nothing but the choice holds the policy any more."""
+    arms, told = np.random.default_rng(1).normal(size=(200, 20)), []
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for seed in range(60):
+            c = tarry.Policy("lints", arms, horizon=1000, seed=seed).choose()
+            threads = [threading.Thread(
+                target=lambda: told.append((seed, c.probability)))
+                for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert len(told) == 180 and len(set(told)) == 60
+
+
+@pytest.mark.parametrize("count", [5000, (1 << 20) + 1])
+def test_many_choices_go_beyond_the_horizon_if_they_may(count):
+    for beyond in False, True:
+        p = tarry.Policy("uniform", 3, horizon=1000, beyond_horizon=beyond)
+        assert p.status()["beyond_horizon"] == beyond
+        assert len(p.choose_many(count)[0]) == (count if beyond else 1000)
+
+
 @pytest.mark.parametrize("policy", ["phased-mab", "phased-stochastic"])
 def test_estimates_are_those_of_the_arms_that_they_name(policy):
     """Also when some are out: the bounds hold the arm's own loss."""

@@ -36,11 +36,12 @@ static void pause_before(uint64_t attempt, double retry_after)
     nanosleep(&t, NULL);
 }
 
-/* 307, after one was followed: who owns the experiment is not settled. */
-static bool is_busy(int status)
+/* 307, after one was followed: who owns the experiment is not settled.  502 and
+ * 504 are a proxy's, for an answer that was lost. */
+static bool is_busy(int status, bool again)
 {
-    return status == 307 || status == 429 || status == 502 || status == 503 ||
-           status == 504;
+    return status == 307 || status == 429 || status == 503 ||
+           (again && (status == 502 || status == 504));
 }
 
 int ask_service(const ask_arguments *a, tarry__client_request r, bool again,
@@ -56,7 +57,7 @@ int ask_service(const ask_arguments *a, tarry__client_request r, bool again,
         const bool may_repeat =
             attempt < a->retries &&
             (status == TARRY_OK
-                 ? is_busy(answer->status)
+                 ? is_busy(answer->status, again)
                  : (again && r.sink == NULL) || answer->was_not_reached);
         if (!may_repeat) {
             if (status != TARRY_OK)

@@ -463,6 +463,7 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
         .expired = p->expired,
         .cancelled = p->cancelled,
         .description = p->description,
+        .beyond_horizon = p->beyond_horizon,
     };
     p->type->status(state, status);
     status->best_known = knows_best(status);

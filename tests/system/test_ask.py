@@ -120,6 +120,16 @@ class OnTheWay(unittest.TestCase):
             self.assertEqual(len(set(ids)), 1)
             self.assertRegex(ids[0], "^[0-9a-f]{32}$")
 
+    def test_what_a_proxy_lost_may_have_been_done(self):
+        """Admitting an arm twice is not the same as once."""
+        for status in 502, 504:
+            with Scripted((status, {}, PROBLEM), DECISION) as s:
+                self.assertEqual(ask(s.url, "choose", "shop")[0], 0)
+            with Scripted((status, {}, PROBLEM), (201, {}, {})) as s:
+                self.assertEqual(ask(s.url, "admit", "shop", "z", "1")[::2],
+                                 (1, "tarry: %d no: why not\n" % status))
+                self.assertEqual(len(s.seen), 1)
+
     def test_ids_that_are_made_up_are_no_numbers(self):
         """Which the service refuses."""
         with Scripted(*[DECISION] * 12) as s:
