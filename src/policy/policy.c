@@ -549,6 +549,14 @@ static void archive_open(tarry_policy *p, tarry__archive *a)
     tarry__archive_require(a, a->status == TARRY_OK && tarry__open_is_sound(o));
 }
 
+static uint64_t count_expired(const tarry__open_rounds *o)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < o->room; i++)
+        count += (o->slot[i] & TARRY__POLICY_EXPIRED) != 0;
+    return count;
+}
+
 /* The arms that may be chosen; none are listed while all may. */
 static void archive_available(tarry_policy *p, tarry__archive *a)
 {
@@ -575,8 +583,7 @@ static void archive_live(tarry_policy *p, tarry__archive *a)
     tarry__archive_field(a, p->cancelled);
     tarry__archive_field(a, p->last_arm);
     tarry__archive_field(a, p->may_ask);
-    tarry__archive_require(a, p->expired <= p->open.count &&
-                                  p->last_arm < p->problem.n_arms);
+    tarry__archive_require(a, p->last_arm < p->problem.n_arms);
     tarry__held_archive(&p->held, p->round, p->problem.n_arms, a);
 }
 
@@ -616,6 +623,8 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
     archive_open(p, a);
     if (!tarry__archive_is_before(a, 3))
         archive_live(p, a);
+    if (a->loading && a->status == TARRY_OK)
+        tarry__archive_require(a, p->expired == count_expired(&p->open));
     if (a->status == TARRY_OK)
         p->type->archive(p->state, p->type, &p->problem, a);
 }

@@ -110,6 +110,15 @@ static uint32_t some_word(program *p)
     return words[below(p, sizeof words / sizeof *words)];
 }
 
+/* What is outstanding is as much as is listed. */
+static void check_pending(const tarry_policy *policy)
+{
+    static tarry_pending list[4096];
+    tarry_policy_status s;
+    if (tarry_policy_get_status(policy, &s) == TARRY_OK)
+        assert_int_equal(tarry_policy_pending(policy, list, 4096), s.pending);
+}
+
 static bool try_forged(program *p, unsigned char *bytes, size_t size, int count)
 {
     tarry_policy *policy;
@@ -120,8 +129,10 @@ static bool try_forged(program *p, unsigned char *bytes, size_t size, int count)
         assert_null(policy);
         return false;
     }
+    check_pending(policy);
     do_many(p, policy, count);
     check_status(policy, p->text);
+    check_pending(policy);
     tarry_policy_free(policy);
     return true;
 }
