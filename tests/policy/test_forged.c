@@ -111,7 +111,7 @@ static uint32_t some_word(program *p)
 }
 
 /* What is outstanding is as much as is listed. */
-static void check_pending(const tarry_policy *policy)
+static void check_pending(tarry_policy *policy)
 {
     static tarry_pending list[4096];
     tarry_policy_status s;
