@@ -10,7 +10,22 @@
 #include "folder.h"
 #include "programs.h"
 
-enum { ARMS = 6, MOST_ARMS = 12, DIM = 3, HORIZON = 1000000, ROOM = 1 << 20 };
+enum {
+    ARMS = 6,
+    MANY_ARMS = 150, /* more than two blocks of 64, the last not full */
+    MORE_ARMS = 6,   /* that may be admitted */
+    MOST_ARMS = MANY_ARMS + MORE_ARMS,
+    DIM = 3,
+    HORIZON = 1000000,
+    ROOM = 1 << 20
+};
+
+/* How long a program is, and of what. */
+typedef struct {
+    uint64_t steps, horizon;
+    size_t n_arms;
+    bool restless; /* arms come and go all the time */
+} plan;
 
 typedef enum { UNKNOWN, OPEN, REPORTED, CANCELLED, EXPIRED } fate;
 
@@ -30,7 +45,7 @@ typedef struct {
     program p;
     tarry_policy_params params;
     model m;
-    bool restless; /* arms come and go all the time */
+    plan plan;
 } run;
 
 /* ---- the operations -------------------------------------------------------*/
@@ -253,7 +268,7 @@ static void do_admit(run *r)
 {
     model *m = &r->m;
     size_t arm = 0, twin_arm = 0;
-    if (m->n_arms == MOST_ARMS)
+    if (m->n_arms == r->plan.n_arms + MORE_ARMS)
         return;
     const double *features = arm_of(r->p.g, m->n_arms);
     const tarry_status status = tarry_policy_admit(r->p.policy, features, &arm);
@@ -270,7 +285,7 @@ static void do_withdraw(run *r)
 {
     model *m = &r->m;
     size_t left = 0;
-    const size_t arm = below(&r->p, MOST_ARMS);
+    const size_t arm = below(&r->p, r->plan.n_arms + MORE_ARMS);
     const tarry_status status = tarry_policy_withdraw(r->p.policy, arm);
     assert_int_equal(tarry_policy_withdraw(r->p.twin, arm), status);
     for (size_t k = 0; k < m->n_arms; k++)
@@ -380,7 +395,7 @@ static void do_certify(run *r)
 
 static void step(run *r)
 {
-    if (r->restless && below(&r->p, 20) == 0) {
+    if (r->plan.restless && below(&r->p, 20) == 0) {
         (below(&r->p, 2) == 0 ? do_admit : do_withdraw)(r);
         return;
     }
@@ -410,12 +425,13 @@ static void step(run *r)
 }
 
 /* Every other program has its own of each of these. */
-static tarry_policy_params some_params(const game *g, uint64_t seed)
+static tarry_policy_params some_params(const game *g, const plan *plan,
+                                       uint64_t seed)
 {
-    tarry_policy_params params = params_of(g, HORIZON);
-    params.n_arms = ARMS;
+    tarry_policy_params params = params_of(g, plan->horizon);
+    params.n_arms = plan->n_arms;
     params.seed = seed;
-    params.beyond_horizon = seed & 1;
+    params.beyond_horizon = (seed & 1) || plan->horizon < plan->steps;
     params.maximize = seed & 2; /* any number but 0 */
     params.low = seed & 4 ? -3 : -1;
     params.high = seed & 4 ? 5 : 1;
@@ -423,23 +439,20 @@ static tarry_policy_params some_params(const game *g, uint64_t seed)
     return params;
 }
 
-static void run_until(const char *text, uint64_t seed, uint64_t steps,
-                      uint64_t horizon, bool restless)
+static void run_program(const char *text, uint64_t seed, plan plan)
 {
-    game g = make_game(MOST_ARMS, DIM, DIM);
+    game g = make_game(plan.n_arms + MORE_ARMS, DIM, DIM);
     run r = {.p = {.text = text, .g = &g, .seed = seed},
-             .params = some_params(&g, seed),
-             .restless = restless};
-    r.params.horizon = horizon;
-    r.params.beyond_horizon |= horizon < steps;
-    r.m.n_arms = ARMS;
+             .params = some_params(&g, &plan, seed),
+             .plan = plan};
+    r.m.n_arms = plan.n_arms;
     r.p.policy = make_policy(text, &r.params);
     r.p.twin = make_policy(text, &r.params);
     r.m.fate = calloc(ROOM, 1);
     r.m.arm = calloc(ROOM, 1);
     r.m.n_active = MOST_ARMS;
-    assert_true(r.m.fate != NULL && r.m.arm != NULL && steps < ROOM);
-    for (uint64_t i = 0; i < steps; i++)
+    assert_true(r.m.fate != NULL && r.m.arm != NULL && plan.steps < ROOM);
+    for (uint64_t i = 0; i < plan.steps; i++)
         step(&r);
     check_status(&r);
     end_all(&r);
@@ -451,17 +464,21 @@ static void run_until(const char *text, uint64_t seed, uint64_t steps,
     end_game(&g);
 }
 
-static void run_program(const char *text, uint64_t seed, uint64_t steps)
-{
-    run_until(text, seed, steps, HORIZON, false);
-}
-
 static void policies_do_as_the_model_says(void **state)
 {
     (void)state;
     const uint64_t steps = getenv("TARRY_CAMPAIGN") != NULL ? 1000000 : 4000;
     for (size_t k = 0; description(k) != NULL; k++)
-        run_program(description(k), first_seed() + k, steps);
+        run_program(description(k), first_seed() + k,
+                    (plan){steps, HORIZON, ARMS, false});
+}
+
+static void so_do_those_of_many_arms(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++)
+        run_program(description(k), first_seed() + 500 + k,
+                    (plan){3000, HORIZON, MANY_ARMS, false});
 }
 
 /* A guide hears of plays and losses that are not its own. */
@@ -473,7 +490,8 @@ static void so_do_those_with_any_guide(void **state)
     for (size_t k = 0; (name = tarry_policy_name(k)) != NULL; k++) {
         snprintf(text, sizeof text, "phased-adversarial:guide=%s", name);
         if (strcmp(name, "recommended") != 0)
-            run_program(text, first_seed() + 2385 + k, 4000);
+            run_program(text, first_seed() + 2385 + k,
+                        (plan){4000, HORIZON, ARMS, false});
     }
 }
 
@@ -483,14 +501,15 @@ static void so_do_those_whose_arms_come_and_go(void **state)
     (void)state;
     for (size_t k = 0; description(k) != NULL; k++)
         for (uint64_t i = 0; i < 10; i++)
-            run_until(description(k), first_seed() + 16 * k + i, 400,
-                      i % 2 == 0 ? HORIZON : 100, true);
+            run_program(description(k), first_seed() + 16 * k + i,
+                        (plan){400, i % 2 == 0 ? HORIZON : 100, ARMS, true});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies_do_as_the_model_says),
+        cmocka_unit_test(so_do_those_of_many_arms),
         cmocka_unit_test(so_do_those_with_any_guide),
         cmocka_unit_test(so_do_those_whose_arms_come_and_go),
     };

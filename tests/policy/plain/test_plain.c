@@ -987,7 +987,8 @@ static void one_arm_is_played_for_ever(void **unused)
 }
 
 /* Of more arms than a block holds, each played several times before the first
- * loss comes, so that means rise and fall while others are played. */
+ * loss comes, so that means rise and fall while others are played; also by a
+ * policy that was saved and restored. */
 static void the_least_of_many_arms_is_found(void **unused)
 {
     (void)unused;
@@ -1017,6 +1018,8 @@ static void the_least_of_many_arms_is_found(void **unused)
                 sum[plays[then].arm] += plays[then].loss;
                 n[plays[then].arm]++;
             }
+        if (t % 100 == 0)
+            policy = reborn(policy);
     }
     tarry_policy_free(policy);
 }
