@@ -1007,6 +1007,34 @@ def test_outcomes_are_mapped_alike_for_losses_and_rewards():
         assert policy.observe(301, high) == "ok"
 
 
+@pytest.mark.parametrize("call", ["choose_many(50000)",
+                                  "choose_many_with_probability(50000)",
+                                  "observe_many(ids, losses)"])
+def test_a_policy_is_free_when_a_signal_has_stopped_a_call(call):
+    """Also for what the signal's own handler does with it."""
+    script = """
+import signal, numpy as np, tarry
+p = tarry.Policy("uniform", 3, horizon=10**9, range=(0, 1))
+ids, _ = p.choose_many(300000)
+losses = np.zeros(len(ids))
+def stop(*_):
+    p.choose()
+    raise KeyError("stopped")
+signal.signal(signal.SIGALRM, stop)
+for _ in range(20):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.003)
+        while True:
+            p.%s
+    except KeyError:
+        p.choose()
+print(p.status()["round"] >= 300040)
+""" % call
+    done = subprocess.run([sys.executable, "-c", script], text=True, timeout=60,
+                          capture_output=True)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
 def test_threads_may_ask_one_choice_for_its_probability():
     """Also where nothing but the choice holds the policy any more."""
     arms, told = np.random.default_rng(1).normal(size=(200, 20)), []

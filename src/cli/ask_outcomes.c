@@ -11,25 +11,21 @@
 
 enum { BATCH = 1000 }; /* outcomes that go at a time */
 
-/* Adds an outcome to a list; false after an error has been printed, `where` it
- * was before all. */
-static bool add_outcome(json_t *list, const char *where, const char *id,
-                        const char *value, const char *key)
+/* Adds an outcome to a list; the exit code, after an error that begins with
+ * `where` it was. */
+static int add_outcome(json_t *list, const char *where, const char *id,
+                       const char *value, const char *key)
 {
     double x;
-    if (!tarry__base_parse_real(value, &x)) {
-        cli_error(EXIT_USAGE, "%s%s of '%s': not a number: '%s'", where, key,
-                  id, value);
-        return false;
-    }
+    if (!tarry__base_parse_real(value, &x))
+        return cli_error(EXIT_USAGE, "%s%s of '%s': not a number: '%s'", where,
+                         key, id, value);
     if (json_array_append_new(list,
                               json_pack("{s:s, s:f}", "id", id, key, x)) == 0)
-        return true;
-    cli_error(EXIT_USAGE,
-              tarry__json_has_failed() ? "%sout of memory"
-                                       : "%san id is not UTF-8: '%s'",
-              where, id);
-    return false;
+        return EXIT_DONE;
+    return tarry__json_has_failed()
+               ? cli_error(EXIT_FAILED, "out of memory")
+               : cli_error(EXIT_USAGE, "%san id is not UTF-8: '%s'", where, id);
 }
 
 static bool is_refused(const char *result)
@@ -105,27 +101,23 @@ static int send_outcomes(const ask_arguments *a, json_t *list)
     return code != EXIT_DONE ? code : flushed;
 }
 
-/* The outcome of a line `ID VALUE`; false after an error has been printed.  A
- * line whose end did not come may be half of another one. */
-static bool add_line(json_t *list, char *line, size_t length, uint64_t number,
-                     const char *key)
+/* The outcome of a line `ID VALUE`; the exit code.  A line whose end did not
+ * come may be half of another one. */
+static int add_line(json_t *list, char *line, size_t length, uint64_t number,
+                    const char *key)
 {
     static const char space[] = " \t\r\n";
     char where[32], *rest;
     snprintf(where, sizeof where, "-:%" PRIu64 ": ", number);
-    if (line[length - 1] != '\n') {
-        cli_error(EXIT_USAGE, "%sthe input ended inside a line", where);
-        return false;
-    }
+    if (line[length - 1] != '\n')
+        return cli_error(EXIT_USAGE, "%sthe input ended inside a line", where);
     const bool has_zeros = strlen(line) != length;
     const char *id = strtok_r(line, space, &rest);
     const char *value = strtok_r(NULL, space, &rest);
     if (id == NULL && !has_zeros)
-        return true;
-    if (has_zeros || value == NULL || strtok_r(NULL, space, &rest) != NULL) {
-        cli_error(EXIT_USAGE, "%snot ID NUMBER", where);
-        return false;
-    }
+        return EXIT_DONE;
+    if (has_zeros || value == NULL || strtok_r(NULL, space, &rest) != NULL)
+        return cli_error(EXIT_USAGE, "%snot ID NUMBER", where);
     return add_outcome(list, where, id, value, key);
 }
 
@@ -143,8 +135,7 @@ static int send_lines(const ask_arguments *a, const char *key)
         int now = EXIT_DONE;
         while (now == EXIT_DONE && json_array_size(list) < BATCH &&
                (length = getline(&line, &room, stdin)) >= 0)
-            if (!add_line(list, line, (size_t)length, ++number, key))
-                now = EXIT_USAGE;
+            now = add_line(list, line, (size_t)length, ++number, key);
         const int sent = json_array_size(list) > 0
                              ? send_outcomes(a, json_incref(list))
                              : EXIT_DONE;
@@ -162,18 +153,18 @@ static int send_lines(const ask_arguments *a, const char *key)
 static int report(const ask_arguments *a, const char *const *words, size_t n,
                   const char *key)
 {
-    json_t *list;
     if (n == 1 && strcmp(words[0], "-") == 0)
         return send_lines(a, key);
     if (n % 2 != 0 || n / 2 > BATCH)
         return cli_error(EXIT_USAGE, "ask: not pairs ID NUMBER, or too many");
-    list = json_array();
-    for (size_t i = 0; i < n; i += 2)
-        if (!add_outcome(list, "", words[i], words[i + 1], key)) {
-            json_decref(list);
-            return EXIT_USAGE;
-        }
-    return send_outcomes(a, list);
+    int code = EXIT_DONE;
+    json_t *list = json_array();
+    for (size_t i = 0; code == EXIT_DONE && i < n; i += 2)
+        code = add_outcome(list, "", words[i], words[i + 1], key);
+    if (code == EXIT_DONE)
+        return send_outcomes(a, list);
+    json_decref(list);
+    return code;
 }
 
 int ask_observe(const ask_arguments *a, const char *const *words, size_t n)

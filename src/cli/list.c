@@ -227,7 +227,7 @@ static int run(int argc, char **argv)
     json_t *answer = json ? as_json(wanted, &count) : NULL;
     if (!json)
         count = print_text(wanted);
-    if (count == 0) {
+    if (count == 0 && wanted != NULL && !tarry__json_has_failed()) {
         json_decref(answer);
         return cli_error(EXIT_USAGE, "nothing is called '%s' (see tarry list)",
                          wanted);

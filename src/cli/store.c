@@ -106,6 +106,8 @@ static tarry_status check_experiment(tarry__store *store, uint64_t number,
                            "decisions", json_object_get(s, "round"), "pending",
                            json_object_get(s, "pending"));
         json_decref(s);
+        if (*found == NULL)
+            status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     }
     free(one);
     free(other);
@@ -140,6 +142,8 @@ static int check(const arguments *a, tarry__store *store)
         if (status == TARRY_OK)
             list = tarry__json_add(list, found);
     }
+    if (status == TARRY_OK && list == NULL)
+        status = tarry__base_fail(&error, TARRY_NO_MEMORY, "out of memory");
     if (status != TARRY_OK) {
         json_decref(list);
         return fail(status, &error);

@@ -254,11 +254,11 @@ tarry_status tarry__client_read(int fd, double deadline, FILE *sink,
                 .answer = answer,
                 .error = error};
     int64_t length = 0;
-    *answer = (tarry__client_answer){0};
     tarry_status status;
-    do /* 100 Continue and the like come before the answer */
+    do { /* 100 Continue and the like come before the answer */
+        *answer = (tarry__client_answer){0};
         status = read_head(&r, &length);
-    while (status == TARRY_OK && answer->status < 200);
+    } while (status == TARRY_OK && answer->status < 200);
     if (status == TARRY_OK)
         status = keep(&r, "", 0);
     if (status == TARRY_OK)

@@ -57,6 +57,22 @@ static void a_body_ends_by_chunks_or_with_the_connection(void **state)
                201, "x");
 }
 
+static void what_comes_before_an_answer_is_no_part_of_it(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "HTTP/1.1 103 Early\r\nRetry-After: 7\r\nLocation: /a\r\n\r\n"
+        "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n";
+    tarry__client_answer answer;
+    tarry_error error;
+    assert_int_equal(read_text(text, sizeof text - 1, &answer, &error),
+                     TARRY_OK);
+    assert_int_equal(answer.status, 503);
+    assert_true(answer.retry_after == 0);
+    assert_string_equal(answer.location, "");
+    tarry__base_free(answer.body);
+}
+
 /* Whatever is said of its length, and though the connection stays open. */
 static void an_answer_without_a_body_ends_with_its_head(void **state)
 {
@@ -279,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_body_ends_by_its_length),
         cmocka_unit_test(a_body_ends_by_chunks_or_with_the_connection),
         cmocka_unit_test(an_answer_without_a_body_ends_with_its_head),
+        cmocka_unit_test(what_comes_before_an_answer_is_no_part_of_it),
         cmocka_unit_test(headers_are_found),
         cmocka_unit_test(broken_answers_are_errors),
         cmocka_unit_test(limits_of_a_head_are_exact),

@@ -235,7 +235,9 @@ class Faults(FaultTest):
         done = self.start(["pipe", "--policy", "phased-mab", "--arms", arms,
                            "--horizon", "1000", "--store", store], lines)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.attack(["store", "export", store], [])
+        for action in "export", "check":
+            self.attack(["store", action, store], [])
+            self.attack(["store", action, store, "--json"], [])
         self.assertEqual(self.rounds_in(store), 19)
 
     def test_figures_are_drawn_or_not(self):
