@@ -210,6 +210,14 @@ static void print_dependence(const json_t *r)
            text_at(d, "verdict"), number_at(d, "p_value"), text_at(d, "why"));
 }
 
+static void print_number(double value, int width)
+{
+    if (isnan(value))
+        printf("%*s", width, "-");
+    else
+        printf("%*.3g", width, value);
+}
+
 static void print_policies(const json_t *r)
 {
     const json_t *rows = json_object_get(r, "simulation");
@@ -223,12 +231,9 @@ static void print_policies(const json_t *r)
                "policy, in the rebuilt world");
     json_array_foreach(rows, i, row)
     {
-        printf("%12.5g %9.3g ", number_at(row, "regret"),
-               number_at(row, "ci95"));
-        if (isnan(number_at(row, "certificate")))
-            printf("%12s", "-");
-        else
-            printf("%12.3g", number_at(row, "certificate"));
+        printf("%12.5g", number_at(row, "regret"));
+        print_number(number_at(row, "ci95"), 10);
+        print_number(number_at(row, "certificate"), 13);
         printf("  %s\n", text_at(row, "policy"));
     }
 }

@@ -37,13 +37,12 @@ static void print_row(const tarry__experiment_results *r, size_t p, size_t best,
         tarry__experiment_results_difference(r, p, best, values);
     const tarry__experiment_summary d =
         tarry__experiment_summarise(values, count);
-    const size_t runs = r->experiment->runs;
     char text[4][32];
     cli_put("%-*s %12s %10s %12s %9s", column(r->experiment),
             r->experiment->policy[p], cli_number(s.mean, 5, text[0]),
-            cli_half_width(s.ci95, runs, text[1]),
+            cli_half_width(s.ci95, s.count, text[1]),
             cli_number(d.mean, 4, text[2]),
-            cli_half_width(d.ci95, runs, text[3]));
+            cli_half_width(d.ci95, d.count, text[3]));
     cli_put(" %7.2f %8.1f %6.3f %10.0f %9.3g",
             tarry__results_mean(r, p, tarry__results_phases, values),
             tarry__results_mean(r, p, tarry__results_active, values),

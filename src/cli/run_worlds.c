@@ -113,7 +113,7 @@ static void print_winners(const tarry__batch *b, double *values)
         const tarry__experiment_summary s = tarry__results_summary(
             &b->results[w], best, tarry__results_regret, 0, values);
         cli_put("%s +/- %s by %s", cli_number(s.mean, 5, mean),
-                cli_half_width(s.ci95, e->runs, half), e->policy[best]);
+                cli_half_width(s.ci95, s.count, half), e->policy[best]);
         cli_put_end();
     }
 }

@@ -65,7 +65,7 @@ static tarry__advise_row row_of(const tarry__experiment_results *r, size_t p,
     const tarry__experiment_summary s = tarry__experiment_summarise(values, n);
     tarry__advise_row row = {.policy = e->policy[p],
                              .regret = s.mean,
-                             .ci95 = s.ci95,
+                             .ci95 = n > 1 ? s.ci95 : NAN,
                              .certified = states_bounds(e->policy[p])};
     n = tarry__experiment_results_pick(r, p, bound_of, e->n_grid - 1, values);
     row.certificate = tarry__experiment_summarise(values, n).mean;
@@ -91,7 +91,7 @@ static size_t least_regret(const tarry__advise_result *a)
 {
     const tarry__advise_row *best = &a->row[0], *next = &a->row[1];
     return a->count > 1 && strcmp(best->policy, "uniform") == 0 &&
-           next->regret - best->regret <= next->ci95 + best->ci95;
+           !(next->regret - best->regret > next->ci95 + best->ci95);
 }
 
 /* Of the certified ones that pay at most 5 % more than the best, the one that

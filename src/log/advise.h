@@ -17,7 +17,8 @@ typedef struct {
 
 typedef struct {
     const char *policy;  /* its description */
-    double regret, ci95; /* mean over the runs, in losses of [-1, 1] */
+    double regret, ci95; /* mean over the runs, in losses of [-1, 1]; ci95 is
+                            NaN for one run */
     double certificate;  /* mean bound at the end; NaN: it states none */
     double best_kept;    /* share of runs whose active arms have the best */
     bool certified;      /* the bound holds with such delays */

@@ -63,8 +63,9 @@ static json_t *tell_rows(const tarry__examine_state *x,
     for (size_t i = 0; i < a->count; i++) {
         const tarry__advise_row *r = &a->row[i];
         list = tarry__json_add(
-            list, json_pack("{s:s, s:f, s:f, s:o, s:f}", "policy", r->policy,
-                            "regret", unit * r->regret, "ci95", unit * r->ci95,
+            list, json_pack("{s:s, s:f, s:o, s:o, s:f}", "policy", r->policy,
+                            "regret", unit * r->regret, "ci95",
+                            tarry__examine_number(unit * r->ci95),
                             "certificate",
                             tarry__examine_number(unit * r->certificate),
                             "best_kept", r->best_kept));
@@ -77,8 +78,11 @@ static void show_regret(const tarry__advise_row *r, double unit, char text[64])
 {
     const double most = unit * fmax(r->regret, r->ci95);
     const int places = most >= 100 ? 0 : most >= 1 ? 1 : 3;
-    snprintf(text, 64, "%.*f ± %.*f", places, unit * r->regret, places,
-             unit * r->ci95);
+    const int length =
+        snprintf(text, 64, "%.*f", places, unit * r->regret);
+    if (!isnan(r->ci95))
+        snprintf(text + length, 64 - (size_t)length, " ± %.*f", places,
+                 unit * r->ci95);
 }
 
 static void recommend_seen(tarry__examine_state *x,

@@ -117,6 +117,16 @@ class Delays(ExamineTest):
             self.assertLessEqual(low, out)
             self.assertGreaterEqual(high, out)
 
+    def test_one_run_has_no_interval(self):
+        how = ["--runs", 1, "--horizon", 100]
+        log = Log(200, exponential(10))
+        result = self.examine(log, *how)
+        self.assertEqual({row["ci95"] for row in result["simulation"]}, {None})
+        self.assertNotIn("±", result["recommendation"]["why"])
+        table = tarry("examine", self.path("log.csv"), *how).stdout
+        rows = table[table.index("+/-"):].split("\n\n")[0].splitlines()[1:]
+        self.assertEqual({row.split()[1] for row in rows}, {"-"})
+
     def test_curves_are_those_of_kaplan_and_meier(self):
         for delay in exponential(400), exponential(100, 0.3):
             log = Log(3000, delay)

@@ -537,6 +537,23 @@ class Resume(LabTest):
         self.assertEqual(timeless(run(*SMALL, "--resume", path)),
                          timeless(run(*SMALL)))
 
+    def test_one_finished_run_of_many_has_no_interval(self):
+        path = self.path("kept")
+        process = subprocess.Popen(
+            [TARRY, "run", "--resume", path, "--horizon",
+             "3e6" if lab.SANITIZED else "3e7", "--runs", "9", "--threads",
+             "1", "--policy", "phased-stochastic"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and (not os.path.exists(path) or
+                                          len(self.lines(path)) < 2):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate()
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(len(self.lines(path)), 2)
+        row = re.search("^phased-stochastic .*", out, re.M)[0].split()
+        self.assertEqual([row[2], row[4]], ["-", "-"])
+
     def test_policies_without_finished_runs_are_not_reported(self):
         """The second of the policies does not end before it is stopped."""
         table, curves = self.path("runs.csv"), self.path("curves.csv")
