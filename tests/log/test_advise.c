@@ -115,7 +115,7 @@ static void what_is_advised_follows_from_the_rows(void **state)
     uint64_t seed = 6;
     ways w = {0};
     (void)state;
-    for (int n = 0; n < 300; n++) {
+    for (int n = 0; n < 1000; n++) {
         const bool has_features = n % 2, safe = n / 2 % 2;
         tarry__advise_result a;
         advise(&seed, has_features, safe, &a);
