@@ -90,14 +90,18 @@ tarry_status tarry__policy_open(const tarry__policy_description *d,
     *state = tarry__base_zalloc(1, d->type->state_size);
     if (*state == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    tarry_error own;
+    if (error == NULL)
+        error = &own;
+    error->text[0] = '\0'; /* not every failure comes with a sentence */
     const tarry_status status =
         d->type->init(*state, d->type, problem, &d->spec, error);
     if (status != TARRY_OK) {
         tarry__policy_close(d->type, *state);
         *state = NULL;
+        if (status == TARRY_NO_MEMORY || error->text[0] == '\0')
+            tarry__base_fail(error, status, "%s", tarry_status_text(status));
     }
-    if (status == TARRY_NO_MEMORY)
-        tarry__base_fail(error, status, "out of memory");
     return as_argument(status);
 }
 

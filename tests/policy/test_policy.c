@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "folder.h"
 #include "play.h"
+#include "policy/policy_type.h"
 #include "tarry/policy.h"
 
 /* Where BRIEF, of delays and ranges each so manieth is tried, twins part
@@ -1063,10 +1064,41 @@ static void names_are_listed_once_and_end(void **state)
     tarry_policy_free(NULL);
 }
 
+static tarry_status fail_silently(void *state, const tarry__policy_type *type,
+                                  const tarry__policy_problem *problem,
+                                  const tarry__spec *spec, tarry_error *error)
+{
+    (void)state, (void)type, (void)problem, (void)spec, (void)error;
+    return TARRY_TARGET_NOT_MET;
+}
+
+static void clear_nothing(void *state)
+{
+    (void)state;
+}
+
+static void a_policy_that_cannot_begin_says_why(void **unused)
+{
+    const tarry__policy_type silent = {
+        .state_size = 1, .init = fail_silently, .clear = clear_nothing};
+    const tarry__policy_description d = {.type = &silent};
+    const tarry__policy_problem problem = {.n_arms = 1};
+    tarry_error error = {.text = "of an earlier failure"};
+    void *state = &error;
+    (void)unused;
+    assert_int_equal(tarry__policy_open(&d, &problem, &state, &error),
+                     TARRY_TARGET_NOT_MET);
+    assert_null(state);
+    assert_string_equal(error.text, tarry_status_text(TARRY_TARGET_NOT_MET));
+    assert_int_equal(tarry__policy_open(&d, &problem, &state, NULL),
+                     TARRY_TARGET_NOT_MET);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_status_tells_what_the_policy_was_made_with),
+        cmocka_unit_test(a_policy_that_cannot_begin_says_why),
         cmocka_unit_test(names_are_listed_once_and_end),
         cmocka_unit_test(a_twin_repeats_every_choice),
         cmocka_unit_test(a_restored_policy_chooses_as_the_saved_one),
