@@ -1,6 +1,7 @@
-/* Memory that runs out at random moments of random programs, for every policy:
- * a call that answers TARRY_NO_MEMORY has not happened.  A twin hears only of
- * the calls that did not, and chooses and counts the same all the time.
+/* Memory that runs out at random moments of random programs, for every policy,
+ * and at every one when arms come or go: a call that answers TARRY_NO_MEMORY
+ * has not happened.  A twin hears only of the others, and chooses and counts
+ * the same all the time.
  *
  * TARRY_SEED=n for other programs. */
 #include "check.h"
@@ -76,10 +77,15 @@ static call some_call(program *p)
 static void step(program *p)
 {
     const call c = some_call(p);
+    const bool every = c.kind == 4 || c.kind == 5;
     size_t arm = 0, twin_arm = 0;
-    tarry__base_fail_alloc(below(p, 2) ? 1 + below(p, MOST_K) / 4 : 0);
-    const tarry_status status = make(p, p->policy, &c, &arm);
-    tarry__base_fail_alloc(0);
+    uint64_t k = every ? 1 : below(p, 2) ? 1 + below(p, MOST_K) / 4 : 0;
+    tarry_status status;
+    do {
+        tarry__base_fail_alloc(k++);
+        status = make(p, p->policy, &c, &arm);
+        tarry__base_fail_alloc(0);
+    } while (every && status == TARRY_NO_MEMORY);
     if (status == TARRY_NO_MEMORY)
         return;
     if (make(p, p->twin, &c, &twin_arm) != status || arm != twin_arm)
