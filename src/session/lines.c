@@ -216,19 +216,24 @@ static json_t *choice_json(const tarry__session_lines *l, const char *id,
         c->probability > 0 ? json_real(c->probability) : json_null());
 }
 
-static void say_choice(tarry__session_lines *l, const char *id,
-                       const tarry__session_choice_made *c)
+/* `ID ARM`, without the end of a line; a name may be long. */
+static void put_choice(tarry__session_lines *l, const char *id, size_t arm)
 {
-    const char *name = l->options.by_number
-                           ? NULL
-                           : tarry__session_arm_name(l->session, c->arm);
+    const char *name =
+        l->options.by_number ? NULL : tarry__session_arm_name(l->session, arm);
     put(l, id, strlen(id));
     if (name == NULL) {
-        say(l, " %zu\n", c->arm);
+        say(l, " %zu", arm);
         return;
     }
     put(l, " ", 1);
     put(l, name, strlen(name));
+}
+
+static void say_choice(tarry__session_lines *l, const char *id,
+                       const tarry__session_choice_made *c)
+{
+    put_choice(l, id, c->arm);
     put(l, "\n", 1);
 }
 
@@ -424,13 +429,8 @@ static void say_waiting(tarry__session_lines *l, const tarry_pending *w,
                       "rounds", (json_int_t)d->rounds, "seconds", d->seconds));
         return;
     }
-    const char *name = l->options.by_number
-                           ? NULL
-                           : tarry__session_arm_name(l->session, w->arm);
-    if (name != NULL)
-        say(l, "%s %s %.3f\n", d->id, name, d->seconds);
-    else
-        say(l, "%s %ju %.3f\n", d->id, (uintmax_t)w->arm, d->seconds);
+    put_choice(l, d->id, w->arm);
+    say(l, " %.3f\n", d->seconds);
 }
 
 static void list_pending(tarry__session_lines *l, tarry_pending *rounds,

@@ -182,6 +182,17 @@ class GoodLines(PipeTest):
                 self.assertEqual(json.loads(pipe.one("choose"))["arm"], 0)
                 self.assertEqual(pipe.status()["active"], [0, 1])
 
+    def test_what_is_out_is_a_line_each_however_long_the_names(self):
+        path, names = self.folder.path("long.csv"), ["a" * 3000, "b" * 1015]
+        with open(path, "w") as file:
+            file.write("route,x,y\n%s,1,0\n%s,0,1\n" % tuple(names))
+        _, out, _ = run("pipe", "--arms", path, "--policy", "uniform",
+                        input=b"choose 9\npending\n")
+        lines = out.decode().splitlines()
+        self.assertEqual(lines[9], lines[-1])
+        self.assertEqual([line.rsplit(" ", 1)[0] for line in lines[10:-1]],
+                         lines[:9])
+
     def test_a_term_signal_is_a_clean_end(self):
         pipe = self.start()
         pipe.choose(3)
