@@ -501,6 +501,9 @@ static void save(tarry__session_lines *l, const char *path)
     tarry_error error;
     if (tarry__session_policy(l->session) == NULL)
         refuse(l, "store: it cannot be read");
+    else if (l->options.json && !tarry__json_is_text(path))
+        refuse(l, "not UTF-8, as JSON must be: '%s'",
+               tarry__arms_show(path, path + strlen(path)).text);
     else if (tarry__session_save(l->session, path, &error) != TARRY_OK)
         refuse(l, "%s", error.text);
     else

@@ -287,6 +287,13 @@ class BadLines(PipeTest):
         self.assertEqual(pipe.end(), (0, b"", ""))
         self.assertEqual(os.listdir(self.folder.name), ["arms.csv"])
 
+    def test_a_file_that_json_cannot_name_is_refused(self):
+        pipe = self.start("--json")
+        pipe.send(b"save " + self.folder.path("x").encode() + b"\xff\n")
+        self.assertIn("not UTF-8", json.loads(pipe.answer())["error"])
+        self.assertEqual(json.loads(pipe.one("choose"))["id"], "1")
+        self.assertEqual(os.listdir(self.folder.name), ["arms.csv"])
+
     def test_good_lines_between_bad_ones_are_not_lost(self):
         pipe, twin = self.prepare(), self.prepare()
         for line in BAD_LINES:
