@@ -203,6 +203,19 @@ static tarry_status compare_with_lock(tarry__sqlite *s,
     return TARRY_OK;
 }
 
+static const char *log_of(const tarry__sqlite *s)
+{
+    return sqlite3_filename_wal(sqlite3_db_filename(s->db, "main"));
+}
+
+static tarry_status remember_log(tarry__sqlite *s, tarry_error *error)
+{
+    return stat(log_of(s), &s->log) == 0
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s", log_of(s),
+                                  strerror(errno));
+}
+
 static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
                                 tarry_error *error)
 {
@@ -225,6 +238,8 @@ static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
         status = tarry__sqlite_verify(s, heads, error);
     if (status == TARRY_OK)
         status = compare_with_lock(s, heads, error);
+    if (status == TARRY_OK)
+        status = remember_log(s, error);
     if (status == TARRY_OK && !keep_log(s->db, 0))
         status = tarry__sqlite_fail(s, error);
     return status;
@@ -372,21 +387,23 @@ static bool add_batch(tarry__sqlite *s, const tarry__store_batch *b,
     return done;
 }
 
-static const char *log_of(const tarry__sqlite *s)
+static bool is_log_there(const tarry__sqlite *s)
 {
-    return sqlite3_filename_wal(sqlite3_db_filename(s->db, "main"));
+    struct stat now;
+    return stat(log_of(s), &now) == 0 && now.st_ino == s->log.st_ino &&
+           now.st_dev == s->log.st_dev;
 }
 
-/* What is written to files that were removed, or moved away, goes with this
- * process: nobody would find it at the next start. */
+/* What is written to files that were removed, moved away or replaced goes with
+ * this process: nobody would find it at the next start. */
 static tarry_status begin(tarry__sqlite *s, tarry_error *error)
 {
     int has_moved = 0;
     sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved);
-    if (has_moved != 0 || access(log_of(s), F_OK) != 0)
+    if (has_moved != 0 || !is_log_there(s))
         return tarry__base_fail(error, TARRY_IO_ERROR,
-                                "%s, or %s, was moved or removed", s->path,
-                                log_of(s));
+                                "%s, or %s, was moved, removed or replaced",
+                                s->path, log_of(s));
     return run(s, TARRY__SQLITE_BEGIN) ? TARRY_OK
                                        : tarry__sqlite_fail(s, error);
 }

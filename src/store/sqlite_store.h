@@ -3,6 +3,7 @@
 #define TARRY_STORE_SQLITE_STORE_H
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include "store/kind.h"
 #include "store/lock.h"
 
@@ -33,6 +34,7 @@ typedef struct {
     char *path; /* through symbolic links */
     tarry__lock lock;
     sqlite3 *db;
+    struct stat log; /* the file that SQLite has as its log */
     sqlite3_stmt *statement[TARRY__SQLITE_COUNT];
 } tarry__sqlite;
 
