@@ -40,7 +40,8 @@ tarry_status tarry__session_open(tarry__store *store, uint64_t experiment,
                                  tarry_error *error);
 
 /* Saves a session's policy, as tarry_policy_save does, with what status tells
- * of its outcomes. */
+ * of its outcomes.  TARRY_BAD_ARGUMENT: the path leads to what is no file, or
+ * to a file of the store. */
 tarry_status tarry__session_save(tarry__session *s, const char *path,
                                  tarry_error *error);
 

@@ -2,6 +2,7 @@
  * them itself, and behind them those of the watch. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/base.h"
 #include "base/file.h"
 #include "session/inner.h"
@@ -66,12 +67,31 @@ tarry_status tarry__session_unpack(tarry__session *s, const void *bytes,
 
 /* ---- files ----------------------------------------------------------------*/
 
+/* A pipe could keep all others waiting, or be the one that lines come from; a
+ * state in the store's place would be its end. */
+static tarry_status check_target(const tarry__session *s, const char *path,
+                                 tarry_error *error)
+{
+    struct stat what;
+    if (stat(path, &what) == 0 && !S_ISREG(what.st_mode) &&
+        !S_ISDIR(what.st_mode))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT, "%s: not a file",
+                                path);
+    if (tarry__store_has_file(s->store, path))
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "%s: a file of the store", path);
+    return TARRY_OK;
+}
+
 tarry_status tarry__session_save(tarry__session *s, const char *path,
                                  tarry_error *error)
 {
     void *bytes;
     size_t size;
-    tarry_status status = tarry__session_pack(s, &bytes, &size);
+    tarry_status status = check_target(s, path, error);
+    if (status != TARRY_OK)
+        return status;
+    status = tarry__session_pack(s, &bytes, &size);
     if (status != TARRY_OK)
         return tarry__base_fail(error, status, "out of memory");
     status = tarry__file_save(path, bytes, size, error);

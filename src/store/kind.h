@@ -4,6 +4,7 @@
 #define TARRY_STORE_KIND_H
 
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include "store/store.h"
 
 /* Where a log has come to. */
@@ -86,6 +87,8 @@ typedef struct {
                          const void *bytes, size_t size, tarry_error *error);
     tarry_status (*load)(void *state, uint64_t experiment, uint64_t *seq,
                          void **bytes, size_t *size, tarry_error *error);
+    /* Whether that file is one of the store's own; NULL: it has none. */
+    bool (*has_file)(void *state, const struct stat *file);
     /* Of stores that processes share; NULL: there is only this one. */
     tarry_status (*refresh)(void *state, tarry_error *error);
     tarry_status (*own)(void *state, uint64_t experiment,

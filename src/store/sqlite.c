@@ -387,11 +387,15 @@ static bool add_batch(tarry__sqlite *s, const tarry__store_batch *b,
     return done;
 }
 
+static bool are_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
 static bool is_log_there(const tarry__sqlite *s)
 {
     struct stat now;
-    return stat(log_of(s), &now) == 0 && now.st_ino == s->log.st_ino &&
-           now.st_dev == s->log.st_dev;
+    return stat(log_of(s), &now) == 0 && are_same(&now, &s->log);
 }
 
 /* What is written to files that were removed, moved away or replaced goes with
@@ -750,6 +754,16 @@ static tarry_status load(void *state, uint64_t experiment, uint64_t *seq,
     return status;
 }
 
+/* But for FILE-shm, which SQLite makes again. */
+static bool has_file(void *state, const struct stat *file)
+{
+    const tarry__sqlite *s = state;
+    struct stat own;
+    return are_same(file, &s->log) ||
+           (fstat(s->lock.fd, &own) == 0 && are_same(file, &own)) ||
+           (stat(s->path, &own) == 0 && are_same(file, &own));
+}
+
 const tarry__store_kind tarry__store_sqlite = {.open = open_sqlite,
                                                .close = close_sqlite,
                                                .append = append,
@@ -760,4 +774,5 @@ const tarry__store_kind tarry__store_sqlite = {.open = open_sqlite,
                                                .look_id = look_id,
                                                .round_at = round_at,
                                                .save = save,
-                                               .load = load};
+                                               .load = load,
+                                               .has_file = has_file};

@@ -280,6 +280,17 @@ void tarry__store_reserve(tarry__store *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+bool tarry__store_has_file(tarry__store *s, const char *path)
+{
+    struct stat file;
+    if (s->kind->has_file == NULL || stat(path, &file) != 0)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    const bool has = s->kind->has_file(s->state, &file);
+    pthread_mutex_unlock(&s->lock);
+    return has;
+}
+
 /* The rest is the kind's own, under the lock. */
 #define LOCKED(call)                                                           \
     do {                                                                       \

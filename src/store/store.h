@@ -109,6 +109,10 @@ const _Atomic uint64_t *tarry__store_epoch(tarry__store *store,
 /* Whether other processes may use it too. */
 bool tarry__store_is_shared(const tarry__store *store);
 
+/* Whether a path leads to one of the store's own files, which nothing else may
+ * be written to. */
+bool tarry__store_has_file(tarry__store *store, const char *path);
+
 /* What others are told of this process: where it can be reached.  For what it
  * takes from then on. */
 tarry_status tarry__store_publish(tarry__store *store, const char *address);

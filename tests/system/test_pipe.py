@@ -294,6 +294,14 @@ class BadLines(PipeTest):
         self.assertEqual(json.loads(pipe.one("choose"))["id"], "1")
         self.assertEqual(os.listdir(self.folder.name), ["arms.csv"])
 
+    def test_a_state_goes_into_a_file_and_nobody_waits_for_a_reader(self):
+        os.mkfifo(self.folder.path("pipe"))
+        lines = b"choose\nsave /dev/stdin\nsave pipe\nchoose\n"
+        _, out, _ = run("pipe", *self.options(), cwd=self.folder.name,
+                        input=lines, timeout=20)
+        self.assertRegex(out.decode(), r"^1 \d\nerror /dev/stdin: not a file"
+                         r"\nerror pipe: not a file\n2 \d\n$")
+
     def test_good_lines_between_bad_ones_are_not_lost(self):
         pipe, twin = self.prepare(), self.prepare()
         for line in BAD_LINES:

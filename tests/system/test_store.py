@@ -284,6 +284,20 @@ class GoingOn(StoreTest):
         self.refused("pipe", "--store", self.folder.path("no/such/folder"),
                      *self.options(), naming="no/such/folder")
 
+    def test_a_state_is_not_saved_over_the_store(self):
+        pipe = self.kept()
+        pipe.ask(["choose"] * 3)
+        link = self.folder.path("link.db")
+        os.link(self.store, link)
+        for path in (self.store, link, self.store + "-lock",
+                     self.store + "-wal"):
+            self.assertEqual(pipe.one("save " + path),
+                             "error %s: a file of the store" % path)
+        self.assertEqual(pipe.one("choose").split()[0], "4")
+        pipe.kill()
+        os.remove(link)
+        self.assertEqual(self.again().one("choose").split()[0], "5")
+
     def test_a_bad_experiment_leaves_no_trace_in_the_store(self):
         self.refused("pipe", "--store", self.store, *self.options(),
                      "--set", "speed=3", naming="speed")
