@@ -17,10 +17,19 @@ enum {
     MOST_NAME = 255        /* bytes of an experiment's, which ids begin with */
 };
 
+/* The last moment whose year has four digits, as those of dates do. */
+static const int64_t LAST_MS = 253402300799999;
+
+/* A clock that is wrong beyond that, or before 1970, has the nearest moment: no
+ * store could be read again that holds another. */
 int64_t tarry__session_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    if (now.tv_sec < 0)
+        return 0;
+    if (now.tv_sec > LAST_MS / 1000)
+        return LAST_MS;
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 

@@ -1,4 +1,5 @@
 /* Sessions: what they answer, what they store, and many in one commit. */
+#include "instead.h"
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <time.h>
 #include "base/base.h"
 #include "base/json.h"
+#include "base/writer.h"
 #include "session/age.h"
 #include "session/lines.h"
 #include "session/names.h"
@@ -21,6 +23,38 @@ static tarry__store *open_store(void)
     tarry__store *s;
     assert_int_equal(tarry__store_open("memory:", true, &s, NULL), TARRY_OK);
     return s;
+}
+
+static time_t wrong; /* what the clock shows if it is not 0 */
+
+SHARED int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    const int code = REAL(int (*)(clockid_t, struct timespec *),
+                          "clock_gettime")(clock, now);
+    if (clock == CLOCK_REALTIME && wrong != 0)
+        now->tv_sec = wrong;
+    return code;
+}
+
+/* What no store holds is not given to one. */
+static void a_clock_has_a_first_and_a_last_moment(void **state)
+{
+    static const struct {
+        time_t at;
+        const char *date;
+    } clocks[] = {{-86400, "1970-01-01T00:00:00.000Z"},
+                  {INT64_MIN, "1970-01-01T00:00:00.000Z"},
+                  {253402300800, "9999-12-31T23:59:59.999Z"},
+                  {INT64_MAX, "9999-12-31T23:59:59.999Z"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        tarry__writer date = {0};
+        wrong = clocks[i].at;
+        tarry__writer_time(&date, tarry__session_now());
+        wrong = 0;
+        assert_memory_equal(date.bytes + 1, clocks[i].date, 24);
+        tarry__writer_clear(&date);
+    }
 }
 
 static tarry__session *make(tarry__store *store, const char *name,
@@ -1027,6 +1061,7 @@ int main(void)
         cmocka_unit_test(what_is_overdue_is_counted_exactly),
         cmocka_unit_test(what_is_cancelled_is_not_missed),
         cmocka_unit_test(a_choice_expires_at_its_age),
+        cmocka_unit_test(a_clock_has_a_first_and_a_last_moment),
         cmocka_unit_test(numbers_are_written_in_one_way),
         cmocka_unit_test(a_group_knows_its_own_lines),
         cmocka_unit_test(outcomes_told_again_in_their_group_are_found_at_once),
