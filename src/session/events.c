@@ -356,7 +356,7 @@ tarry_status tarry__session_expire(tarry__session *s, const char *id,
 /* ---- old choices ----------------------------------------------------------*/
 
 /* The last round that is too old; asking the clock's way takes a search in the
- * store, so it is done at most once a second. */
+ * store, so it is done at most once a second, by a clock that may go back. */
 static tarry_status last_old(tarry__session *s, int64_t now, uint64_t *last,
                              tarry_error *error)
 {
@@ -364,7 +364,8 @@ static tarry_status last_old(tarry__session *s, int64_t now, uint64_t *last,
     *last = 0;
     if (s->expire_after.rounds > 0 && round >= s->expire_after.rounds)
         *last = round - s->expire_after.rounds;
-    if (s->expire_after.ms == 0 || now - s->expiry_checked_at < 1000)
+    const int64_t since = now - s->expiry_checked_at;
+    if (s->expire_after.ms == 0 || (since >= 0 && since < 1000))
         return TARRY_OK;
     s->expiry_checked_at = now;
     return tarry__store_round_at(s->store, s->experiment,

@@ -359,6 +359,22 @@ static void old_choices_expire_by_clock_and_by_rounds(void **state)
     tarry__store_close(store);
 }
 
+/* While the clock was wrong nothing was out, so no event has its time. */
+static void choices_expire_also_after_the_clock_went_back(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "e", "uniform", "2s");
+    tarry__session_lines *l =
+        tarry__session_lines_create(s, (tarry__session_lines_options){0});
+    ask(l, "pending\n", 1000000);
+    ask(l, "choose\n", 1000);
+    assert_string_equal(ask(l, "pending\n", 3000), "ok 0\n");
+    tarry__session_lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 /* To the millisecond; and the store is searched once a second, not less. */
 static void a_choice_expires_at_its_age(void **state)
 {
@@ -1061,6 +1077,7 @@ int main(void)
         cmocka_unit_test(what_is_overdue_is_counted_exactly),
         cmocka_unit_test(what_is_cancelled_is_not_missed),
         cmocka_unit_test(a_choice_expires_at_its_age),
+        cmocka_unit_test(choices_expire_also_after_the_clock_went_back),
         cmocka_unit_test(a_clock_has_a_first_and_a_last_moment),
         cmocka_unit_test(numbers_are_written_in_one_way),
         cmocka_unit_test(a_group_knows_its_own_lines),
