@@ -390,15 +390,19 @@ const uint64_t *tarry__phased_phase(const void *state)
     return &((const tarry__phased *)state)->phase;
 }
 
+/* A plan that has lost an arm will not be gone on with: until phases begin anew
+ * with the next choice, or for ever beyond the horizon, all arms that are there
+ * may be the best. */
 void tarry__phased_status(const void *state, tarry_policy_status *status)
 {
     const tarry__phased *ph = state;
+    const bool is_void = ph->changed && tarry__phased_has_lost_one(ph);
     status->phase = ph->phase;
     status->epsilon = ph->epsilon;
     status->phase_start = ph->phase_start;
-    status->n_active = ph->plan.n_active;
-    status->active = ph->plan.active;
-    status->n_plan = ph->plan.n_entries;
+    status->n_active = is_void ? ph->problem->n_active : ph->plan.n_active;
+    status->active = is_void ? ph->problem->active : ph->plan.active;
+    status->n_plan = is_void ? 0 : ph->plan.n_entries;
     status->plan = ph->plan.entry;
     status->best = ph->company->best(ph);
     status->first_phase_rounds = ph->first_phase_rounds;
