@@ -92,6 +92,8 @@ static void choose_many(tarry__service_call *c, tarry__service_experiment *e)
     char id[TARRY__SESSION_ID_ROOM];
     const int64_t now = tarry__session_now();
     tarry_status status = TARRY_OK;
+    if (c->own != NULL && c->is_new && tarry__service_was_given(c, e))
+        c->is_new = false; /* to another of this group */
     const bool is_again = c->own != NULL && !c->is_new;
     uint64_t done = 0, first = 0;
     tarry__writer_put(&c->text, "{\"decisions\":[");

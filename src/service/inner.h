@@ -294,6 +294,11 @@ bool tarry__service_id_is_taken(tarry__service_call *call, const char *own,
                                 const tarry__service_experiment *e,
                                 uint64_t count);
 
+/* Whether another call of the group was given the lease that a call asks for.
+ */
+bool tarry__service_was_given(const tarry__service_call *call,
+                              const tarry__service_experiment *e);
+
 /* ---- routes ---------------------------------------------------------------*/
 
 extern const tarry__service_route tarry__service_routes[];

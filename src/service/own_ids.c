@@ -5,7 +5,8 @@
  * refused half-way takes its whole group with it.  What a group has given is
  * not in the store yet: a request that may want the same waits for the next.
  * Many may ask for one id at once, so they must not wait one for another: what
- * is stored holds nobody up, and one choice again the session finds itself. */
+ * is stored holds nobody up, and the same request again finds what the first
+ * one was given in the session. */
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
@@ -106,13 +107,15 @@ static tarry_status compare(tarry__service_call *c, const char *own,
 /* ---- in the group ---------------------------------------------------------*/
 
 /* What is known of a text: a request of the group has it as its id, and is a
- * lease; one has it with a dot and a number behind.  Above that, the number of
- * the request's experiment. */
-enum { ASKED = 1, LEASE = 2, STEM = 4, FLAGS = 8 };
+ * lease; one has it with a dot and a number behind.  Above that, the request's
+ * count, below all rounds that there can be, and the number of its experiment.
+ */
+enum { ASKED = 1, LEASE = 2, STEM = 4, FLAGS = 8, COUNT_BITS = 40 };
 
-static uint64_t mark(const tarry__service_experiment *e, bool is_lease)
+static uint64_t mark(const tarry__service_experiment *e, uint64_t count)
 {
-    return FLAGS * e->number + (is_lease ? ASKED | LEASE : ASKED);
+    return FLAGS * (e->number << COUNT_BITS | count) +
+           (count > 0 ? ASKED | LEASE : ASKED);
 }
 
 /* The lease that an id would be of, or "". */
@@ -132,7 +135,7 @@ static bool add(tarry__texts *ids, const char *text, uint64_t known)
 }
 
 static bool must_wait(const tarry__service_call *c, const char *own,
-                      const tarry__service_experiment *e, bool is_lease)
+                      const tarry__service_experiment *e, uint64_t count)
 {
     const tarry__texts *ids = &c->service->ids;
     char stem[TARRY__SESSION_ID_ROOM];
@@ -140,21 +143,31 @@ static bool must_wait(const tarry__service_call *c, const char *own,
     copy_stem(own, stem);
     tarry__texts_find(ids, own, &known);
     tarry__texts_find(ids, stem, &above);
-    const bool is_same =
-        !is_lease && (known & ~(uint64_t)STEM) == mark(e, false);
+    const bool is_lease = count > 0;
+    const uint64_t others = is_lease ? known : known & ~(uint64_t)STEM;
     return (above & LEASE) != 0 ||
-           (!is_same && (known & (is_lease ? ASKED | STEM : ASKED)) != 0);
+           (others != mark(e, count) &&
+            (known & (is_lease ? ASKED | STEM : ASKED)) != 0);
 }
 
 static bool remember(tarry__service_call *c, const char *own,
-                     const tarry__service_experiment *e, bool is_lease)
+                     const tarry__service_experiment *e, uint64_t count)
 {
     tarry__texts *ids = &c->service->ids;
     char stem[TARRY__SESSION_ID_ROOM];
     uint64_t above = 0;
     copy_stem(own, stem);
     tarry__texts_find(ids, stem, &above);
-    return add(ids, own, mark(e, is_lease)) && add(ids, stem, above | STEM);
+    return add(ids, own, mark(e, count)) && add(ids, stem, above | STEM);
+}
+
+bool tarry__service_was_given(const tarry__service_call *c,
+                              const tarry__service_experiment *e)
+{
+    char first[TARRY__SESSION_ID_ROOM];
+    uint64_t round;
+    snprintf(first, sizeof first, "%s.0", c->own);
+    return tarry__session_round(e->session, first, &round) == TARRY_OK;
 }
 
 /* ---- both -----------------------------------------------------------------*/
@@ -181,7 +194,7 @@ bool tarry__service_id_is_taken(tarry__service_call *c, const char *own,
                                    TARRY__SESSION_MOST_ID);
         return true;
     }
-    c->is_put_off = must_wait(c, own, e, count > 0);
+    c->is_put_off = must_wait(c, own, e, count);
     if (c->is_put_off)
         return true;
     const tarry_status status = compare(c, own, e, count, &same, &error);
@@ -190,7 +203,7 @@ bool tarry__service_id_is_taken(tarry__service_call *c, const char *own,
     else if (!same)
         tarry__service_say_problem(c, 409, "conflict",
                                    "this id was given for another request");
-    else if (c->is_new && !remember(c, own, e, count > 0))
+    else if (c->is_new && !remember(c, own, e, count))
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
     else
         return false;

@@ -1105,6 +1105,9 @@ static void ids_of_one_group_are_told_apart(void **state)
         {"b", "{\"id\":\"p\"}", 409},
         {"a", "{\"id\":\"p\"}", 200},
         {"a", "{\"id\":\"q\",\"count\":3}", 201},
+        {"a", "{\"id\":\"q\",\"count\":3}", 200},
+        {"a", "{\"id\":\"q\",\"count\":2}", 409},
+        {"b", "{\"id\":\"q\",\"count\":3}", 409},
         {"b", "{\"id\":\"q.1\"}", 409},
         {"b", "{\"id\":\"q.01\"}", 201},
         {"b", "{\"id\":\"q.x\"}", 201},
@@ -1134,6 +1137,40 @@ static void ids_of_one_group_are_told_apart(void **state)
                      r[i].status, r[i].body);
     }
     tarry__service_close(service);
+}
+
+/* The time in which many who ask at once for a lease are refused. */
+static double refuse_leases(receiver *r, size_t count, bool is_one)
+{
+    const double begin = tarry__base_seconds();
+    char body[60];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(body, sizeof body, "{\"id\":\"l%zu\",\"count\":9}",
+                 is_one ? 0 : i);
+        send(&r[i], "POST", "/v1/experiments/a/decisions", body);
+    }
+    tarry__service_flush(service);
+    for (size_t i = 0; i < count; i++) {
+        wait_for(&r[i]);
+        assert_int_equal(r[i].status, 409);
+    }
+    return tarry__base_seconds() - begin;
+}
+
+static void who_asks_for_one_lease_does_not_wait_for_others(void **state)
+{
+    enum { COUNT = 3000 };
+    receiver *r = malloc(COUNT * sizeof *r);
+    (void)state;
+    open_memory(COUNT + 1);
+    ask("POST", "/v1/experiments/a/pause", "");
+    tarry__service_gather(service);
+    const double many = refuse_leases(r, COUNT, false);
+    const double one = refuse_leases(r, COUNT, true);
+    if (one > 10 * many + 0.2)
+        fail_msg("%g s, and for one lease %g s", many, one);
+    tarry__service_close(service);
+    free(r);
 }
 
 /* Who is told of it, and does not find it at the next tick, in half a second:
@@ -1526,6 +1563,7 @@ int main(void)
         cmocka_unit_test(a_large_experiment_is_only_in_the_way_of_others),
         cmocka_unit_test(a_list_of_outcomes_is_taken_as_a_whole),
         cmocka_unit_test(a_lease_is_given_as_a_whole),
+        cmocka_unit_test(who_asks_for_one_lease_does_not_wait_for_others),
         cmocka_unit_test(an_answer_is_whole_or_none),
         cmocka_unit_test(a_log_ends_where_it_ended_when_it_was_asked_for),
     };
