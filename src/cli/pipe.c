@@ -6,6 +6,7 @@
  * disk each, and a thousand at a time cost one. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -341,13 +342,20 @@ static int open_store(const arguments *a, service *v)
     return status == TARRY_OK ? compare(a, a->store, v) : fail(status, &error);
 }
 
-/* A signal is waiting. */
+static volatile sig_atomic_t caught; /* the signal that asked for the end */
+
+static void note(int number)
+{
+    caught = number;
+}
+
+/* A signal has come, or is waiting. */
 static bool is_ending(void)
 {
     sigset_t waiting;
     sigemptyset(&waiting);
     sigpending(&waiting);
-    return sigismember(&waiting, SIGINT) == 1 ||
+    return caught || sigismember(&waiting, SIGINT) == 1 ||
            sigismember(&waiting, SIGTERM) == 1;
 }
 
@@ -378,14 +386,7 @@ static void close_all(service *v)
 
 /* ---- reading and writing --------------------------------------------------*/
 
-static volatile sig_atomic_t caught; /* the signal that asked for the end */
-
-static void note(int number)
-{
-    caught = number;
-}
-
-/* Signals come only while the program waits for input. */
+/* Signals come only while the program waits for input, or for its reader. */
 static void block_signals(sigset_t *before)
 {
     struct sigaction action = {.sa_handler = note};
@@ -429,7 +430,7 @@ static ssize_t read_more(input *in)
         in->bytes = bigger;
         in->room = room;
     }
-    if (ppoll(&standard, 1, NULL, &in->mask) < 0)
+    if (caught || ppoll(&standard, 1, NULL, &in->mask) < 0)
         return -1;
     const ssize_t got =
         read(STDIN_FILENO, in->bytes + in->end, in->room - in->end);
@@ -437,10 +438,27 @@ static ssize_t read_more(input *in)
     return got;
 }
 
-static int write_all(const char *text, size_t size)
+/* Waits until somebody can take what is written.  Who has not read by a while
+ * after the signal to end is not waited for. */
+static bool is_read(const sigset_t *mask)
+{
+    static const struct timespec patience = {.tv_sec = 1};
+    struct pollfd standard = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    int ready;
+    while ((ready = ppoll(&standard, 1, caught ? &patience : NULL, mask)) < 0 &&
+           errno == EINTR)
+        ;
+    return ready != 0;
+}
+
+/* In pieces that a pipe takes at once, if it takes any. */
+static int write_all(const char *text, size_t size, const sigset_t *mask)
 {
     while (size > 0) {
-        const ssize_t n = write(STDOUT_FILENO, text, size);
+        if (!is_read(mask))
+            return cli_error(EXIT_FAILED, "nobody reads standard output");
+        const ssize_t n =
+            write(STDOUT_FILENO, text, size < PIPE_BUF ? size : PIPE_BUF);
         if (n < 0 && errno != EINTR)
             return cli_error(EXIT_FAILED, "cannot write to standard output: %s",
                              strerror(errno));
@@ -450,13 +468,13 @@ static int write_all(const char *text, size_t size)
     return EXIT_DONE;
 }
 
-static int answer(service *v)
+static int answer(service *v, const sigset_t *mask)
 {
     size_t size;
     if (tarry__session_lines_waiting(v->lines) == 0)
         return EXIT_DONE;
     const char *text = tarry__session_lines_finish(v->lines, &size);
-    return text != NULL ? write_all(text, size)
+    return text != NULL ? write_all(text, size, mask)
                         : cli_error(EXIT_FAILED, "out of memory");
 }
 
@@ -475,9 +493,9 @@ static int take_lines(service *v, input *in, bool *on)
                                         tarry__session_now());
         in->begin += (size_t)(end - line) + 1;
         if (tarry__session_lines_waiting(v->lines) == MOST_LINES)
-            code = answer(v);
+            code = answer(v, &in->mask);
     }
-    return code == EXIT_DONE ? answer(v) : code;
+    return code == EXIT_DONE ? answer(v, &in->mask) : code;
 }
 
 /* A line whose end did not come may be half of another one. */
@@ -488,8 +506,8 @@ static int refuse_rest(input *in, const arguments *a)
         "{\"error\": \"the input ended inside a line\"}\n";
     if (in->begin == in->end)
         return EXIT_DONE;
-    return a->json ? write_all(json, strlen(json))
-                   : write_all(plain, strlen(plain));
+    return a->json ? write_all(json, strlen(json), &in->mask)
+                   : write_all(plain, strlen(plain), &in->mask);
 }
 
 static int serve(service *v, const arguments *a)

@@ -199,6 +199,15 @@ class GoodLines(PipeTest):
         pipe.process.terminate()
         self.assertEqual(pipe.end(), (0, b"", ""))
 
+    def test_a_signal_ends_it_although_nobody_reads_its_answers(self):
+        pipe = self.start(policy="uniform", horizon=10 ** 6)
+        pipe.send(b"choose 50000\n")
+        while not select.select([pipe.process.stdout], [], [], 20)[0]:
+            self.fail("no answer")
+        pipe.process.terminate()
+        self.assertEqual(pipe.process.wait(timeout=20), 1)
+        self.assertIn(b"nobody reads", pipe.process.stderr.read())
+
     def test_quit_answers_and_ends_without_reading_on(self):
         code, out, error = run("pipe", *self.options(),
                                input=b"choose\nquit\nchoose\n")
