@@ -650,6 +650,8 @@ def test_an_async_client_can_be_copied():
 def test_headers_and_the_path_of_the_address(service):
     with tarry.Client(service.url + "/below/", token="s e", timeout=7) as c:
         assert c._connection().timeout == 7
+        safe = tarry.Client(service.url.replace("http:", "https:"), timeout=3)
+        assert safe._connection().timeout == 3
         c.pause("n"), c.status("n")
     assert [path for _, path, _ in service.calls] == \
         ["/below/v1/experiments/n/pause", "/below/v1/experiments/n/status"]

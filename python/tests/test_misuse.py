@@ -188,6 +188,8 @@ MASKED = [  # what is named, what takes it, a value of it, where it is masked
      (0, 1)),
     ("arms", lambda p, x: tarry.Policy("lints", list(x), horizon=9),
      np.eye(3), (0, 1)),
+    ("arms", lambda p, x: tarry.Policy("lints", tuple(x), horizon=9),
+     np.eye(3), (2, 0)),
     ("arms", lambda p, x: tarry.design(x), np.eye(3), (2, 2)),
     ("warm", lambda p, x: tarry.design(np.eye(3), warm=x), [0, 1], 0),
     ("arms", lambda p, x: tarry.World(arms=x, means=[0, 0]), np.eye(2),

@@ -170,6 +170,19 @@ def test_a_file_keeps_its_mode_and_a_link_its_place(tmp_path):
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.parametrize("write", [
+    lambda path: make().save(path), lambda path: make().save(path, plain=True),
+    tarry.Experiment(["uniform"], horizon=9).to_json])
+def test_a_file_is_replaced_as_a_whole(tmp_path, write):
+    """Who has the old one open, or under another name, keeps it."""
+    path, other = tmp_path / "file", tmp_path / "other"
+    path.write_text("old")
+    os.link(path, other)
+    write(path)
+    assert other.read_text() == "old" != path.read_bytes()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_files_are_read_and_written_as_the_program_does(tmp_path):
     p, pipe = make(), tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -239,6 +252,14 @@ def test_a_batch_takes_in_what_it_can_and_names_the_first_refusal():
     assert e.value.results.tolist() == [
         "duplicate", "invalid", "ok", "ok", "unknown", "conflict"]
     assert p.status()["pending"] == 1
+
+
+def test_one_refusal_alone_has_results_too():
+    p = make()
+    p.choose_many(2)
+    with pytest.raises(tarry.BadLoss, match="'7.0'$") as e:
+        p.observe_many([1, 2], [7, 0.5])
+    assert e.value.results.tolist() == ["invalid", "ok"]
 
 
 def test_a_batch_ends_at_the_horizon():
