@@ -103,6 +103,9 @@ def choices():
     pickle.loads(pickle.dumps(c))
     p = pickle.loads(pickle.dumps(tarry.Policy("uniform", 3, horizon=9)))
     p.itself = p.choose(id="a")
+    with contextlib.suppress(tarry.HorizonReached):
+        for i in range(20):
+            p.choose(id="text %d" % i)
 
 
 class Blocks(tarry.DelayBase):
