@@ -949,6 +949,34 @@ static void chances_add_up_to_plays(void **state)
     }
 }
 
+/* Over the coins of N seeds, 1/chance of the second choice adds up to N for
+ * every arm. */
+static void chances_are_those_over_all_coins(void **state)
+{
+    static const char *const names[] = {"queued:base=lints"};
+    enum { N = 400 };
+    (void)state;
+    for (size_t k = 0; k < 1; k++) {
+        game g = make_game(3, 3, 3);
+        double sum = 0;
+        for (size_t i = 0; i < 9; i++)
+            g.arms[i] = i % 4 == 0;
+        for (uint64_t seed = 1; seed <= N; seed++) {
+            tarry_policy_params params = params_of(&g, HORIZON);
+            params.seed = seed;
+            tarry_policy *p = make_policy(names[k], &params);
+            double chance;
+            tarry_policy_observe(p, choose(p).round, 0);
+            choose(p);
+            assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+            sum += 1 / chance / N;
+            tarry_policy_free(p);
+        }
+        CHECK_NEAR(sum, 3, 0.1);
+        end_game(&g);
+    }
+}
+
 /* With so much lambda no loss is news: the chance of one of two equal arms
  * stays 1/2, and what is told of it are counts of D draws each, which must be
  * other draws every time: the variance of such a share is 1/(4 D).  That of N
@@ -1117,6 +1145,7 @@ int main(void)
         cmocka_unit_test(chances_are_counted_with_new_draws),
         cmocka_unit_test(chances_are_of_the_present),
         cmocka_unit_test(sure_choices_have_probability_1),
+        cmocka_unit_test(chances_are_those_over_all_coins),
         cmocka_unit_test(no_horizon_is_needed),
         cmocka_unit_test(bad_confidences_are_refused),
     };

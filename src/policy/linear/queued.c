@@ -10,7 +10,10 @@
  * game without delay, and the delay costs what these plays cost: the base's
  * regret plus the sum over arms of gap(a) times the most of its plays that were
  * outstanding.  For losses whose delay depends on them the base is misled like
- * everybody who takes what comes first. */
+ * everybody who takes what comes first.
+ *
+ * The probability of a choice is that of the base's last one, given what the
+ * base has seen, and 1 where an arm is played again. */
 #include <string.h>
 #include "base/base.h"
 #include "policy/linear/linear.h"
@@ -21,13 +24,16 @@ typedef struct {
     double loss;
 } arrival;
 
+/* For the loss of the base's last choice. */
+enum { NOT_WAITING, WAITING_AGAIN, WAITING_FIRST };
+
 typedef struct {
     const tarry__policy_problem *problem;
     tarry__guide base;
     uint32_t *all;        /* every arm, for the base */
     uint64_t base_round;  /* choices it has made */
     uint64_t wanted;      /* its last choice, */
-    uint64_t waiting;     /*   1: whose loss it has not got */
+    uint64_t waiting;     /*   made this round, or played again */
     uint64_t outstanding; /* plays whose loss has not come */
     size_t n_queue, room;
     arrival *queue; /* losses not used, in order of arrival */
@@ -97,7 +103,7 @@ static bool feed(queued *q)
     memmove(q->queue + i, q->queue + i + 1,
             (--q->n_queue - i) * sizeof *q->queue);
     tarry__guide_observe(&q->base, q->base_round, (size_t)q->wanted, loss);
-    q->waiting = 0;
+    q->waiting = NOT_WAITING;
     return true;
 }
 
@@ -106,7 +112,9 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     queued *q = state;
     q->last = round;
     tarry_status status = make_room(q);
-    while (status == TARRY_OK && (!q->waiting || feed(q))) {
+    if (status == TARRY_OK && q->waiting != NOT_WAITING)
+        q->waiting = WAITING_AGAIN;
+    while (status == TARRY_OK && (q->waiting == NOT_WAITING || feed(q))) {
         size_t next;
         status =
             tarry__guide_choose(&q->base, q->base_round + 1, q->all[0], &next);
@@ -114,13 +122,22 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
             break;
         q->base_round++;
         q->wanted = next;
-        q->waiting = 1;
+        q->waiting = WAITING_FIRST;
     }
     if (status != TARRY_OK)
         return status;
     *arm = (size_t)q->wanted;
     q->outstanding++;
     return TARRY_OK;
+}
+
+static double probability(void *state, uint64_t round, size_t arm)
+{
+    queued *q = state;
+    (void)round;
+    return q->waiting == WAITING_FIRST
+               ? tarry__guide_probability(&q->base, q->base_round, arm)
+               : 1;
 }
 
 /* A play that was not this policy's.  Its loss has a place if one is free;
@@ -161,8 +178,8 @@ static void status(const void *state, tarry_policy_status *status)
 
 static bool is_sound(const queued *q)
 {
-    bool sound = q->wanted < q->problem->n_arms && q->waiting <= 1 &&
-                 tarry__guide_is_open(&q->base);
+    bool sound = q->wanted < q->problem->n_arms &&
+                 q->waiting <= WAITING_FIRST && tarry__guide_is_open(&q->base);
     for (size_t i = 0; sound && i < q->n_queue; i++)
         sound = q->queue[i].arm < q->problem->n_arms;
     return sound;
@@ -219,6 +236,7 @@ const tarry__policy_type tarry__linear_queued = {
     .choose = choose,
     .observe = observe,
     .cancel = cancel,
+    .probability = probability,
     .status = status,
     .archive = archive,
     .clear = clear,
