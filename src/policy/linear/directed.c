@@ -83,11 +83,10 @@ void tarry__directed_mix(tarry__directed *d)
     d->weights[other] += best_share;
 }
 
-static void renew(tarry__directed_state *s, uint64_t round)
+static void weigh(tarry__directed_state *s, uint64_t round)
 {
     tarry__directed *d = &s->directed;
     const size_t count = tarry__policy_n_choices(d->problem);
-    double sum = 0;
     memset(d->weights, 0, count * sizeof *d->weights);
     for (size_t i = 0; i < count; i++)
         d->mean[i] = 0;
@@ -95,9 +94,21 @@ static void renew(tarry__directed_state *s, uint64_t round)
         for (size_t j = 0; j < d->seen.n; j++)
             d->mean[i] += tarry__directed_arm(d, i)[j] * d->seen.theta[j];
     s->rule->weigh(d, round);
-    for (size_t i = 0; i < count; i++)
+}
+
+static uint64_t next_renewal(uint64_t events)
+{
+    return events + 1 + events / 100;
+}
+
+static void renew(tarry__directed_state *s, uint64_t round)
+{
+    tarry__directed *d = &s->directed;
+    double sum = 0;
+    weigh(s, round);
+    for (size_t i = 0; i < tarry__policy_n_choices(d->problem); i++)
         d->sum[i] = sum += d->weights[i];
-    d->renew_at = d->events + 1 + d->events / 100;
+    d->renew_at = next_renewal(d->events);
 }
 
 /* The first arm whose running sum exceeds u of the whole. */
@@ -159,16 +170,41 @@ tarry_status tarry__directed_cancel(void *state, uint64_t round, size_t arm)
 }
 
 /* What its running sum adds to the one before, of the whole. */
+static double share_of(const tarry__directed *d, size_t i)
+{
+    const double before = i > 0 ? d->sum[i - 1] : 0;
+    return (d->sum[i] - before) /
+           d->sum[tarry__policy_n_choices(d->problem) - 1];
+}
+
+/* With weights from other draws. */
+static double share_of_other(tarry__directed_state *s, uint64_t round, size_t i)
+{
+    tarry__directed *d = &s->directed;
+    double sum = 0;
+    weigh(s, round);
+    for (size_t k = 0; k < tarry__policy_n_choices(d->problem); k++)
+        sum += d->weights[k];
+    return d->weights[i] / sum;
+}
+
+/* The weights of an earlier round were known in this one; those made in it are
+ * one of many that its draws could have given. */
 double tarry__directed_probability(void *state, uint64_t round, size_t arm)
 {
-    const tarry__directed *d = &((tarry__directed_state *)state)->directed;
-    const size_t count = tarry__policy_n_choices(d->problem);
+    tarry__directed_state *s = state;
+    tarry__directed *d = &s->directed;
     size_t i = 0;
-    (void)round;
-    while (i + 1 < count && tarry__policy_choice(d->problem, i) != arm)
+    while (i + 1 < tarry__policy_n_choices(d->problem) &&
+           tarry__policy_choice(d->problem, i) != arm)
         i++;
-    const double before = i > 0 ? d->sum[i - 1] : 0;
-    return (d->sum[i] - before) / d->sum[count - 1];
+    double share = share_of(d, i);
+    if (!s->rule->draws || d->renew_at != next_renewal(d->events - 1))
+        return share;
+    for (d->other = 1; d->other <= TARRY_PROBABILITY_DRAWS; d->other++)
+        share += share_of_other(s, round, i);
+    d->other = 0;
+    return share / (TARRY_PROBABILITY_DRAWS + 1);
 }
 
 tarry_status tarry__directed_reserve(void *state, size_t n_arms)

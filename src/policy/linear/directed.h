@@ -21,6 +21,8 @@ typedef struct {
     double *work; /* whatever a policy needs; `room` doubles */
     size_t room;
     uint64_t events, renew_at;
+    uint64_t other; /* 0: draws are those of the round, else others that might
+                       have been */
     tarry__coins coins;
 } tarry__directed;
 
@@ -31,6 +33,7 @@ typedef struct {
     tarry_status (*prepare)(tarry__directed *directed);
     /* Fills `weights`, which are zero, for this round. */
     void (*weigh)(tarry__directed *directed, uint64_t round);
+    bool draws; /* by draws, so that chance has a part in the weights too */
 } tarry__directed_rule;
 
 /* The mixture of two arms with the least (expected cost)^2 / information, one

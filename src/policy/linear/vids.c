@@ -61,10 +61,14 @@ static void find_best(const tarry__directed *d, const draws *w, size_t j)
 static void draw_all(const tarry__directed *d, const draws *w, uint64_t round)
 {
     const size_t n = d->problem->dim, half = (n + 1) / 2;
+    const uint64_t number =
+        d->other > 0 ? round * TARRY_PROBABILITY_DRAWS + d->other - 1 : round;
     const tarry_random at = {.seed = d->problem->seed,
                              .run = d->problem->run,
-                             .round = round * SAMPLES * half,
-                             .stream = TARRY__POLICY_STREAM_NORMALS};
+                             .round = number * SAMPLES * half,
+                             .stream = d->other > 0
+                                           ? TARRY__POLICY_STREAM_OTHERS
+                                           : TARRY__POLICY_STREAM_NORMALS};
     tarry__random_normal_rounds(&at, SAMPLES * half, w->normals);
     memset(w->z, 0, tarry__linear_stride(n) * sizeof *w->z);
     for (size_t j = 0; j < SAMPLES; j++) {
@@ -116,7 +120,8 @@ static void weigh(tarry__directed *d, uint64_t round)
     tarry__directed_mix(d);
 }
 
-static const tarry__directed_rule rule = {.room = room, .weigh = weigh};
+static const tarry__directed_rule rule = {
+    .room = room, .weigh = weigh, .draws = true};
 
 static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
