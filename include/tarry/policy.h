@@ -86,9 +86,9 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
  * these take the time of as many choices, and may serve until the next loss.
  * `vids` takes the mean of its weights over as many; `queued` says that of its
  * base's choice.  TARRY_UNKNOWN_ROUND: nothing has been chosen since the policy
- * was made or its arms have changed; or the horizon is over.
- * TARRY_TARGET_NOT_MET: numbers failed, as they may in a policy restored from
- * a state that somebody made up. */
+ * was made, its arms have changed or a choice was cancelled; or the horizon is
+ * over.  TARRY_TARGET_NOT_MET: numbers failed, as they may in a policy restored
+ * from a state that somebody made up. */
 enum { TARRY_PROBABILITY_DRAWS = 100 };
 TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
                                                 double *probability);

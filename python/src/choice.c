@@ -2,7 +2,8 @@
  *
  * It unpacks like a tuple of id, arm and probability.  The probability is found
  * when it is asked for, since for some policies that takes the time of many
- * choices; it can be until the policy makes its next choice. */
+ * choices; it can be until the policy makes its next choice or one is
+ * cancelled. */
 #include "binding.h"
 
 #include <math.h>
@@ -95,7 +96,7 @@ static PyGetSetDef fields[] = {
     {"arm", get_arm, NULL, "its number, from 0", NULL},
     {"probability", get_probability, NULL,
      "with which the arm was chosen, given all that was known; nan: not known, "
-     "or\nasked for after the policy's next choice",
+     "or\nasked for after the policy's next choice or a cancellation",
      NULL},
     {"name", get_name, NULL, "of the arm, or None", NULL},
     {"round", get_round, NULL, "1, 2, 3, ...", NULL},

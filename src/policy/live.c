@@ -65,6 +65,7 @@ tarry_status tarry_policy_cancel(tarry_policy *p, uint64_t round)
     tarry__open_remove(&p->open, round);
     p->expired -= expired;
     p->cancelled++;
+    p->may_ask = false; /* of what was known then something has been undone */
     return TARRY_OK;
 }
 

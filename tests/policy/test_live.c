@@ -980,6 +980,28 @@ static void chances_are_those_over_all_coins(void **state)
     }
 }
 
+/* It is told before a choice is called off, which undoes some of what was
+ * known; else not at all. */
+static void no_chance_is_told_after_a_cancellation(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(description(k), &params);
+        double chance;
+        const choice c = choose(p);
+        assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+        assert_int_equal(tarry_policy_cancel(p, c.round), TARRY_OK);
+        assert_int_equal(tarry_policy_probability(p, &chance),
+                         TARRY_UNKNOWN_ROUND);
+        choose(p);
+        assert_int_equal(tarry_policy_probability(p, &chance), TARRY_OK);
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
 /* With so much lambda no loss is news: the chance of one of two equal arms
  * stays 1/2, and what is told of it are counts of D draws each, which must be
  * other draws every time: the variance of such a share is 1/(4 D).  That of N
@@ -1149,6 +1171,7 @@ int main(void)
         cmocka_unit_test(chances_are_of_the_present),
         cmocka_unit_test(sure_choices_have_probability_1),
         cmocka_unit_test(chances_are_those_over_all_coins),
+        cmocka_unit_test(no_chance_is_told_after_a_cancellation),
         cmocka_unit_test(no_horizon_is_needed),
         cmocka_unit_test(bad_confidences_are_refused),
     };
