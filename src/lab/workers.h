@@ -25,7 +25,8 @@ typedef struct {
 } tarry__workers_job;
 
 /* Does all tasks on `threads` threads (0: as OpenMP says) per rank; stops
- * early after the first failure, which it answers on every rank. */
+ * early after a failure, and answers on every rank that of the first task that
+ * fails, whichever was quicker. */
 tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
                                 tarry_error *error);
 

@@ -57,6 +57,7 @@ static verdict do_share(const tarry__workers_job *job, size_t first,
                         size_t each, int threads, unsigned char *results)
 {
     verdict v = {TARRY_OK, {""}};
+    size_t failed = each;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (size_t k = 0; k < each; k++) {
         tarry_error error;
@@ -65,8 +66,10 @@ static verdict do_share(const tarry__workers_job *job, size_t first,
         const tarry_status status = job->work(
             job->context, first + k, results + k * job->result_size, &error);
 #pragma omp critical(tarry_failure)
-        if (status != TARRY_OK && v.status == TARRY_OK)
+        if (status != TARRY_OK && k < failed) {
+            failed = k;
             v = (verdict){status, error};
+        }
     }
     return v;
 }
@@ -78,10 +81,8 @@ static verdict hand_over(const tarry__workers_job *job, size_t first,
 {
     verdict v = {TARRY_OK, {""}};
     for (int r = 0; r < ranks; r++) {
-        if (verdicts[r].status != TARRY_OK) {
+        if (v.status == TARRY_OK)
             v = verdicts[r];
-            continue;
-        }
         for (size_t k = (size_t)r * each; k < (size_t)(r + 1) * each; k++)
             if (is_wanted(job, first + k) && v.status == TARRY_OK)
                 v.status = job->done(job->context, first + k,

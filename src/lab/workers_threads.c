@@ -23,26 +23,28 @@ static tarry_status do_task(const tarry__workers_job *job, size_t i,
 tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
                                 tarry_error *error)
 {
-    tarry_status first = TARRY_OK;
+    tarry_status status = TARRY_OK;
+    size_t failed = job->count; /* the first of the tasks that have */
     threads = tarry__linalg_threads_with_room(tarry__linalg_threads(threads));
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (size_t i = 0; i < job->count; i++) {
-        tarry_status seen;
+        size_t seen;
         tarry_error here;
 #pragma omp atomic read
-        seen = first;
-        if (seen != TARRY_OK || (job->skip != NULL && job->skip[i]))
+        seen = failed;
+        if (i > seen || (job->skip != NULL && job->skip[i]))
             continue;
-        const tarry_status status = do_task(job, i, &here);
+        const tarry_status ended = do_task(job, i, &here);
 #pragma omp critical(tarry_failure)
-        if (status != TARRY_OK && first == TARRY_OK) {
+        if (ended != TARRY_OK && i < failed) {
 #pragma omp atomic write
-            first = status;
+            failed = i;
+            status = ended;
             if (error != NULL)
                 *error = here;
         }
     }
-    return first;
+    return status;
 }
 
 void tarry__workers_open(int *argc, char ***argv)

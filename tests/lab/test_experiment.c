@@ -121,6 +121,7 @@ enum { N_TASKS = 60 };
 
 typedef struct {
     size_t bad, bad_done; /* the task that fails, and the hand-over */
+    bool both;            /* the next one fails too, and sooner */
     int worked[N_TASKS], handed[N_TASKS];
     int inside; /* of the hand-over: one at a time */
 } office;
@@ -131,8 +132,11 @@ static tarry_status work(void *context, size_t i, void *result,
     office *o = context;
     o->worked[i]++;
     *(size_t *)result = 100 + i;
-    return i == o->bad ? tarry__base_fail(error, TARRY_BAD_INPUT, "task %zu", i)
-                       : TARRY_OK;
+    if (o->both && i == o->bad)
+        usleep(20000);
+    return i == o->bad || (o->both && i == o->bad + 1)
+               ? tarry__base_fail(error, TARRY_BAD_INPUT, "task %zu", i)
+               : TARRY_OK;
 }
 
 static tarry_status done(void *context, size_t i, const void *result,
@@ -198,6 +202,17 @@ static void the_first_failure_stops_the_rest(void **state)
         if (threads == 1)
             assert_int_equal(o.worked[8], 0);
         assert_int_equal(employ(&o, threads, NULL, NULL), TARRY_BAD_INPUT);
+    }
+}
+
+static void the_first_of_two_failures_is_told(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads++) {
+        office o = {.bad = 6, .bad_done = SIZE_MAX, .both = true};
+        tarry_error error = {""};
+        assert_int_equal(employ(&o, threads, NULL, &error), TARRY_BAD_INPUT);
+        assert_string_equal(error.text, "task 6");
     }
 }
 
@@ -559,6 +574,7 @@ int main(void)
         cmocka_unit_test(every_task_is_done_once),
         cmocka_unit_test(skipped_tasks_are_left_alone),
         cmocka_unit_test(the_first_failure_stops_the_rest),
+        cmocka_unit_test(the_first_of_two_failures_is_told),
         cmocka_unit_test(a_failed_hand_over_is_a_failure),
         cmocka_unit_test(no_room_for_a_result_is_told),
         cmocka_unit_test(progress_begins_where_the_last_job_ended),
