@@ -16,7 +16,7 @@ static const tarry_setting settings[] = {
     TARRY__SPEC_REAL("late", "1000", 0, TARRY__DELAY_LONGEST,
                      "their delay, rounds"),
     TARRY__SPEC_REAL("far_p", "0", 0, 1,
-                     "share, lowest of all, that comes far later"),
+                     "share, furthest out, that comes far later"),
     TARRY__SPEC_REAL("far", "1e13", 0, TARRY__DELAY_LONGEST,
                      "its delay; more than a game lasts means never"),
     TARRY__SPEC_REAL("early", "0", 0, TARRY__DELAY_LONGEST,
