@@ -31,6 +31,7 @@ static const double BOUNDARY = 0.99;    /* share of the way to w, s = 0 */
 static const double CENTRE_SHARE = 0.1; /* weight spread evenly at the start */
 /* When points are left out: g/r - 1 and s/r; trend. */
 static const double NEAR = 0.01, FALLING = 0.2;
+static const double MOST_LEFT_OUT = 0.5; /* of V, in one step */
 
 typedef struct {
     tarry__core *core;
@@ -165,13 +166,19 @@ static bool is_falling(const interior *in, size_t i)
     return in->trend[i] < FALLING && in->s[i] > NEAR * (double)in->r;
 }
 
+/* As w x x' <= w d V, what stays of V is a half or more: points that alone
+ * carry a direction do not go together. */
 static void leave_out(interior *in)
 {
     const size_t r = in->r;
     size_t kept = 0;
+    double gone = 0;
     for (size_t i = 0; i < in->m; i++) {
-        if (is_falling(in, i))
+        const double share = in->w[i] * in->d[i];
+        if (is_falling(in, i) && gone + share <= MOST_LEFT_OUT) {
+            gone += share;
             continue;
+        }
         memmove(in->x + kept * r, in->x + i * r, r * sizeof *in->x);
         memmove(in->z + kept * r, in->z + i * r, r * sizeof *in->z);
         in->w[kept] = in->w[i];

@@ -435,6 +435,29 @@ static void a_maximum_support_is_kept(void **state)
     free(s.data);
 }
 
+/* Two arms share a direction that no other has; near the solution the weights
+ * of both were on their way out. */
+static void no_direction_is_left_out(void **state)
+{
+    static const struct {
+        size_t place;
+        double arm[3];
+    } arms[] = {{12, {0.45, 0, 0}},      {14, {0, 0, -0.39}},
+                {15, {0, 0.45, 0.02}},   {19, {0.21, 0, 1}},
+                {22, {0, 0, -0.24}},     {28, {0.09, 0, 0}},
+                {37, {-0.71, 0, 0}},     {47, {0, -0.72, 0}},
+                {48, {-0.74, 0, -0.08}}, {49, {0, 0, -0.87}}};
+    (void)state;
+    set s = make_set(54, 3);
+    for (size_t i = 0; i < sizeof arms / sizeof *arms; i++)
+        memcpy(row(s, arms[i].place), arms[i].arm, sizeof arms[i].arm);
+    tarry_design *d = solve(s, NULL, TARRY_OK);
+    check_weights(s, d);
+    CHECK_NEAR(recomputed_g(s, d), d->g, 1e-9);
+    tarry_design_free(d);
+    free(s.data);
+}
+
 static void a_warm_start_keeps_the_promise(void **state)
 {
     (void)state;
@@ -659,6 +682,7 @@ int main(void)
         cmocka_unit_test(directions_below_the_rank_tolerance_do_not_count),
         cmocka_unit_test(the_number_of_threads_changes_nothing),
         cmocka_unit_test(a_maximum_support_is_kept),
+        cmocka_unit_test(no_direction_is_left_out),
         cmocka_unit_test(a_warm_start_keeps_the_promise),
         cmocka_unit_test(values_that_are_not_finite_are_refused),
         cmocka_unit_test(bad_options_are_refused),
