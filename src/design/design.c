@@ -288,6 +288,12 @@ static tarry_status finish(tarry__solver *s, goals goal, double *g)
     return status == TARRY_OK && *g > target ? TARRY_TARGET_NOT_MET : status;
 }
 
+static bool has_too_many(const tarry__solver *s)
+{
+    return s->options->max_support > 0 &&
+           tarry__core_support(&s->core) > s->options->max_support;
+}
+
 /* Brings the support to the limit: first at no cost, then by giving up the
  * least important arms in steps and solving again for those that stay. */
 static tarry_status limit_support(tarry__solver *s, double tolerance, double *g)
@@ -295,9 +301,6 @@ static tarry_status limit_support(tarry__solver *s, double tolerance, double *g)
     tarry__core *core = &s->core;
     const size_t limit =
         s->options->max_support > s->r ? s->options->max_support : s->r;
-    if (s->options->max_support == 0 ||
-        tarry__core_support(core) <= s->options->max_support)
-        return TARRY_OK;
     tarry_status status = tarry__core_thin(core);
     while (status == TARRY_OK && tarry__core_support(core) > limit) {
         const size_t excess = tarry__core_support(core) - limit;
@@ -310,8 +313,7 @@ static tarry_status limit_support(tarry__solver *s, double tolerance, double *g)
     }
     if (status == TARRY_OK)
         status = certify(s, INFINITY, g);
-    const bool met = *g <= (1 + tolerance) * (double)s->r &&
-                     tarry__core_support(core) <= s->options->max_support;
+    const bool met = *g <= (1 + tolerance) * (double)s->r && !has_too_many(s);
     return status == TARRY_OK && !met ? TARRY_TARGET_NOT_MET : status;
 }
 
@@ -424,7 +426,8 @@ static tarry_status attempt(tarry__solver *s, tarry_design **out)
         solved = TARRY_TARGET_NOT_MET;
     if (!s->thorough && solved == TARRY_TARGET_NOT_MET)
         return solved;
-    if (solved == TARRY_OK)
+    if ((solved == TARRY_OK || solved == TARRY_TARGET_NOT_MET) &&
+        has_too_many(s))
         solved = limit_support(s, goal.tolerance, &g);
     if (solved != TARRY_OK && solved != TARRY_TARGET_NOT_MET)
         return solved;

@@ -435,6 +435,22 @@ static void a_maximum_support_is_kept(void **state)
     free(s.data);
 }
 
+/* The tolerance is more than these arms' digits allow, with any number. */
+static void a_maximum_support_is_kept_where_the_tolerance_is_not(void **state)
+{
+    (void)state;
+    set s = polynomial(900, 25);
+    tarry_design_options o = tarry_design_defaults();
+    o.tolerance = 1e-9;
+    o.max_support = 40;
+    tarry_design *d = solve(s, &o, TARRY_TARGET_NOT_MET);
+    check_weights(s, d);
+    CHECK_AT_MOST((double)d->n_support, 40);
+    CHECK_AT_MOST(d->g, 25 * 1.1);
+    tarry_design_free(d);
+    free(s.data);
+}
+
 /* Two arms share a direction that no other has; near the solution the weights
  * of both were on their way out. */
 static void no_direction_is_left_out(void **state)
@@ -682,6 +698,7 @@ int main(void)
         cmocka_unit_test(directions_below_the_rank_tolerance_do_not_count),
         cmocka_unit_test(the_number_of_threads_changes_nothing),
         cmocka_unit_test(a_maximum_support_is_kept),
+        cmocka_unit_test(a_maximum_support_is_kept_where_the_tolerance_is_not),
         cmocka_unit_test(no_direction_is_left_out),
         cmocka_unit_test(a_warm_start_keeps_the_promise),
         cmocka_unit_test(values_that_are_not_finite_are_refused),
