@@ -24,6 +24,9 @@
 #include "design/span.h"
 
 enum { MAX_ROUNDS = 60, EXCHANGE_STEPS = 40 /* times r */ };
+/* Rounds in which points may be left out, to come back in time, and in which
+ * the core drops those that it seems not to need. */
+enum { BOLD_ROUNDS = 3, TIDY_ROUNDS = 12 };
 static const double OUT_OF_SCALE = 1e4; /* variance / r that asks to whiten */
 static const double FIRST_ROUND = 0.03; /* how well the core is solved in it */
 
@@ -257,12 +260,14 @@ static tarry_status polish(tarry__solver *s, int round, double tolerance)
         if (status != TARRY_TARGET_NOT_MET)
             return status;
     }
-    tarry__core_fade(&s->core, 0.1);
-    tarry__core_prune(&s->core, (1 - fmax(1.5 * gap, 0.01)) * r);
-    const bool bold = round <= 2; /* what is left out must come back in time */
+    if (round < TIDY_ROUNDS) { /* else points may come and go for ever */
+        tarry__core_fade(&s->core, 0.1);
+        tarry__core_prune(&s->core, (1 - fmax(1.5 * gap, 0.01)) * r);
+    }
     const tarry_status status = tarry__solver_whiten(s);
-    return status == TARRY_OK ? tarry__core_interior(&s->core, tolerance, bold)
-                              : status;
+    return status == TARRY_OK
+               ? tarry__core_interior(&s->core, tolerance, round < BOLD_ROUNDS)
+               : status;
 }
 
 static tarry_status finish(tarry__solver *s, goals goal, double *g)
@@ -281,7 +286,8 @@ static tarry_status finish(tarry__solver *s, goals goal, double *g)
             status = report(s, 1, *g);
         if (status != TARRY_OK)
             return status;
-        if (added == 0 && solved == TARRY_TARGET_NOT_MET)
+        if (added == 0 && solved == TARRY_TARGET_NOT_MET &&
+            round >= BOLD_ROUNDS)
             break;
     }
     const tarry_status status = certify(s, target, g);
