@@ -1,6 +1,7 @@
 /* json.c - see json.h. */
 #include "base/json.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -18,6 +19,11 @@ static json_t *whole(json_t *container, int failed)
 json_t *tarry__json_add(json_t *list, json_t *value)
 {
     return whole(list, json_array_append_new(list, value));
+}
+
+json_t *tarry__json_number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
 }
 
 json_t *tarry__json_set(json_t *object, const char *key, json_t *value)

@@ -16,6 +16,9 @@ int json_object_set_new(json_t *, const char *, json_t *)
     __attribute__((warn_unused_result));
 int json_object_update(json_t *, json_t *) __attribute__((warn_unused_result));
 
+/* null for what is not finite, which JSON cannot say. */
+json_t *tarry__json_number(double x);
+
 /* The list with the value at its end, the object with it under the key; both
  * are taken over.  NULL, and both are freed, if either is NULL or there is no
  * memory. */

@@ -47,17 +47,14 @@ static int parse(arguments *a, int argc, char **argv)
     return cli_parse(&syntax, argc, argv);
 }
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *limit_json(const arguments *a, const tarry__bound_limit *l)
 {
-    return json_pack("{s:f, s:o, s:o, s:o, s:o}", "R", l->R, "constant",
-                     number(l->constant), "certified", number(l->certified),
-                     "by_law", number(l->by_law), "regret",
-                     number(l->certified * log((double)a->horizon)));
+    return json_pack(
+        "{s:f, s:o, s:o, s:o, s:o}", "R", l->R, "constant",
+        tarry__json_number(l->constant), "certified",
+        tarry__json_number(l->certified), "by_law",
+        tarry__json_number(l->by_law), "regret",
+        tarry__json_number(l->certified * log((double)a->horizon)));
 }
 
 static int print_json(const arguments *a, const tarry__bound *b,
@@ -66,26 +63,28 @@ static int print_json(const arguments *a, const tarry__bound *b,
     json_t *phases = json_array();
     for (size_t m = 0; m < b->n_phases; m++)
         phases = tarry__json_add(
-            phases, json_pack("{s:I, s:f, s:f, s:o}", "phase",
-                              (json_int_t)(m + 1), "epsilon",
-                              b->phase[m].epsilon, "quota", b->phase[m].quota,
-                              "longest", number(b->phase[m].longest)));
+            phases,
+            json_pack("{s:I, s:f, s:f, s:o}", "phase", (json_int_t)(m + 1),
+                      "epsilon", b->phase[m].epsilon, "quota",
+                      b->phase[m].quota, "longest",
+                      tarry__json_number(b->phase[m].longest)));
     return cli_print_json(json_pack(
         "{s:s, s:s*, s:s, s:I, s:{s:s?, s:o, s:o, s:f, s:o, s:f}, s:{s:s?, "
         "s:o}, "
         "s:o, s:{s:f, s:f}, s:f, s:f, s:b, s:o}",
         "policy", a->policy, "stands_for", b->meaning, "model", b->model,
         "horizon", (json_int_t)a->horizon, "upper", "by", b->upper_by, "regret",
-        b->upper_by != NULL && b->useful_from == 0 ? number(b->upper)
-                                                   : json_null(),
+        b->upper_by != NULL && b->useful_from == 0
+            ? tarry__json_number(b->upper)
+            : json_null(),
         "says_nothing_below",
-        b->useful_from > 0 ? number(b->useful_from) : json_null(), "alpha",
-        b->alpha, "beta", number(b->beta), "q", b->q, "lower", "by",
-        b->lower_by, "regret",
-        b->lower_by != NULL ? number(b->lower) : json_null(), "limit",
-        limit_json(a, l), "design", "support", b->support, "min_weight",
-        b->min_weight, "first_phase_rounds", b->first_phase, "horizon_needed",
-        b->horizon_needed, "horizon_too_short",
+        b->useful_from > 0 ? tarry__json_number(b->useful_from) : json_null(),
+        "alpha", b->alpha, "beta", tarry__json_number(b->beta), "q", b->q,
+        "lower", "by", b->lower_by, "regret",
+        b->lower_by != NULL ? tarry__json_number(b->lower) : json_null(),
+        "limit", limit_json(a, l), "design", "support", b->support,
+        "min_weight", b->min_weight, "first_phase_rounds", b->first_phase,
+        "horizon_needed", b->horizon_needed, "horizon_too_short",
         b->first_phase > (double)a->horizon, "phases", phases));
 }
 

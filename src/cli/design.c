@@ -100,11 +100,11 @@ static json_t *to_json(const tarry_arms *arms, const tarry_design *d, bool met)
                                     name_to_json(arms->names[d->arm[i]]));
         support = tarry__json_add(support, entry);
     }
-    return json_pack("{s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:b}", "arms",
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:b}", "arms",
                      (json_int_t)arms->n_arms, "dim", (json_int_t)arms->dim,
-                     "rank", (json_int_t)d->rank, "g", d->g, "support", support,
-                     "min_weight", d->min_weight, "passes", d->passes,
-                     "seconds", d->seconds, "met", met);
+                     "rank", (json_int_t)d->rank, "g", tarry__json_number(d->g),
+                     "support", support, "min_weight", d->min_weight, "passes",
+                     d->passes, "seconds", d->seconds, "met", met);
 }
 
 /* Heaviest arms first. */

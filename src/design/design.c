@@ -196,12 +196,13 @@ static tarry_status see_all(tarry__solver *s, double rough)
     return status;
 }
 
-/* The largest variance of all arms under the core's weights; arms above
- * `wanted` become hits. */
+/* The largest variance of all arms under the core's weights, infinite if those
+ * leave a direction out; arms above `wanted` become hits. */
 static tarry_status certify(tarry__solver *s, double wanted, double *g)
 {
     uint16_t reference;
     double largest = 0;
+    *g = INFINITY;
     tarry_status status = tarry__solver_panel(s);
     if (status == TARRY_OK)
         status = tarry__solver_refer(s, &reference);
@@ -215,7 +216,8 @@ static tarry_status certify(tarry__solver *s, double wanted, double *g)
         status = tarry__scan_again(&s->scan, &s->panel, rho, reference,
                                    fmin(worst, wanted), wanted, &largest);
     tarry__base_free(rho);
-    *g = fmax(worst, largest);
+    if (status == TARRY_OK)
+        *g = fmax(worst, largest);
     return status;
 }
 

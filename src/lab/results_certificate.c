@@ -19,12 +19,6 @@ static bool holds(const tarry__sim_outcome *o, size_t i)
     return o->exploit_gap[i] <= o->certificate[i] + 1e-12;
 }
 
-/* A policy may fail to state a bound at some point. */
-static json_t *number(double x)
-{
-    return isnan(x) ? json_null() : json_real(x);
-}
-
 static bool states_bounds(const tarry__experiment_results *r, size_t p)
 {
     const size_t runs = r->experiment->runs;
@@ -71,8 +65,10 @@ json_t *tarry__results_certificate(const tarry__experiment_results *r, size_t p,
                 .mean;
         if (json_array_append_new(
                 curve, json_pack("[I, o, o, o, f]", (json_int_t)e->grid[i],
-                                 number(s.mean), number(s.mean - s.ci95),
-                                 number(s.mean + s.ci95), gap)) != 0) {
+                                 tarry__json_number(s.mean),
+                                 tarry__json_number(s.mean - s.ci95),
+                                 tarry__json_number(s.mean + s.ci95), gap)) !=
+            0) {
             json_decref(curve);
             return NULL;
         }

@@ -15,11 +15,6 @@ tarry_status tarry__examine_no_memory(tarry_error *error)
     return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
 }
 
-json_t *tarry__examine_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 const char *tarry__examine_name(const tarry__log *log, size_t arm,
                                 char room[TARRY__EXAMINE_NAME_ROOM])
 {
@@ -47,13 +42,13 @@ json_t *tarry__examine_arm(const tarry__log *log, size_t arm)
 json_t *tarry__examine_time(const tarry__log *log, double time)
 {
     if (!log->is_calendar)
-        return tarry__examine_number(time);
+        return tarry__json_number(time);
     const time_t seconds = (time_t)floor(time);
     struct tm parts;
     char text[40];
     if (gmtime_r(&seconds, &parts) == NULL ||
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
-        return tarry__examine_number(time);
+        return tarry__json_number(time);
     return json_string(text);
 }
 

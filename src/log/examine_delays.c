@@ -28,8 +28,8 @@ static const double first_monday = 4 * 86400; /* 1970-01-05 */
 
 static json_t *tell_interval(tarry__log_interval v)
 {
-    return json_pack("[o, o]", tarry__examine_number(v.low),
-                     tarry__examine_number(v.high));
+    return json_pack("[o, o]", tarry__json_number(v.low),
+                     tarry__json_number(v.high));
 }
 
 static json_t *tell_step(json_t *list, const tarry__survival *c, size_t i)
@@ -75,10 +75,10 @@ static json_t *tell_group(const tarry__survival *c, size_t points)
         const tarry__log_interval t =
             tarry__survival_quantile(c, quantiles[i].q);
         out = tarry__json_set(out, quantiles[i].name,
-                              tarry__examine_number(t.value));
+                              tarry__json_number(t.value));
         out = tarry__json_set(out, quantiles[i].interval, tell_interval(t));
     }
-    out = tarry__json_set(out, "mean", tarry__examine_number(mean.value));
+    out = tarry__json_set(out, "mean", tarry__json_number(mean.value));
     out = tarry__json_set(out, "mean_ci95", tell_interval(mean));
     if (points > 0)
         out = tarry__json_set(out, "curve", tell_curve(c, points));
@@ -210,7 +210,7 @@ static json_t *tell_period(const tarry__examine_state *x, const periods *p,
         "{s:o, s:I, s:I, s:o, s:o}", "start",
         tarry__examine_time(&x->log, p->start + (double)k * p->length),
         "decisions", (json_int_t)c->count, "reported", (json_int_t)c->events,
-        "median", tarry__examine_number(median.value), "median_ci95",
+        "median", tarry__json_number(median.value), "median_ci95",
         tell_interval(median));
 }
 
@@ -233,8 +233,8 @@ static bool tell_drift(tarry__examine_state *x, const periods *p,
     const double p_value = differ(t->seen, t->expected, p->count);
     *delay = tarry__json_set(*delay, "drift",
                              json_pack("{s:o, s:s, s:o}", "p_value",
-                                       tarry__examine_number(p_value), "by",
-                                       p->by, "periods", list));
+                                       tarry__json_number(p_value), "by", p->by,
+                                       "periods", list));
     return ok;
 }
 
@@ -285,7 +285,7 @@ static bool tell_arms(tarry__examine_state *x, const periods *p, tally *t,
         *delay = tarry__json_set(
             *delay, "arms_differ",
             json_pack("{s:o}", "p_value",
-                      tarry__examine_number(differ(seen, expected, K))));
+                      tarry__json_number(differ(seen, expected, K))));
     clear_groups(&g);
     tarry__base_free(seen);
     return ok;
@@ -328,9 +328,9 @@ static json_t *tell_never(const tarry__examine_state *x)
     const double best =
         x->laws.count > 0 ? tarry__laws_tail(&x->laws.fit[0], far) : NAN;
     return json_pack("{s:o, s:o, s:o}", "estimate",
-                     tarry__examine_number(fmin(best, high)), "low",
-                     tarry__examine_number(fmax(0, fmin(low, high))), "high",
-                     tarry__examine_number(high));
+                     tarry__json_number(fmin(best, high)), "low",
+                     tarry__json_number(fmax(0, fmin(low, high))), "high",
+                     tarry__json_number(high));
 }
 
 /* The curve of all, its laws, and per arm the outcomes that its hazards

@@ -169,12 +169,11 @@ static json_t *tell_arms(const tarry__examine_state *x,
     for (size_t k = 0; k < x->log.n_arms; k++) {
         const tarry__dependence_arm *a = &f->by_arm[k];
         list = tarry__json_add(
-            list,
-            json_pack("{s:o, s:I, s:f, s:o, s:o}", "arm",
-                      tarry__examine_arm(&x->log, k), "reported",
-                      (json_int_t)a->count, "pairs", a->pairs, "correlation",
-                      tarry__examine_number(a->correlation), "p_value",
-                      tarry__examine_number(a->p_value)));
+            list, json_pack("{s:o, s:I, s:f, s:o, s:o}", "arm",
+                            tarry__examine_arm(&x->log, k), "reported",
+                            (json_int_t)a->count, "pairs", a->pairs,
+                            "correlation", tarry__json_number(a->correlation),
+                            "p_value", tarry__json_number(a->p_value)));
     }
     return list;
 }
@@ -196,7 +195,7 @@ static void tell(tarry__examine_state *x, const tarry__dependence_found *f)
                   f->high, "compared", (json_int_t)f->compared, "strata",
                   (json_int_t)f->strata, "permutations",
                   (json_int_t)f->permutations, "out", "share", x->left.value,
-                  "age", x->left_age, "wait", tarry__examine_number(j.wait),
+                  "age", x->left_age, "wait", tarry__json_number(j.wait),
                   "by_arm", tell_arms(x, f), "why", j.why));
 }
 

@@ -43,9 +43,6 @@ tarry_status tarry__examine_value(tarry__examine_state *x, tarry_error *error);
 /* The law that fits best; NULL: there were no outcomes. */
 const tarry__laws_fit *tarry__examine_law(const tarry__examine_state *x);
 
-/* null for what is not finite. */
-json_t *tarry__examine_number(double value);
-
 /* An arm's name, whole; of one that is not UTF-8 the arm's number, which is
  * written to `room`. */
 enum { TARRY__EXAMINE_NAME_ROOM = 24 };

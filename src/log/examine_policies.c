@@ -65,9 +65,8 @@ static json_t *tell_rows(const tarry__examine_state *x,
         list = tarry__json_add(
             list, json_pack("{s:s, s:f, s:o, s:o, s:f}", "policy", r->policy,
                             "regret", unit * r->regret, "ci95",
-                            tarry__examine_number(unit * r->ci95),
-                            "certificate",
-                            tarry__examine_number(unit * r->certificate),
+                            tarry__json_number(unit * r->ci95), "certificate",
+                            tarry__json_number(unit * r->certificate),
                             "best_kept", r->best_kept));
     }
     return list;
@@ -78,8 +77,7 @@ static void show_regret(const tarry__advise_row *r, double unit, char text[64])
 {
     const double most = unit * fmax(r->regret, r->ci95);
     const int places = most >= 100 ? 0 : most >= 1 ? 1 : 3;
-    const int length =
-        snprintf(text, 64, "%.*f", places, unit * r->regret);
+    const int length = snprintf(text, 64, "%.*f", places, unit * r->regret);
     if (!isnan(r->ci95))
         snprintf(text + length, 64 - (size_t)length, " ± %.*f", places,
                  unit * r->ci95);

@@ -21,9 +21,9 @@ static json_t *tell(json_t *list, json_t *policy, const char *method,
 {
     return tarry__json_add(
         list, json_pack("{s:o, s:o, s:o, s:o, s:s}", "policy", policy,
-                        "estimate", tarry__examine_number(v->estimate), "low",
-                        tarry__examine_number(v->low), "high",
-                        tarry__examine_number(v->high), "method", method));
+                        "estimate", tarry__json_number(v->estimate), "low",
+                        tarry__json_number(v->low), "high",
+                        tarry__json_number(v->high), "method", method));
 }
 
 static json_t *tell_policy(const tarry__value_basis *b, const double *pi,

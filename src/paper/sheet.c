@@ -10,11 +10,6 @@
 static const double TOLERANCE = 0.1;
 
 /* JSON has no infinities: what is not finite becomes null. */
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static void append(tarry__sheet *s, json_t *array, json_t *value)
 {
     if (json_array_append_new(array, value) != 0)
@@ -82,7 +77,8 @@ static void note_point(tarry__sheet *s, const tarry__plan_point *p,
                      "instance", c->instance, "loss", c->loss, "delay",
                      c->delay, "policy", c->policy, "horizon",
                      (json_int_t)c->horizon, "runs", (json_int_t)c->runs,
-                     "mean", number(m.mean), "ci95", number(m.ci95)));
+                     "mean", tarry__json_number(m.mean), "ci95",
+                     tarry__json_number(m.ci95)));
 }
 
 void tarry__sheet_measure(tarry__sheet *s)
@@ -183,13 +179,14 @@ static void note_check(tarry__sheet *s, const char *name, double theory,
     ci95 = without_rounding(ci95, measured);
     static const char *const signs[] = {"=", "<=", ">=", ""};
     append(s, s->checks,
-           json_pack("{s:s, s:o, s:s, s:f, s:o, s:o, s:s?, s:s}", "name", name,
-                     "theory", judged ? number(theory) : json_null(),
-                     "relation", signs[relation], "tolerance",
-                     judged ? tolerance : 0, "measured", number(measured),
-                     "ci95", number(ci95), "verdict",
-                     judged ? tarry__fit_verdict_names[verdict] : NULL, "text",
-                     text));
+           json_pack(
+               "{s:s, s:o, s:s, s:f, s:o, s:o, s:s?, s:s}", "name", name,
+               "theory", judged ? tarry__json_number(theory) : json_null(),
+               "relation", signs[relation], "tolerance", judged ? tolerance : 0,
+               "measured", tarry__json_number(measured), "ci95",
+               tarry__json_number(ci95), "verdict",
+               judged ? tarry__fit_verdict_names[verdict] : NULL, "text",
+               text));
     if (judged)
         decide(s, verdict, tarry__lab_text(s->lab, "%s: %s", name, text));
 }
@@ -250,8 +247,8 @@ void tarry__sheet_show_power(tarry__sheet *s, const char *column,
         cell = NULL; /* then the append below says so */
     append(s, cell,
            json_pack("{s:s, s:o, s:o}", "symbol", symbol, "exponent",
-                     number(p.used < 3 ? NAN : p.exponent), "ci95",
-                     number(without_rounding(p.ci95, p.exponent))));
+                     tarry__json_number(p.used < 3 ? NAN : p.exponent), "ci95",
+                     tarry__json_number(without_rounding(p.ci95, p.exponent))));
 }
 
 void tarry__sheet_check_mean(tarry__sheet *s, const char *name,
