@@ -1,10 +1,10 @@
 /* Files appear whole or not at all, and nobody's link is followed. */
-#define _GNU_SOURCE
+#include "instead.h"
 #include "check.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -25,6 +25,31 @@ int fsync(int fd)
     if (S_ISDIR(what.st_mode))
         last_synced = what;
     return fdatasync(fd);
+}
+
+/* How many names of new files somebody else guesses, and puts a link there. */
+static int guesses_left;
+
+static int open_guessed(const char *which, const char *path, int flags,
+                        mode_t mode)
+{
+    if ((flags & O_CREAT) != 0 && guesses_left > 0 && guesses_left--)
+        assert_int_equal(symlink("victim", path), 0);
+    return open_really(which, path, flags, mode);
+}
+OPEN_BY(open_guessed)
+
+static int close_error; /* of every file that is closed; 0: none */
+
+SHARED int close(int fd)
+{
+    struct stat what;
+    const bool is_file = fstat(fd, &what) == 0 && S_ISREG(what.st_mode);
+    const int answer = REAL(int (*)(int), "close")(fd);
+    if (!is_file || close_error == 0)
+        return answer;
+    errno = close_error;
+    return -1;
 }
 
 static size_t files_here(void)
@@ -119,6 +144,37 @@ static void links_beside_the_file_are_not_followed(void **state)
         unlink(guesses[i]);
     unlink("victim");
     unlink("a");
+}
+
+static void names_that_somebody_guesses_are_not_taken(void **state)
+{
+    (void)state;
+    save("victim", "precious");
+    guesses_left = 3;
+    save("a", "2.385");
+    assert_int_equal(guesses_left, 0);
+    check_holds("victim", "precious");
+    check_holds("a", "2.385");
+    assert_true(S_ISREG(mode_of("a")));
+    assert_int_equal(files_here(), 2 + 3);
+    assert_int_equal(system("rm .tarry-* a victim"), 0);
+}
+
+static void a_file_that_cannot_be_closed_is_not_put_in_place(void **state)
+{
+    (void)state;
+    save("a", "old");
+    close_error = EIO;
+    const tarry_status status = tarry__file_save("a", "new", 3, NULL);
+    close_error = EINTR; /* it is closed all the same */
+    save("b", "new");
+    close_error = 0;
+    assert_int_equal(status, TARRY_IO_ERROR);
+    check_holds("a", "old");
+    check_holds("b", "new");
+    assert_int_equal(files_here(), 2);
+    unlink("a");
+    unlink("b");
 }
 
 static void a_link_at_the_path_stays_a_link(void **state)
@@ -434,6 +490,8 @@ int main(void)
         cmocka_unit_test(a_file_that_is_replaced_keeps_its_mode),
         cmocka_unit_test(what_is_not_ended_well_leaves_the_old_file),
         cmocka_unit_test(links_beside_the_file_are_not_followed),
+        cmocka_unit_test(names_that_somebody_guesses_are_not_taken),
+        cmocka_unit_test(a_file_that_cannot_be_closed_is_not_put_in_place),
         cmocka_unit_test(a_link_at_the_path_stays_a_link),
         cmocka_unit_test(folders_and_what_is_missing_are_called_so),
         cmocka_unit_test(a_check_leaves_nothing),
