@@ -848,8 +848,15 @@ static void bad_arms_are_refused(void **state)
         const tarry_policy_params params = params_of(&g, HORIZON);
         tarry_policy *p = make_policy(description(k), &params);
         const double nan[] = {0, NAN, 0};
+        const double beyond[][3] = {{0, 1.1e100, 0},
+                                    {-1.1e100, 0, 1},
+                                    {0, 0, 0.9e-100},
+                                    {-0.9e-100, 0, 0}};
         size_t arm = 77;
         assert_int_equal(tarry_policy_admit(p, nan, &arm), TARRY_NOT_FINITE);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(tarry_policy_admit(p, beyond[i], &arm),
+                             TARRY_BAD_ARGUMENT);
         assert_int_equal(tarry_policy_admit(p, NULL, &arm), TARRY_BAD_ARGUMENT);
         assert_int_equal(tarry_policy_admit(NULL, nan, &arm),
                          TARRY_BAD_ARGUMENT);
