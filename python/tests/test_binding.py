@@ -1,8 +1,10 @@
 """The binding, field by field: programs go as in `tarry pipe`, choices are
 sequences, draws have addresses."""
+import inspect
 import itertools
 import json
 import math
+import operator
 import pickle
 import random
 import subprocess
@@ -335,3 +337,112 @@ def test_arrays_have_one_type_rank_and_order():
     assert p.status()["round"] == 0
     assert p._choose_many(u8, u8.copy(), f8) == 4
     assert u8.tolist() == [1, 2, 3, 4] and (f8 == 1 / 3).all()
+
+
+# ---- arguments -------------------------------------------------------------
+
+
+PROMISED = """
+AsyncClient(*arguments, **named)
+Client(url='http://127.0.0.1:8377', token=None, *, timeout=10, retries=5, \
+pause=0.1, spool=None)
+Client.cancel(self, id)
+Client.create(self, name, arms=None, *, policy=None, range=None, \
+objective=None, horizon=None, confidence=None, seed=None, expire_after=None, \
+dim=None, beyond_horizon=None)
+Client.decide(self, name, id=None, *, arms=None)
+Client.decide_many(self, name, count, id=None)
+Client.pending(self, name, limit=None)
+Client.report(self, id, loss=None, *, reward=None)
+Client.report_many(self, outcomes, *, rewards=False)
+DelayBase.draw(self, round, arm, loss, rng)
+Experiment(policies=None, *, worlds=None, instance=None, loss=None, \
+delay=None, arms=None, theta=None, means=None, table=None, horizon=100000.0, \
+runs=10, seed=1, points=100)
+Experiment.run(self, *, threads=None, processes=1, journal=None, progress=None)
+Experiment.to_json(self, path=None)
+Policy(policy, arms, horizon=None, *, confidence=None, range=(-1, 1), \
+maximize=False, seed=1, run=0, names=None, beyond_horizon=False, **settings)
+Policy.admit(self, name, features=None)
+Policy.choose(self, /, id=None)
+Policy.choose_many(self, count)
+Policy.observe(self, /, id, loss)
+Policy.observe_many(self, ids, losses)
+Policy.pending(self, limit=None)
+Policy.save(self, path, *, plain=False)
+PolicyBase.observe(self, round, arm, loss)
+Problem.random(self, round, stream=0)
+Results.difference(self, one, other, world=0)
+Results.differences(self, one, other, world=0)
+Results.plot(self, kind='regret', **options)
+Results.table(self, format='text')
+World(instance=None, loss=None, delay=None, *, arms=None, theta=None, \
+means=None, table=None, name=None)
+World.look(self, seed=1, run=0)
+World.sample(self, rounds=10000, seed=1)
+_plot.plot(results, kind='regret', *, ax=None, world=0, policies=None, \
+log=False, labels=None, title=None, width=5.0, height=3.2, path=None)
+_plot.plot_delays(sample, *, ax=None, log=False, title=None, width=5.0, \
+height=3.2, path=None)
+bound(policy='phased-stochastic', *, instance=None, arms=None, theta=None, \
+loss=None, delay=None, horizon=1000000.0, seed=1)
+design(arms, rule='near', tol=0.001, *, rank_tol=1e-11, max_support=0, \
+warm=(), threads=0, progress=None)
+examine(log, arms=None, *, range=None, maximize=False, name=None, now=None, \
+strict=False, horizon=None, runs=None, target=None, export_world=None, \
+page=None, seed=1, threads=None)
+paper(rows=None, out='tarry-paper', *, full=False, seed=1, threads=0)
+run(policies=None, *, worlds=None, instance=None, loss=None, delay=None, \
+arms=None, theta=None, means=None, table=None, horizon=100000.0, runs=10, \
+seed=1, points=100, threads=None, processes=1, journal=None, progress=None)
+""".replace("\\\n", "").split("\n")[1:-1]
+
+
+@pytest.mark.parametrize("line", PROMISED)
+def test_arguments_have_the_names_order_and_defaults_promised(line):
+    import tarry._plot
+    name, rest = line.split("(", 1)
+    found = inspect.signature(operator.attrgetter(name)(tarry))
+    assert str(found.replace(
+        return_annotation=found.empty,
+        parameters=[p.replace(annotation=p.empty)
+                    for p in found.parameters.values()])) == "(" + rest
+
+
+def test_an_experiment_has_the_defaults_of_the_program():
+    def config(*given):
+        done = subprocess.run([tarry.program(), "run", "--json", *given],
+                              stdout=subprocess.PIPE, check=True)
+        return json.loads(done.stdout)["config"]
+    told, ours = config("--horizon=50"), tarry.Experiment(horizon=50).config()
+    assert {key: told[key] for key in ours} == ours
+    told = config("--policy=uniform", "--runs=1")
+    assert told["horizon"] == tarry.Experiment().horizon
+
+
+POLICY = tarry.Policy("uniform", 3, horizon=100)
+LIMITS = [  # what is counted, by whom, and the most it may be
+    ("count", POLICY.choose_many, 2**39),
+    ("count", POLICY.choose_many_with_probability, 2**39),
+    ("limit", POLICY.pending, 2**63),
+    ("rounds", tarry.World().sample, 2**39),
+    ("seed", tarry.World().look, 2**64 - 1),
+    ("run", lambda n: tarry.World().look(run=n), 2**32 - 1),
+    ("max_support", lambda n: tarry.design(np.eye(2), max_support=n), 2**40),
+    ("threads", lambda n: tarry.design(np.eye(2), threads=n), 1024),
+    ("threads", lambda n: tarry.run("uniform", threads=n), 1024),
+    ("processes", lambda n: tarry.run("uniform", processes=n), 1024)]
+
+
+@pytest.mark.parametrize("what, ask, most", LIMITS)
+def test_what_is_counted_has_a_limit(what, ask, most):
+    for wrong in (most + 1, 2 * most + 2, 2.0**70, -1, 0.5, "7", None,
+                  math.nan, [1]):
+        if wrong is None and what in ("limit", "threads"):
+            continue  # all, as many as fit
+        with pytest.raises(tarry.BadArgument) as error:
+            ask(wrong)
+        assert str(error.value) == "%s: not a whole number from 0 to %d: " \
+            "'%s'" % (what, most, wrong)
+    if what in ("limit", "seed", "run", "max_support"):
+        ask(most)
