@@ -740,8 +740,9 @@ def test_a_decision_has_all_that_the_service_says(service, client):
 
 def test_a_service_that_is_not_ready_says_so(service, client):
     service.troubles = [503]
-    assert not client.is_ready() and client.is_ready()
+    assert client.is_ready() is False and client.is_ready() is True
     assert len(service.calls) == 2
+    assert tarry.Client("http://127.0.0.1:1").is_ready() is False
 
 
 def test_the_asynchronous_client_has_the_methods_of_the_other(service):
@@ -773,3 +774,69 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(service):
     for name in ("a", "b"):
         assert client.status(name)["path"] == \
             "/v1/experiments/%s/status" % name
+
+
+# ---- without a spool, elsewhere, and what is left behind -------------------
+
+
+def test_without_a_spool_an_outage_is_said(service, client):
+    ids = [client.decide("shop").id for _ in range(2)]
+    client.retries = 0
+    for report in (lambda: client.report(ids[0], 0.5),
+                   lambda: client.report_many([(id, 0.5) for id in ids])):
+        service.troubles = ["busy"]
+        with pytest.raises(tarry.Unreachable, match="disk full"):
+            report()
+    assert service.outcomes == {} and client.flush() == []
+
+
+@pytest.mark.parametrize("url, location, there, asked", [
+    ("http://[::1]:1/p", "/q?a=1", ("::1", 1), "/q?a=1"),
+    ("http://a/p", "q", ("a", None), "/p/v1/experiments/n/q"),
+    ("http://a:7/p", "http://b/", ("b", None), "/"),
+    ("https://a:7", "//b:8/q", ("b", 8), "/q")])
+def test_where_a_redirection_leads(monkeypatch, url, location, there, asked):
+    """The owner is asked once, with all that the other was told, and no
+    connection to it stays open."""
+    log = []
+
+    class Connection:
+        def __init__(self, *address):
+            self.address = address
+
+        def request(self, *what):
+            log.append((self.address,) + what)
+
+        def getresponse(self):
+            self.status = 307 if len(log) == 1 else 200
+            self.headers = {"Location": location}
+            return self
+
+        def read(self):
+            return b"{}"
+
+        def close(self):
+            log.append(self.address)
+    client = tarry.Client(url, token="t", retries=0)
+    monkeypatch.setattr(client, "_connect", lambda *to: Connection(*to))
+    assert client.pause("n") == {}
+    first, second, closed = log
+    assert second == (there, "POST", asked) + first[3:] and closed == there
+    assert first[3] == b"{}" and first[4]["Authorization"] == "Bearer t"
+
+
+def test_a_warning_names_the_line_that_reports(service, tmp_path):
+    client = tarry.Client(service.url, spool=tmp_path / "spool")
+    id = client.decide("shop").id
+    for report in (lambda: client.report(id, 0.5),
+                   lambda: client.report_many([(id, 0.5)])):
+        client._keep([{"id": "unknown", "loss": 0.5}])
+        with pytest.warns(UserWarning, match="1 .*'unknown' is unknown") as w:
+            report()
+        assert [one.filename for one in w
+                if one.category is UserWarning] == [__file__]
+
+
+def test_an_empty_answer_is_none(service, client):
+    service.troubles = [(200, b"", {})]
+    assert client.resume("n") is None
