@@ -3,6 +3,7 @@ frames and figures against references."""
 import json
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -338,7 +339,9 @@ def test_losses_that_never_came_lower_the_share_that_is_seen():
     assert high[:2].tolist() == [[0, 1 / 5], [4, 2 / 5]]
     for points, seen in ((low, 3), (high, 2)):
         assert np.isinf(points[seen:, 0]).all()
+    assert len({line.get_color() for line in ax.get_lines()}) == 2
     assert ax.get_xscale() == "symlog" and ax.get_title() == "T"
+    assert s.plot().get_xscale() == "linear"
     none = tarry.Sample(np.zeros(3), np.array([0.5, 0.25, 1]), np.arange(3))
     for points in lines_of(none.plot()).values():
         assert points[-1, 1] == 1
@@ -433,3 +436,37 @@ def test_certificates_stand_beside_the_gaps_that_they_bound():
             k = round % 5
             assert math.isnan(bound) if k == 4 else (
                 (bound, gap) == (0.5 * k, gaps[k]))
+
+
+# ---- what is shown ---------------------------------------------------------
+
+
+def test_results_show_themselves(made):
+    x = made["a", "two:x=1"]
+    assert repr(x) == "<two:x=1: regret %s, 4 runs>" % str(
+        _results.Mean(x.mean, x.ci95))
+    assert str(_results.Mean(1234.56, 7.891)) == "1235 \u00b1 7.9"
+    assert repr(made["b", "<four>"]) == "<<four>: refused: why & how>"
+
+
+@pytest.mark.parametrize("mean, half, text", [
+    (999.94, 0.05, "999.9 \u00b1 0.1"), (1000.4, 99.6, "1000 \u00b1 100"),
+    (-1000.4, 1, "-1000 \u00b1 1"), (-999.94, 2, "-999.9 \u00b1 2.0"),
+    (0.04, math.nan, "0.0"), (12345.6, math.nan, "12346")])
+def test_numbers_of_tables_have_a_digit_below_a_thousand(mean, half, text):
+    assert _results._pair(mean, half, "text") == text
+    assert _results._pair(mean, half, "latex") ==         "$%s$" % text.replace("\u00b1", r"\pm")
+
+
+def test_figures_are_pyplots_only_where_there_is_pyplot(made, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")
+    ax = made.plot(width=4, height=2)
+    assert pyplot.get_fignums() == [ax.figure.number]
+    assert ax.figure.get_size_inches().tolist() == [4, 2]
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot")
+    monkeypatch.delattr("matplotlib._called_from_pytest", raising=False)
+    ax = made.plot("outstanding", width=3, height=5)
+    assert len(pyplot.get_fignums()) == 1
+    assert ax.figure.get_size_inches().tolist() == [3, 5]
+    pyplot.close("all")
