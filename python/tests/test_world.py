@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pickle
+import select
 import sys
 import threading
 import types
@@ -534,6 +535,29 @@ def test_what_had_finished_before_ctrl_c_is_not_played_again(tmp_path,
     assert not notes.exists() and r[0].runs.tolist() == [0, 1, 2, 3]
 
 
+def test_processes_end_with_the_one_that_waits_for_them(monkeypatch):
+    """Whoever was interrupted alone leaves nobody behind."""
+    (waits, never), (told, tell) = os.pipe(), os.pipe()
+
+    class Waits(tarry.PolicyBase):
+        def choose(self, round):
+            os.write(tell, b"begun ")
+            select.select([waits], [], [], 20)
+            os.write(tell, b"went on")
+            return 0
+
+    def stop(children, lines):
+        assert os.read(told, 6) == b"begun "
+        raise KeyboardInterrupt
+    monkeypatch.setattr("tarry._processes._wait", stop)
+    with pytest.raises(KeyboardInterrupt):
+        tarry.run(Waits(), horizon=30, runs=2, processes=2)
+    os.close(tell)
+    assert b"went on" not in os.read(told, 99)
+    for end in (waits, never, told):
+        os.close(end)
+
+
 def test_journals_are_joined_by_whole_lines(tmp_path):
     from tarry._processes import _join
     texts = [b"head\na\nb\n", b"head\nc\nhal", b"", b"head\na\nd\n"]
@@ -652,3 +676,54 @@ def test_python_code_is_called_in_one_thread_unless_one_says_so(monkeypatch):
             ("uniform", None, 1, 1)]:
         tarry.run(policy, delay=delay, threads=threads, horizon=10, runs=1)
         assert asked.pop() == told
+
+
+# ---- what is not as it must be ---------------------------------------------
+
+
+class Half:
+    def choose(self, round):
+        return 0
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: tarry.World(delay=Law(3, "chance")), "depends.*'chance'"),
+    (lambda: tarry.World(delay=Law(3, None)), "depends.*'None'"),
+    (lambda: tarry.World(delay=5), "delay: neither .* nor a law: 5"),
+    (lambda: tarry.World(loss=5), "loss: not a description: 5"),
+    (lambda: tarry.World(5), "instance: not a description: 5"),
+    (lambda: tarry.World((ARMS,)), "instance: .*arms, theta"),
+    (lambda: tarry.World((ARMS, np.zeros(3), 1)), "instance: .*arms, theta"),
+    (lambda: tarry.World((ARMS, np.zeros(3)), arms=ARMS), "instance: .*theta"),
+    (lambda: tarry.World((ARMS, np.zeros(3)), theta=[0] * 3), "instance: "),
+    (lambda: tarry.World(table=[[2.0**53, 0, 0]], arms=2), "whole number"),
+    (lambda: tarry.World(table=[[math.inf, 0, 0]], arms=2), "whole number"),
+    (lambda: tarry.World(table=[[0.5, 0, 0]], arms=2), "whole number"),
+    (lambda: tarry.World(table=[[0, 0, -1e-9]], arms=2), "delay is below 0"),
+    (lambda: tarry.run(Half(), horizon=9), "neither names nor policies"),
+    (lambda: tarry.run([Half()], horizon=9), "nor with choose and observe"),
+    (lambda: tarry.run(tarry.Policy("lints", ARMS, horizon=9)), "nor with "),
+    (lambda: tarry.run({"a": Half()}, horizon=9), "nor with choose and"),
+    (lambda: tarry.run({"a": "lints"}, horizon=9), "'a': only policies of")])
+def test_what_cannot_be_a_world_or_a_policy_is_named(make, text):
+    with pytest.raises(tarry.BadArgument, match=text):
+        make()
+
+
+def test_a_law_may_be_a_class_and_an_instance_a_pair():
+    class Three(tarry.DelayBase):
+        def draw(self, round, arm, loss, rng):
+            return 3
+    assert (delays(Three) == 3).all() and (delays(Three()) == 3).all()
+    pair = tarry.World((ARMS, np.zeros(3)))
+    assert pair.look().arms.tolist() == ARMS.tolist()
+    assert pair.config() == tarry.World(arms=ARMS, theta=[0] * 3).config()
+
+
+def test_without_tqdm_no_bar_is_shown(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    from tarry import _lab
+    handle = Handle(2)
+    _lab._watch(handle, True)
+    assert handle.seen == ["look", "look", "end"]
