@@ -738,9 +738,10 @@ def test_a_probability_that_was_asked_for_stays():
         c, named = p.choose(), None
         told = c.probability
         assert 0 < told <= 1
-        named = p.choose(id="mine")
+        named, again = p.choose(id="mine"), p.choose("mine")
         known = named.probability
         p.choose()
+        assert np.isnan(again.probability)  # asked for too late
         assert (c.probability, c[2], tuple(c)[2]) == (told,) * 3
         assert (named.probability, p.choose("mine").probability) == \
             (known, known)
@@ -1144,3 +1145,51 @@ def test_a_damaged_file_is_named_whoever_wrote_it(tmp_path):
                 tarry.Policy.restore(path)
             with pytest.raises(tarry.BadState, match="the bytes"):
                 tarry.Policy.from_bytes(damaged)
+
+
+def test_more_choices_than_there_is_memory_for_are_refused(monkeypatch):
+    def empty(*shape):
+        raise MemoryError
+    p = tarry.Policy("uniform", 3, confidence=0.9)
+    with monkeypatch.context() as patch:
+        patch.setattr("numpy.empty", empty)
+        with pytest.raises(tarry.BadArgument, match="too many .*: '7'"):
+            p.choose_many(7)
+    assert p.status()["round"] == 0 and len(p.choose_many(7)[0]) == 7
+
+
+def test_a_page_shows_what_the_policy_knows():
+    p, shown = tarry.Policy("phased-mab:constants=tight", 2, horizon=10**4,
+                            seed=3, names=["a", "b"]), set()
+    for t in range(1, 301):
+        c = p.choose()
+        cells = dict(line.split("</th><td>") for line in p._repr_html_()[
+            len("<table><tr><th>"):-len("</td></tr></table>")].split(
+                "</td></tr><tr><th>"))
+        s = p.status()
+        assert cells == {
+            "policy": "phased-mab", "arms": "2 in 2 dimensions",
+            "round": "%d of 10000" % t, "pending": "1",
+            "active arms": str(len(s["active"])),
+            "best so far": "not known" if s["best"] is None
+            else "ab"[s["best"]],
+            "certificate": "%.4g" % s["certificate"]}
+        shown.add(cells["best so far"])
+        p.observe(c.id, 1 if c.arm else -1)
+    assert shown == {"not known", "a"}
+
+
+def test_a_class_of_texts_is_kept_as_a_text():
+    """What it does when it is compared is not done in the middle of a call."""
+    class Text(str):
+        def __hash__(self):
+            p.status()
+            return hash(str(self))
+
+        def __eq__(self, other):
+            p.status()
+            return str(self) == other
+    p = tarry.Policy("uniform", 3, horizon=10)
+    c = p.choose(id=Text("mine"))
+    assert type(c.id) is str and c == p.choose("mine")
+    assert [type(w.id) for w in p.pending()] == [str]
