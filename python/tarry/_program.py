@@ -37,7 +37,8 @@ def call(*arguments: str) -> Any:
     """Runs a command with --json; its answer."""
     done = subprocess.run([program(), *arguments, "--json"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True)
+                          stderr=subprocess.PIPE, encoding="utf-8",
+                          errors="replace")
     if done.returncode != 0:
         text = done.stderr.strip() or "exit code %d" % done.returncode
         if text.startswith("tarry: "):
@@ -157,7 +158,7 @@ def _log_file(log: Any, path: str) -> str:
     if not isinstance(log, (list, tuple)) or \
             not all(isinstance(row, dict) for row in log):
         raise BadArgument("log: neither a file nor a table: %r" % (log,))
-    with open(path, "w") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in log)
     return path
 
@@ -166,7 +167,7 @@ def _arms_file(arms: Any, path: str) -> Optional[str]:
     if arms is None or isinstance(arms, (str, os.PathLike)):
         return None if arms is None else os.fspath(arms)
     array, names = arms_and_names(arms)
-    with open(path, "w", newline="") as file:
+    with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         for k, row in enumerate(array.tolist()):
             writer.writerow(([] if names is None else [names[k]]) +

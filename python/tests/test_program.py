@@ -258,3 +258,29 @@ def test_a_paper_is_found_by_its_rows():
     shown = p._repr_html_()
     assert "x &lt; y &amp; z" in shown and "&lt;no&gt;" in shown
     assert shown.count("<tr>") == 2
+
+
+def test_names_are_utf8_wherever_the_program_is_asked():
+    """Also where the locale is another."""
+    pytest.importorskip("pandas")
+    script = """
+import pandas, tarry
+names = ["\\u00e9\\U0001f642", "b"]
+rows = [{"arm": names[i % 2], "decided": i, "reported": i + 1, "loss": 0.5}
+        for i in range(50)]
+answer = tarry.examine(rows, pandas.DataFrame([[1, 0], [0, 1]], names), runs=0)
+print(sorted(names) == sorted(arm["arm"] for arm in answer["arms"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], text=True, capture_output=True,
+        env=dict(os.environ, LC_ALL="C", PYTHONUTF8="0",
+                 PYTHONCOERCECLOCALE="0"))
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_what_the_program_says_need_not_be_utf8(tmp_path, monkeypatch):
+    monkeypatch.setenv("TARRY", a_program(
+        tmp_path / "p", "import sys; sys.stderr.buffer.write("
+        "b'tarry: \\xff.csv: no'); sys.exit(2)"))
+    with pytest.raises(tarry.BadInput, match="^\ufffd.csv: no$"):
+        tarry.catalogue()
