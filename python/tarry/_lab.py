@@ -223,9 +223,7 @@ def _read_config(source: Any) -> Dict[str, Any]:
 
 def _is_watched() -> bool:
     """On a terminal, or in a notebook."""
-    return sys.stderr.isatty() or \
-        "ipykernel" in getattr(sys.modules.get("IPython"), "__file__", "") or \
-        "ipykernel" in sys.modules
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 class _Bar:

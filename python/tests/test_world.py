@@ -720,6 +720,19 @@ def test_a_law_may_be_a_class_and_an_instance_a_pair():
     assert pair.config() == tarry.World(arms=ARMS, theta=[0] * 3).config()
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize("notebook", [False, True])
+def test_terminals_and_notebooks_are_watched(monkeypatch, terminal, notebook):
+    from tarry import _lab
+    monkeypatch.setattr(sys, "stderr", types.SimpleNamespace(
+        isatty=lambda: terminal, write=sys.stderr.write,
+        flush=sys.stderr.flush))
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    if notebook:
+        monkeypatch.setitem(sys.modules, "ipykernel", types)
+    assert _lab._is_watched() is (terminal or notebook)
+
+
 def test_without_tqdm_no_bar_is_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
