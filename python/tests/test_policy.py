@@ -1179,6 +1179,12 @@ def test_a_page_shows_what_the_policy_knows():
     assert shown == {"not known", "a"}
 
 
+@pytest.mark.parametrize("data", [None, "x", bytearray(b"x"), 7, [1]])
+def test_a_state_is_bytes(data):
+    with pytest.raises(tarry.BadArgument, match="^the bytes: not bytes$"):
+        tarry.Policy.from_bytes(data)
+
+
 def test_a_class_of_texts_is_kept_as_a_text():
     """What it does when it is compared is not done in the middle of a call."""
     class Text(str):
