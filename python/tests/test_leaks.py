@@ -123,7 +123,18 @@ def fails():
         tarry.run(Fails(), horizon=50, runs=2)
 
 
+def ids():
+    p = tarry.Policy("uniform", 3, horizon=2000)
+    for id in p.choose_many(1000)[0][300:]:  # Python keeps small numbers
+        p.observe(id, 0.5)
+    p.cancel(np.uint16(300))
+    for id in (1.5, None, np.float32(2)):
+        with contextlib.suppress(TypeError):
+            p.observe(id, 0.5)
+
+
 GOOD = {
+    "ids": ids,
     "admit": arms_that_come,
     "files": files,
     "choice": choices,

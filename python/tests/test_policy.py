@@ -260,6 +260,8 @@ def test_one_refusal_alone_has_results_too():
     with pytest.raises(tarry.BadLoss, match="'7.0'$") as e:
         p.observe_many([1, 2], [7, 0.5])
     assert e.value.results.tolist() == ["invalid", "ok"]
+    with pytest.raises(tarry.BadLoss, match=r"'8.0' \(and 1 more of 2\)$"):
+        p.observe_many([1, 9], [8, 0.5])
 
 
 def test_a_batch_ends_at_the_horizon():

@@ -544,7 +544,7 @@ def test_processes_end_with_the_one_that_waits_for_them(monkeypatch):
             os.write(tell, b"begun ")
             select.select([waits], [], [], 20)
             os.write(tell, b"went on")
-            return 0
+            os._exit(1)
 
     def stop(children, lines):
         assert os.read(told, 6) == b"begun "
