@@ -191,7 +191,8 @@ def test_what_will_pass_is_waited_for(service, client, status):
     assert len(service.calls) == 8  # the first try and five more
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 415,
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 308, 400, 401,
+                                    403, 404, 405, 409, 413, 415,
                                     422, 500, 501])
 def test_what_will_not_pass_is_said_at_once(service, client, status):
     service.troubles = [status]

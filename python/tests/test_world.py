@@ -442,7 +442,9 @@ def test_policies_may_be_given_in_many_ways():
             pass
 
     def names(policies):
-        return tarry.run(policies, horizon=20, runs=1).policies
+        r = tarry.run(policies, horizon=20, runs=1)
+        assert r.config["policy"] == r.policies
+        return r.policies
     assert names("lints") == names(["lints"]) == names(("lints",)) == ["lints"]
     assert names(Mine) == names(Mine()) == names([Mine]) == ["Mine"]
     assert names({"x": Mine, "y": Mine()}) == ["x", "y"]
