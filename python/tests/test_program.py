@@ -284,3 +284,13 @@ def test_what_the_program_says_need_not_be_utf8(tmp_path, monkeypatch):
         "b'tarry: \\xff.csv: no'); sys.exit(2)"))
     with pytest.raises(tarry.BadInput, match="^\ufffd.csv: no$"):
         tarry.catalogue()
+
+
+def test_the_program_does_not_read_what_is_for_the_script(tmp_path):
+    reads = a_program(tmp_path / "p", "import json, sys\n"
+                      "print(json.dumps(sys.stdin.read()))")
+    done = subprocess.run(
+        [sys.executable, "-c", "import tarry; print([tarry.catalogue(), "
+         "input()])"], input="mine\n", text=True, stdout=subprocess.PIPE,
+        env=dict(os.environ, TARRY=reads))
+    assert done.stdout == "['', 'mine']\n"

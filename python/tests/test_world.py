@@ -593,6 +593,15 @@ def test_a_failure_in_any_process_is_raised(run, processes):
         tarry.run(Broken(), horizon=20, runs=4, processes=processes)
 
 
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_of_many_failures_the_first_is_raised(processes):
+    class Broken(tarry.PolicyBase):
+        def choose(self, round):
+            raise KeyError("run %d" % self.problem.run)
+    with pytest.raises(KeyError, match="run 0"):
+        tarry.run(Broken(), horizon=20, runs=4, processes=processes)
+
+
 # ---- waiting ---------------------------------------------------------------
 
 
