@@ -841,3 +841,20 @@ def test_a_warning_names_the_line_that_reports(service, tmp_path):
 def test_an_empty_answer_is_none(service, client):
     service.troubles = [(200, b"", {})]
     assert client.resume("n") is None
+
+
+def test_what_belongs_to_others_is_reported_to_each_by_itself(service, client):
+    """With the words of a list, and why."""
+    ids = ["mine", "theirs", "unknown", "conflict", "invalid", "other"]
+    service.troubles = [(200, {"results": [
+        {"id": id, "status": "elsewhere" if i else "applied"}
+        for i, id in enumerate(ids)]}, {}),
+        (200, {"id": "theirs", "status": "late"}, {}), 404, 409, 422, 403]
+    results = client.report_many([(id, 0.5) for id in ids])
+    assert results[:2] == [{"id": "mine", "status": "applied"},
+                           {"id": "theirs", "status": "late"}]
+    assert results[2:] == [
+        {"id": id, "status": status, "detail": "of this kind"} for id, status
+        in zip(ids[2:], ["unknown", "conflict", "invalid", "invalid"])]
+    assert [body for _, _, body in service.calls[1:]] == [
+        {"id": id, "loss": 0.5} for id in ids[1:]]

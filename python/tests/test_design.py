@@ -190,3 +190,13 @@ def test_counts_are_whole_and_have_a_limit(value, told):
     else:
         assert whole(value, "n", 9) == told
         assert type(whole(value, "n", 9)) is int
+
+
+def test_weights_may_be_written_to_and_arms_that_are_in_use_may_not():
+    d = tarry.design(np.eye(2))
+    d.weights[0] = d.support_weights[0] = d.support[0] = 1
+    assert d.support_weights.tolist() == [1, 0.5]
+    for arms in (tarry.Policy("lints", np.eye(2), horizon=9).arms,
+                 tarry.World().look().arms):
+        with pytest.raises(ValueError, match="read-only"):
+            arms[0, 0] = 1

@@ -1201,3 +1201,16 @@ def test_a_class_of_texts_is_kept_as_a_text():
     c = p.choose(id=Text("mine"))
     assert type(c.id) is str and c == p.choose("mine")
     assert [type(w.id) for w in p.pending()] == [str]
+
+
+@pytest.mark.parametrize("write", [
+    lambda p, path: p.save(path), lambda p, path: p.save(path, plain=True),
+    lambda p, path: tarry.Experiment("uniform").to_json(path)])
+def test_what_cannot_be_written_is_said(write, tmp_path):
+    p = make("uniform")
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "nowhere" / "x", tmp_path / "file" / "x",
+                 tmp_path):
+        with pytest.raises(OSError, match=str(path)):
+            write(p, path)
+    assert sorted(os.listdir(tmp_path)) == ["file"]

@@ -137,8 +137,10 @@ def test_logs_with_the_options_of_the_program(tmp_path):
 def test_rows_left_out_are_warned_about():
     rows = rows_of_a_shop(50)
     rows[7]["reward"] = 3
-    with pytest.warns(UserWarning, match="1 row.* line 8: .*'3'"):
+    with pytest.warns(UserWarning, match="1 row.* line 8: .*'3'") as w:
         answer = tarry.examine(rows, range=(0, 1), runs=0)
+    assert [one.filename for one in w
+            if one.category is UserWarning] == [__file__]
     assert answer["rejected"]["count"] == 1 and answer["decisions"] == 49
     with pytest.raises(tarry.BadInput, match=":8: "):
         tarry.examine(rows, range=(0, 1), strict=True)
