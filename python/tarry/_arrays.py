@@ -56,7 +56,8 @@ def counts(value: Any, what: str) -> Array:
             array = array.astype(np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 1:
         raise BadArgument("%s: a list of whole numbers is needed" % what)
-    if array.dtype == np.int64 and array.flags.c_contiguous:
+    if array.dtype == np.int64 and array.flags.c_contiguous and \
+            array.flags.aligned:
         return array.view(np.uint64)  # below 0 is far above all rounds
     return np.ascontiguousarray(array).astype(np.int64).view(np.uint64) \
         if array.dtype.kind == "i" else \

@@ -200,3 +200,31 @@ def test_weights_may_be_written_to_and_arms_that_are_in_use_may_not():
                  tarry.World().look().arms):
         with pytest.raises(ValueError, match="read-only"):
             arms[0, 0] = 1
+
+
+def unaligned(array):
+    """The same numbers, a byte behind where numbers of their size begin."""
+    array = np.ascontiguousarray(array)
+    place = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype)
+    place = place.reshape(array.shape)
+    place[...] = array
+    assert not place.flags.aligned
+    return place
+
+
+def test_numbers_may_lie_anywhere():
+    arms = np.random.default_rng(5).normal(size=(9, 3))
+    d = tarry.design(unaligned(arms), warm=unaligned(np.array([0, 1])))
+    assert d.g == tarry.design(arms, warm=[0, 1]).g
+    p = tarry.Policy("lints", unaligned(arms), horizon=9)
+    ids, _ = p.choose_many(3)
+    for kind in (np.int64, np.uint64, np.float64):
+        p.observe_many(unaligned(ids.astype(kind)), unaligned(np.ones(3)))
+    assert p.status()["pending"] == 0
+
+
+def test_a_page_lists_forty_arms_of_a_design():
+    shown = tarry.design(np.eye(60))._repr_html_()
+    assert "60 of 60 arms, span of rank 60" in shown
+    assert shown.count("<tr>") == 41
+    assert "<tr><td>39</td><td>%.6f</td></tr></table>" % (1 / 60) in shown
