@@ -1214,3 +1214,15 @@ def test_what_cannot_be_written_is_said(write, tmp_path):
         with pytest.raises(OSError, match=str(path)):
             write(p, path)
     assert sorted(os.listdir(tmp_path)) == ["file"]
+
+
+def test_a_choice_that_is_refused_is_no_next_choice():
+    for name in ("uniform", "lints"):
+        p, q = (tarry.Policy(name, ARMS, horizon=5) for _ in range(2))
+        for _ in range(5):
+            c, told = p.choose(), q.choose().probability
+        for refused in (p.choose, lambda: p.choose(id="a"),
+                        lambda: p.choose_many(3)):
+            with pytest.raises(tarry.HorizonReached):
+                refused()
+        assert c.probability == told > 0

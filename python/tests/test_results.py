@@ -470,3 +470,17 @@ def test_figures_are_pyplots_only_where_there_is_pyplot(made, monkeypatch):
     assert len(pyplot.get_fignums()) == 1
     assert ax.figure.get_size_inches().tolist() == [3, 5]
     pyplot.close("all")
+
+
+@pytest.mark.parametrize("kind", ["regret", "certificate", "outstanding"])
+def test_figures_may_have_any_number_of_policies(kind):
+    pytest.importorskip("matplotlib")
+    names = ["p%d" % i for i in range(20)]
+    ax = _results.Results(Made([None], names=names), {}, True).plot(kind)
+    if kind == "outstanding":
+        assert len(ax.patches) == 40
+    else:
+        lines = ax.get_lines()[::1 + (kind == "certificate")]
+        looks = [(line.get_color(), line.get_linestyle(),
+                  line._unscaled_dash_pattern) for line in ax.get_lines()]
+        assert len(lines) == 20 and len(set(looks)) >= 16

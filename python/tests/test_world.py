@@ -692,6 +692,18 @@ def test_python_code_is_called_in_one_thread_unless_one_says_so(monkeypatch):
 # ---- what is not as it must be ---------------------------------------------
 
 
+def test_what_is_not_written_is_named():
+    class Nothing(tarry.PolicyBase):
+        pass
+
+    class Never(tarry.DelayBase):
+        pass
+    with pytest.raises(NotImplementedError, match="^Nothing: no choose$"):
+        tarry.run(Nothing(), horizon=9)
+    with pytest.raises(NotImplementedError, match="^Never: neither draw nor"):
+        tarry.run("uniform", delay=Never(), horizon=9)
+
+
 class Half:
     def choose(self, round):
         return 0
