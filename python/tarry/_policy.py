@@ -196,7 +196,8 @@ class Policy(_tarry.Policy):
         refused = _REFUSED[codes]
         results: Array = _RESULTS[codes]
         if refused.any():
-            self._refuse(ids, values, results, np.flatnonzero(refused))
+            self._refuse(ids, rounds, values, results,
+                         np.flatnonzero(refused))
         return results
 
     def _rounds(self, ids: Any) -> Array:
@@ -209,11 +210,14 @@ class Policy(_tarry.Policy):
                          and 0 < id < 2**63 else 0
                          for id in list(ids)], np.uint64)
 
-    def _refuse(self, ids: Any, losses: Array, results: Array,
+    def _refuse(self, ids: Any, rounds: Array, losses: Array, results: Array,
                 refused: Array) -> None:
         first = int(refused[0])
+        id = list(ids)[first]
+        if not isinstance(id, (str, int, np.integer)):  # 7.0, or no id at all
+            id = int(rounds.astype(np.int64)[first])
         try:
-            self.observe(list(ids)[first], float(losses[first]))
+            self.observe(id, float(losses[first]))
         except Error as error:
             if len(refused) > 1:
                 error.args = ("%s (and %d more of %d)" % (

@@ -830,6 +830,29 @@ def test_what_names_no_choice_is_refused(ids):
     assert p.status()["pending"] == 1
 
 
+@pytest.mark.parametrize("id", [float("inf"), -float("inf"), 1e300, 2.0**63,
+                                2.0**64, -1.0, -1, 0, 2, 2**64 - 1])
+@pytest.mark.filterwarnings("error")
+def test_whole_numbers_of_no_choice_are_unknown(id):
+    p = make("uniform")
+    p.choose()
+    with pytest.raises(tarry.UnknownRound) as error:
+        p.observe_many([id], [0.5])
+    assert error.value.results.tolist() == ["unknown"]
+    assert p.status()["pending"] == 1
+
+
+@pytest.mark.parametrize("ids", [[1.0, 9.0, 3.0, 2.0], ["a", 1.0, 3, 2],
+                                 ["a", None, 3, 2], ["a", 2.5, 3, 2]])
+def test_others_count_whatever_is_refused(ids):
+    p = make("uniform")
+    p.choose("a"), p.choose_many(3)
+    with pytest.raises(tarry.UnknownRound) as error:
+        p.observe_many(ids, [0.5] * 4)
+    assert error.value.results.tolist() == ["ok", "unknown", "ok", "ok"]
+    assert [w.id for w in p.pending()] == [4]
+
+
 def test_texts_and_numbers_may_be_mixed():
     p = make("uniform")
     for id in ("a", None, "b", None, None):
