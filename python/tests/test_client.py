@@ -858,3 +858,15 @@ def test_what_belongs_to_others_is_reported_to_each_by_itself(service, client):
         in zip(ids[2:], ["unknown", "conflict", "invalid", "invalid"])]
     assert [body for _, _, body in service.calls[1:]] == [
         {"id": id, "loss": 0.5} for id in ids[1:]]
+
+
+@pytest.mark.parametrize("status", [401, 404, 409, 422, 500])
+def test_what_is_refused_does_not_wait_in_the_spool(service, tmp_path, status):
+    spool = tmp_path / "spool"
+    client = tarry.Client(service.url, spool=spool)
+    for report in (lambda: client.report("a", 0.5),
+                   lambda: client.report_many([("a", 0.5)])):
+        service.troubles = [status]
+        with pytest.raises(tarry.ServiceError, match="of this kind"):
+            report()
+    assert len(service.calls) == 2 and not spool.exists()

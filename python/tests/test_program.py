@@ -254,6 +254,8 @@ def test_a_paper_is_found_by_its_rows():
     assert p["a"] is rows[0] and p["b"] is rows[1] and p.rows == rows
     with pytest.raises(KeyError, match="c"):
         p["c"]
+    p.rows.clear()
+    assert len(p.rows) == 2
     lines = repr(p).splitlines()
     assert lines[0].startswith("x < y & z...") and lines[0].endswith(" <no>")
     assert lines[1].split() == ["short", "yes"]

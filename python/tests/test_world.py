@@ -1,6 +1,7 @@
 """Worlds and experiments: what runs are told, what laws may answer, which
 settings are whose."""
 import copy
+import functools
 import json
 import math
 import os
@@ -448,6 +449,7 @@ def test_policies_may_be_given_in_many_ways():
     assert names("lints") == names(["lints"]) == names(("lints",)) == ["lints"]
     assert names(Mine) == names(Mine()) == names([Mine]) == ["Mine"]
     assert names({"x": Mine, "y": Mine()}) == ["x", "y"]
+    assert names({1: Mine}) == ["1"]
     assert names([Duck(), "lints"]) == ["Duck:width=2", "lints"]
     assert names(p for p in ("greedy", "lints")) == ["greedy", "lints"]
     named = Mine()
@@ -731,6 +733,15 @@ class Half:
 def test_what_cannot_be_a_world_or_a_policy_is_named(make, text):
     with pytest.raises(tarry.BadArgument, match=text):
         make()
+
+
+def test_functions_are_called_by_their_names():
+    def late(round, arm, loss, rng):
+        return 3
+    assert tarry.World(delay=late).config()["delay"] == "late"
+    partial = functools.partial(late)
+    assert tarry.World(delay=partial).config()["delay"] == "function"
+    assert (delays(late) == 3).all() and (delays(partial) == 3).all()
 
 
 def test_a_law_may_be_a_class_and_an_instance_a_pair():
