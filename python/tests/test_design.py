@@ -1,4 +1,6 @@
 """Designs from arrays of all kinds."""
+import signal
+
 import numpy as np
 import pytest
 import tarry
@@ -228,3 +230,30 @@ def test_a_page_lists_forty_arms_of_a_design():
     assert "60 of 60 arms, span of rank 60" in shown
     assert shown.count("<tr>") == 41
     assert "<tr><td>39</td><td>%.6f</td></tr></table>" % (1 / 60) in shown
+
+
+@pytest.mark.parametrize("answer, stops", [
+    (None, False), (0, False), ("", False), ([], False), (1, True),
+    ("x", True), ([0], True), (np.True_, True), (np.False_, False)])
+def test_what_is_true_cancels(answer, stops):
+    many = np.random.default_rng(1).normal(size=(2000, 10))
+    if stops:
+        with pytest.raises(tarry.Cancelled):
+            tarry.design(many, progress=lambda *unused: answer)
+    else:
+        assert tarry.design(many, progress=lambda *unused: answer).target_met
+
+
+def test_signals_are_heeded_while_a_design_is_solved():
+    """More than the one that would be heeded when it is done."""
+    heeded = []
+    before = signal.signal(signal.SIGALRM, lambda _, frame: heeded.append(
+        frame.f_code.co_name))
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    try:
+        tarry.design(np.random.default_rng(1).normal(size=(20000, 40)),
+                     tol=1e-6)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert heeded.count("design") >= 3

@@ -149,7 +149,7 @@ GOOD = {
     "late": lambda: small(worlds=[tarry.World("basis", delay=Late())]),
     "json": lambda: tarry.Experiment("uniform", horizon=9).to_json(),
     "design": lambda: tarry.design(np.random.default_rng(1).normal(
-        size=(20, 3))),
+        size=(20, 3)), warm=np.arange(5)),
     "random": lambda: tarry.Random(1, count=9).normal(),
     "look": lambda: tarry.World().look(),
     "describe": lambda: tarry.describe("lints"),

@@ -152,6 +152,13 @@ def calls(rng):
     ]
 
 
+def test_what_is_wrong_with_a_choice_is_named():
+    for arguments in (dict(arm=-1), dict(arm=0, round=-1)):
+        with pytest.raises(tarry.BadArgument, match="^%s: " % list(
+                arguments)[-1]):
+            tarry.Choice("x", **arguments)
+
+
 def test_errors_are_one_line():
     p = tarry.Policy("uniform", 3, confidence=0.9)
     for f, wrong in ((p.choose_many, np.eye(3)), (tarry.examine, np.eye(3)),
