@@ -109,6 +109,7 @@ def test_every_option_reaches_the_solver():
     few = tarry.design(ARMS, tol=1e-6, max_support=7)
     assert 5 <= len(few.support) <= 7 < len(tight.support)
     assert not few.target_met and tight.target_met
+    assert tarry.design(ARMS, max_support=2**32 + 1).target_met
     flat = np.column_stack([ARMS[:, :2], 1e-5 * ARMS[:, 2]])
     assert tarry.design(flat).rank == 3
     assert tarry.design(flat, rank_tol=1e-3).rank == 2

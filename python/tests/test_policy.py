@@ -456,7 +456,7 @@ def test_threads_of_a_forked_process_may_share_a_policy_too(before):
 def test_a_finalizer_may_ask_the_policy_that_is_being_asked():
     """Garbage is collected wherever objects are made."""
     done = subprocess.run([sys.executable, "-c", """
-import numpy as np, tarry
+import gc, numpy as np, tarry
 p = tarry.Policy("uniform", np.eye(3), horizon=10**6)
 class Garbage:
     count = 0
@@ -472,6 +472,14 @@ for i in range(20000):
         p.status()
 assert Garbage.count > 1000
 assert p.status()["round"] == 20000 + Garbage.count
+p, Garbage.count = tarry.Policy("uniform", np.eye(3), confidence=0.9), 0
+gc.set_threshold(1)
+for i in range(30):
+    for call in (p.to_bytes, p.status, p.pending, p.certificate, p._snapshot,
+                 lambda: p.admit("arm-%d" % i, [1, 0, 0]), p.choose):
+        Garbage()
+        call()
+assert p.status()["round"] == 30 + Garbage.count > 200
 """], env=dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(
         tarry.__file__))), timeout=100, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

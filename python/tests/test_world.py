@@ -774,3 +774,28 @@ def test_without_tqdm_no_bar_is_shown(monkeypatch):
     handle = Handle(2)
     _lab._watch(handle, True)
     assert handle.seen == ["look", "look", "end"]
+
+
+def test_an_experiment_that_runs_is_left_alone():
+    handle = tarry._tarry.Experiment(20, 1, 1, 5, 1, None, 0, 1)
+    asked = [lambda: handle.add_policy("lints"), handle.run, handle.json,
+             lambda: handle.add_world(tarry.World()._handle()),
+             lambda: handle.add_own("x", Asks, False),
+             lambda: handle.summary(0, 0), lambda: handle.outcome(0, 0, 0)]
+
+    class Asks:
+        def __init__(self, *problem):
+            pass
+
+        def choose(self, round):
+            for ask in asked:
+                with pytest.raises(tarry.BadArgument, match="is running"):
+                    ask()
+            return 0
+
+        def observe(self, round, arm, loss):
+            pass
+    handle.add_world(tarry.World()._handle())
+    handle.add_own("asks", Asks, False)
+    assert handle.run() is False and handle.sizes() == (1, 1)
+    assert handle.outcome(0, 0, 0) is not None
