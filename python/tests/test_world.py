@@ -799,3 +799,12 @@ def test_an_experiment_that_runs_is_left_alone():
     handle.add_own("asks", Asks, False)
     assert handle.run() is False and handle.sizes() == (1, 1)
     assert handle.outcome(0, 0, 0) is not None
+
+
+def test_what_was_cancelled_has_no_outcome():
+    handle = tarry._tarry.Experiment(20, 2, 1, 5, 1, None, 0, 1)
+    handle.add_world(tarry.World()._handle())
+    handle.add_policy("uniform")
+    handle.cancel()
+    assert handle.run() is True
+    assert [handle.outcome(0, 0, run) for run in range(2)] == [None] * 2
