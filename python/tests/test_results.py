@@ -450,12 +450,14 @@ def test_results_show_themselves(made):
 
 
 @pytest.mark.parametrize("mean, half, text", [
-    (1000, 1, "1000 \u00b1 1"), (999.94, 0.05, "999.9 \u00b1 0.1"), (1000.4, 99.6, "1000 \u00b1 100"),
-    (-1000.4, 1, "-1000 \u00b1 1"), (-999.94, 2, "-999.9 \u00b1 2.0"),
-    (0.04, math.nan, "0.0"), (12345.6, math.nan, "12346")])
+    (1000, 1, "1000 \u00b1 1"), (999.94, 0.05, "999.9 \u00b1 0.1"),
+    (1000.4, 99.6, "1000 \u00b1 100"), (-1000.4, 1, "-1000 \u00b1 1"),
+    (-999.94, 2, "-999.9 \u00b1 2.0"), (0.04, math.nan, "0.0"),
+    (12345.6, math.nan, "12346")])
 def test_numbers_of_tables_have_a_digit_below_a_thousand(mean, half, text):
     assert _results._pair(mean, half, "text") == text
-    assert _results._pair(mean, half, "latex") ==         "$%s$" % text.replace("\u00b1", r"\pm")
+    assert _results._pair(mean, half, "latex") == \
+        "$%s$" % text.replace("\u00b1", r"\pm")
 
 
 def test_figures_are_pyplots_only_where_there_is_pyplot(made, monkeypatch):
