@@ -808,3 +808,19 @@ def test_what_was_cancelled_has_no_outcome():
     handle.cancel()
     assert handle.run() is True
     assert [handle.outcome(0, 0, run) for run in range(2)] == [None] * 2
+
+
+@pytest.mark.parametrize("fine", [0, 1])
+def test_what_a_law_raises_at_its_start_comes_through(fine):
+    begun = []
+
+    class Law(tarry.DelayBase):
+        def start(self, problem):
+            begun.append(problem.run)
+            if len(begun) > fine:
+                raise KeyError("mine")
+    with pytest.raises(KeyError, match="mine"):
+        world = tarry.World(delay=Law())
+        assert fine == 1
+        world.look(run=3)
+    assert begun == [0, 3][:fine + 1]
