@@ -370,20 +370,25 @@ class Resume(LabTest):
         self.assertEqual(timeless(again), expected)
         self.assertEqual(os.stat(path).st_mtime_ns, before)
 
+    def interrupt(self, journal, lines, *options):
+        """What a run says that is stopped when its journal has so many."""
+        process = subprocess.Popen(
+            [TARRY, "run", "--resume", journal, *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and (not os.path.exists(journal) or
+                                          len(self.lines(journal)) < lines):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()
+        self.assertEqual(process.returncode, 1)
+        return said
+
     def test_an_interrupted_sweep_reports_and_goes_on(self):
         path = self.path("kept")
         options = ["--instance", "sphere:dim=4,arms=9", "--runs", "12",
                    "--horizon", "2e5" if lab.SANITIZED else "3e6",
                    "--policy", "phased-stochastic", "--threads", "1"]
-        process = subprocess.Popen(
-            [TARRY, "run", *options, "--json", "--resume", path],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and (not os.path.exists(path) or
-                                          len(self.lines(path)) < 3):
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
-        self.assertEqual(process.returncode, 1)
+        out, err = self.interrupt(path, 3, *options, "--json")
         self.assertIn("interrupted", err)
         self.assertEqual(err.count("\n"), 1)
         partial = json.loads(out)
@@ -539,17 +544,9 @@ class Resume(LabTest):
 
     def test_one_finished_run_of_many_has_no_interval(self):
         path = self.path("kept")
-        process = subprocess.Popen(
-            [TARRY, "run", "--resume", path, "--horizon",
-             "3e6" if lab.SANITIZED else "3e7", "--runs", "9", "--threads",
-             "1", "--policy", "phased-stochastic"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and (not os.path.exists(path) or
-                                          len(self.lines(path)) < 2):
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate()
-        self.assertEqual(process.returncode, 1)
+        out, _ = self.interrupt(
+            path, 2, "--horizon", "3e6" if lab.SANITIZED else "3e7", "--runs",
+            "9", "--threads", "1", "--policy", "phased-stochastic")
         self.assertEqual(len(self.lines(path)), 2)
         row = re.search("^phased-stochastic .*", out, re.M)[0].split()
         self.assertEqual([row[2], row[4]], ["-", "-"])
@@ -561,16 +558,8 @@ class Resume(LabTest):
                    "1", "--threads", "1", "--instance", "sphere:dim=2,arms=3",
                    "--policy", "oracle", "--policy", "linucb"]
         path = self.path("kept")
-        process = subprocess.Popen(
-            [TARRY, "run", "--resume", path, "--json", "--csv", table,
-             "--curves", curves, *options],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and (not os.path.exists(path) or
-                                          len(self.lines(path)) < 2):
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate()
-        self.assertEqual(process.returncode, 1)
+        out, _ = self.interrupt(path, 2, "--json", "--csv", table, "--curves",
+                                curves, *options)
         names = [p["name"] for p in json.loads(out)["policies"]]
         self.assertEqual(names, ["oracle"])
         for file in (table, curves):
