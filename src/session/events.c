@@ -372,6 +372,18 @@ static tarry_status last_old(tarry__session *s, int64_t now, uint64_t *last,
                                  now - s->expire_after.ms, last, error);
 }
 
+static void give_up(tarry__session *s, uint64_t round, int64_t now)
+{
+    if (tarry__policy_is_pending(s->policy, round) &&
+        tarry_policy_expire(s->policy, round) == TARRY_OK)
+        tarry__session_stage(
+            s,
+            (tarry__store_event){.kind = TARRY__STORE_EXPIRE, .round = round},
+            now);
+}
+
+/* Getting ready may bring back what is stored, and the first old round: only
+ * then it is said which one is next. */
 tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
                                        tarry_error *error)
 {
@@ -380,18 +392,11 @@ tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
         s->policy == NULL)
         return TARRY_OK;
     tarry_status status = last_old(s, now, &last, error);
-    for (; status == TARRY_OK && s->expired_to < last; s->expired_to++) {
-        const uint64_t round = s->expired_to + 1;
-        if (!tarry__policy_is_pending(s->policy, round))
-            continue;
-        status = tarry__session_ready(s, error);
-        if (status == TARRY_OK &&
-            tarry_policy_expire(s->policy, round) == TARRY_OK)
-            tarry__session_stage(
-                s,
-                (tarry__store_event){.kind = TARRY__STORE_EXPIRE,
-                                     .round = round},
-                now);
+    while (status == TARRY_OK && s->expired_to < last) {
+        if (tarry__policy_is_pending(s->policy, s->expired_to + 1))
+            status = tarry__session_ready(s, error);
+        if (status == TARRY_OK)
+            give_up(s, ++s->expired_to, now);
     }
     return status;
 }

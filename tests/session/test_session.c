@@ -375,6 +375,30 @@ static void choices_expire_also_after_the_clock_went_back(void **state)
     tarry__store_close(store);
 }
 
+/* As when a store cannot be written, or there is no memory, for a while. */
+static void what_could_not_expire_does_later(void **state)
+{
+    (void)state;
+    tarry_policy_status now;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "e", "uniform", "2s");
+    tarry__session_lines *l =
+        tarry__session_lines_create(s, (tarry__session_lines_options){0});
+    ask(l, "choose 5\n", 1000);
+    tarry__session_lines_free(l);
+    tarry__session_close(s);
+    assert_int_equal(tarry__session_open(store, 1, false, &s, NULL), TARRY_OK);
+    tarry__base_fail_alloc(1);
+    assert_int_equal(tarry__session_expire_old(s, 4000, NULL), TARRY_NO_MEMORY);
+    tarry__base_fail_alloc(0);
+    assert_int_equal(tarry__session_expire_old(s, 5000, NULL), TARRY_OK);
+    tarry_policy_get_status(tarry__session_policy(s), &now);
+    assert_int_equal(now.expired, 5);
+    assert_int_equal(tarry__session_commit(&s, 1, NULL), TARRY_OK);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 /* To the millisecond; and the store is searched once a second, not less. */
 static void a_choice_expires_at_its_age(void **state)
 {
@@ -1077,6 +1101,7 @@ int main(void)
         cmocka_unit_test(what_is_overdue_is_counted_exactly),
         cmocka_unit_test(what_is_cancelled_is_not_missed),
         cmocka_unit_test(a_choice_expires_at_its_age),
+        cmocka_unit_test(what_could_not_expire_does_later),
         cmocka_unit_test(choices_expire_also_after_the_clock_went_back),
         cmocka_unit_test(a_clock_has_a_first_and_a_last_moment),
         cmocka_unit_test(numbers_are_written_in_one_way),
