@@ -89,11 +89,35 @@ static void what_cannot_be_made_is_not_left_out(void **state)
     assert_null(tarry__json_text(NULL, 0));
 }
 
+/* Memory that ends while a text is read is not taken for a bad text. */
+static void what_cannot_be_read_is_told_from_what_is_no_json(void **state)
+{
+    static const char good[] = "{\"a\": [1, 2.5, \"text\", {\"b\": null}]}";
+    static const char bad[] = "{\"a\": [1, 2.5, \"text\", {\"b\": nul}]}";
+    json_error_t error;
+    json_t *json = NULL;
+    bool has_memory = false;
+    uint64_t k = 0;
+    (void)state;
+    tarry__json_use_base();
+    while (!has_memory) {
+        tarry__base_fail_alloc(++k);
+        json = tarry__json_load(good, strlen(good), 0, &error, &has_memory);
+        tarry__base_fail_alloc(0);
+        assert_true(has_memory == (json != NULL));
+    }
+    assert_in_range(k, 9, 1000); /* a block or more for each value and key */
+    json_decref(json);
+    assert_null(tarry__json_load(bad, strlen(bad), 0, &error, &has_memory));
+    assert_true(has_memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_utf8),
         cmocka_unit_test(what_cannot_be_made_is_not_left_out),
+        cmocka_unit_test(what_cannot_be_read_is_told_from_what_is_no_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,10 +68,38 @@ static void comparing_takes_the_same_steps_for_all(void **state)
     tarry__keys_free(keys);
 }
 
+static void scopes_have_their_whole_names(void **state)
+{
+    static const struct {
+        const char *text;
+        int scopes;
+    } texts[] = {{"decide", 1},
+                 {"feedback", 2},
+                 {"read", 4},
+                 {"admin", 8},
+                 {"decide,feedback", 3},
+                 {"admin,read,decide", 13},
+                 {"read,read", 4},
+                 {"", 0},
+                 {"read,", 0},
+                 {",read", 0},
+                 {"read,,admin", 0},
+                 {"a", 0},
+                 {"rea", 0},
+                 {"reads", 0},
+                 {"read decide", 0},
+                 {"Read", 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(tarry__keys_parse_scopes(texts[i].text),
+                         texts[i].scopes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_is_known_by_every_bit_of_its_digest),
+        cmocka_unit_test(scopes_have_their_whole_names),
         cmocka_unit_test(comparing_takes_the_same_steps_for_all),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
