@@ -810,6 +810,17 @@ def test_what_was_cancelled_has_no_outcome():
     assert [handle.outcome(0, 0, run) for run in range(2)] == [None] * 2
 
 
+@pytest.mark.parametrize("world", [0, 1, 2])
+def test_what_a_law_of_any_world_raises_comes_through(world):
+    class Law(tarry.DelayBase):
+        def draw(self, round, arm, loss, rng):
+            raise KeyError("mine")
+    worlds = [{"name": name} for name in "abc"]
+    worlds[world]["delay"] = Law()
+    with pytest.raises(KeyError, match="mine"):
+        tarry.run("uniform", worlds=worlds, horizon=9, runs=2)
+
+
 @pytest.mark.parametrize("fine", [0, 1])
 def test_what_a_law_raises_at_its_start_comes_through(fine):
     begun = []
