@@ -264,6 +264,13 @@ def test_one_refusal_alone_has_results_too():
         p.observe_many([1, 9], [8, 0.5])
 
 
+def test_a_million_losses_are_remembered():
+    p = make("uniform", horizon=10**7)
+    p.choose_many(2**20)
+    assert p.observe_many([1, 1 + 2**19], [0.5, 0]).tolist() == ["ok", "ok"]
+    assert set(p.observe_many([1, 1 + 2**19], [0.5, 0])) == {"duplicate"}
+
+
 def test_a_batch_ends_at_the_horizon():
     p = make(horizon=10)
     assert len(p.choose_many(15)[0]) == 10
