@@ -7,9 +7,11 @@ set(TARRY_CORE
     src/base/file.c
     src/base/input.c
     src/base/json.c
+    src/base/machine.c
     src/base/number.c
     src/base/spec.c
     src/base/status.c
+    src/base/threads.c
     src/base/version.c
     src/linalg/linalg.c
     src/random/discrete.c
@@ -322,6 +324,7 @@ set(TARRY_KERNELS
     src/design/exchange_kernel.c
     src/design/small_kernel.c
     src/design/variance_kernel.c
+    src/linalg/linalg_kernel.c
     src/policy/foresight/view_kernel.c
     src/policy/linear/arms_kernel.c
     src/random/normals_kernel.c

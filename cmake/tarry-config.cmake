@@ -3,7 +3,7 @@
 include("${CMAKE_CURRENT_LIST_DIR}/tarry-targets.cmake")
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND AND NOT TARGET tarry::static)
-    pkg_check_modules(tarry_needs QUIET IMPORTED_TARGET openblas lapacke jansson)
+    pkg_check_modules(tarry_needs QUIET IMPORTED_TARGET jansson)
 endif()
 if(TARGET PkgConfig::tarry_needs AND NOT TARGET tarry::static)
     get_target_property(tarry_include tarry::tarry

@@ -9,7 +9,7 @@
  *                  kind in a line: "open 3"
  *
  * Calls count from the start of main, in this process only, and those of
- * other libraries (JSON, BLAS, OpenMP, the C library's streams as far as they
+ * other libraries (JSON, OpenMP, the C library's streams as far as they
  * come by here) count as well. */
 #include "instead.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 """Builds the package's wheel: the module in C by CMake, then a zip file.
 
 A wheel carries the library (linked into the module) and the program `tarry`;
-OpenBLAS, LAPACKE, jansson and the C library's are those of the system.  Only
+jansson and the C library's are those of the system.  Only
 Python's standard library is needed, so that pip works without a network."""
 import base64
 import hashlib

@@ -1,8 +1,13 @@
-/* lanes.h - vectors as wide as the file is compiled for; for *_kernel.c. */
+/* lanes.h - vectors as wide as the file is compiled for; for *_kernel.c.
+ *
+ * Results must not depend on that width.  So a lane never meets another one,
+ * but in sums over eight lanes: `eight` holds eight numbers in as many vectors
+ * as that takes, and sum_eight adds them in one order for all widths. */
 #ifndef TARRY_BASE_LANES_H
 #define TARRY_BASE_LANES_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __x86_64__
@@ -33,6 +38,33 @@ static inline reals load(const double *x)
 static inline void store(double *x, reals lanes)
 {
     memcpy(x, &lanes, sizeof lanes);
+}
+
+/* The first `count` of a vector's numbers, at most LANES; the others are 0. */
+static inline reals load_first(const double *x, size_t count)
+{
+#if defined(__AVX512F__)
+    return (reals)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), x);
+#elif defined(__AVX2__)
+    const integers lane = {0, 1, 2, 3};
+    return (reals)_mm256_maskload_pd(x, (__m256i)(lane < (int64_t)count));
+#else
+    reals lanes = {0};
+    memcpy(&lanes, x, count * sizeof *x);
+    return lanes;
+#endif
+}
+
+static inline void store_first(double *x, reals lanes, size_t count)
+{
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_pd(x, (__mmask8)((1u << count) - 1), (__m512d)lanes);
+#elif defined(__AVX2__)
+    const integers lane = {0, 1, 2, 3};
+    _mm256_maskstore_pd(x, (__m256i)(lane < (int64_t)count), (__m256d)lanes);
+#else
+    memcpy(x, &lanes, count * sizeof *x);
+#endif
 }
 
 /* Where `mask` is -1, a; where it is 0, b. */
@@ -71,11 +103,21 @@ static inline reals root(reals x)
 #define FOLD(x, step) step(x, __builtin_shufflevector(x, x, 1, 0))
 #endif
 
+/* Eight numbers: number i is lane i % LANES of part i / LANES. */
+enum { PARTS = 8 / LANES };
+typedef struct {
+    reals part[PARTS];
+} eight;
+
 #define ADD_OTHER(x, other) x += other
-static inline double sum_lanes(reals x)
+/* ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)) */
+static inline double sum_eight(eight x)
 {
-    FOLD(x, ADD_OTHER);
-    return x[0];
+    for (int half = PARTS / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            x.part[i] += x.part[i + half];
+    FOLD(x.part[0], ADD_OTHER);
+    return x.part[0][0];
 }
 
 static inline reals smaller(reals a, reals b)

@@ -361,9 +361,7 @@ tarry_status tarry__bound_limit_find(const tarry__world *world,
 {
     search s = {.in = &world->instance, .R = proxy(&world->loss)};
     *limit = (tarry__bound_limit){.R = s.R, .by_law = NAN};
-    tarry__linalg_blas_quiet_begin();
     tarry_status status = find(&s, world, limit);
-    tarry__linalg_blas_quiet_end();
     if (status != TARRY_OK)
         *limit = (tarry__bound_limit){
             .R = s.R, .constant = NAN, .certified = NAN, .by_law = NAN};

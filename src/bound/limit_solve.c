@@ -181,10 +181,8 @@ tarry_status tarry__limit_solve(tarry__limit_problem *o)
     tarry_status status = open_path(&t, o);
     if (status != TARRY_OK)
         return status;
-    tarry__linalg_blas_quiet_begin();
     if (!begin(&t) || !follow(&t))
         status = TARRY_TARGET_NOT_MET;
-    tarry__linalg_blas_quiet_end();
     tarry__base_free(t.L);
     return status;
 }

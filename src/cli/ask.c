@@ -576,4 +576,4 @@ static int run(int argc, char **argv)
     return dispatch(&a);
 }
 
-const cli_command cli_ask = {"ask", summary, run, false};
+const cli_command cli_ask = {"ask", summary, run};

@@ -192,4 +192,4 @@ static int run(int argc, char **argv)
                   : print_text(&a, &bound, &limit);
 }
 
-const cli_command cli_bound = {"bound", summary, run, true};
+const cli_command cli_bound = {"bound", summary, run};

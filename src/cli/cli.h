@@ -19,15 +19,15 @@ typedef struct {
     const char *name;
     const char *summary; /* one line */
     int (*run)(int argc, char **argv);
-    bool computes; /* it calls BLAS, and does not look for memory itself */
 } cli_command;
 
 extern const cli_command cli_design, cli_list, cli_pipe, cli_run, cli_plot,
     cli_bound, cli_paper, cli_examine, cli_store, cli_serve, cli_ask;
 
 /* The first call of the program: descriptors 0 to 2 are open, signals that
- * would end it are errors, JSON takes its memory in src/base. */
-void cli_start(void);
+ * would end it are errors, JSON takes its memory in src/base, threads have
+ * stacks.  Answers EXIT_SUCCESS, or the code to exit with after its error. */
+int cli_start(void);
 
 /* ---- options --------------------------------------------------------------*/
 

@@ -241,4 +241,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_design = {"design", summary, run, false};
+const cli_command cli_design = {"design", summary, run};

@@ -403,4 +403,4 @@ static int run(int argc, char **argv)
                                        : examine_file(&a, &o);
 }
 
-const cli_command cli_examine = {"examine", summary, run, true};
+const cli_command cli_examine = {"examine", summary, run};

@@ -235,4 +235,4 @@ static int run(int argc, char **argv)
     return json ? cli_print_json(answer) : cli_flush();
 }
 
-const cli_command cli_list = {"list", summary, run, false};
+const cli_command cli_list = {"list", summary, run};

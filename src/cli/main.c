@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "cli/manual.h"
 #include "lab/workers.h"
-#include "linalg/linalg.h"
 
 static const cli_command *const commands[] = {
     &cli_design, &cli_pipe,    &cli_serve, &cli_ask,   &cli_store, &cli_run,
@@ -30,18 +29,6 @@ static int print_words(void)
     return cli_flush();
 }
 
-/* BLAS waits for ever for memory that it cannot have: so it is given some at
- * once, or not asked at all. */
-static int run_command(const cli_command *c, int argc, char **argv)
-{
-    bool computes = c->computes;
-    for (int i = 0; i < argc; i++)
-        computes = computes && strcmp(argv[i], "--help") != 0;
-    if (computes && !tarry__linalg_libraries_have_room(1, 1))
-        return cli_error(EXIT_FAILED, "out of memory");
-    return c->run(argc, argv);
-}
-
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
@@ -59,18 +46,20 @@ static int dispatch(int argc, char **argv)
     }
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i]->name) == 0)
-            return run_command(commands[i], argc - 2, argv + 2);
+            return commands[i]->run(argc - 2, argv + 2);
     return cli_error(EXIT_USAGE, "unknown command '%s' (see tarry --help)",
                      argv[1]);
 }
 
 int main(int argc, char **argv)
 {
-    cli_start();
+    int code = cli_start();
+    if (code != EXIT_SUCCESS)
+        return code;
     tarry__workers_open(&argc, &argv);
     if (tarry__workers_rank() != 0 && freopen("/dev/null", "w", stdout) == NULL)
         return EXIT_FAILED;
-    const int code = dispatch(argc, argv);
+    code = dispatch(argc, argv);
     tarry__workers_close();
     return code;
 }

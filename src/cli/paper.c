@@ -337,4 +337,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_paper = {"paper", summary, run, true};
+const cli_command cli_paper = {"paper", summary, run};

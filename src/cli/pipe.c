@@ -552,4 +552,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_pipe = {"pipe", summary, run, true};
+const cli_command cli_pipe = {"pipe", summary, run};

@@ -351,4 +351,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_plot = {"plot", summary, run, false};
+const cli_command cli_plot = {"plot", summary, run};

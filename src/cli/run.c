@@ -353,4 +353,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_run = {"run", summary, run, true};
+const cli_command cli_run = {"run", summary, run};

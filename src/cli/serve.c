@@ -545,4 +545,4 @@ static int run(int argc, char **argv)
     return a.print_config ? print_config(&a) : serve(&a, options);
 }
 
-const cli_command cli_serve = {"serve", summary, run, true};
+const cli_command cli_serve = {"serve", summary, run};

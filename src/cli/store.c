@@ -332,4 +332,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_store = {"store", summary, run, false};
+const cli_command cli_store = {"store", summary, run};

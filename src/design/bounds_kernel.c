@@ -11,18 +11,19 @@ tarry__design_summary PASTE(tarry__bounds_set_, KERNEL)(const double *variance,
                                                         size_t count,
                                                         float *bound)
 {
-    reals sum = {0}, opposite = {0}; /* minus the largest */
-    const size_t whole = count - count % LANES;
+    eight sum = {{{0}}};
+    reals opposite = {0}; /* minus the largest */
+    const size_t whole = count - count % 8;
     for (size_t i = 0; i < whole; i += LANES) {
         const reals v = load(variance + i);
         const floats up =
             __builtin_convertvector(v * TARRY__DESIGN_ROUND_UP, floats) +
             FLT_MIN;
         memcpy(bound + i, &up, sizeof up);
-        sum += v;
+        sum.part[i / LANES % PARTS] += v;
         opposite = smaller(-v, opposite);
     }
-    tarry__design_summary s = {sum_lanes(sum), -min_lanes(opposite)};
+    tarry__design_summary s = {sum_eight(sum), -min_lanes(opposite)};
     for (size_t i = whole; i < count; i++) {
         bound[i] = (float)(variance[i] * TARRY__DESIGN_ROUND_UP) + FLT_MIN;
         s.sum += variance[i];

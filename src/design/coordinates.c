@@ -101,8 +101,7 @@ tarry_status tarry__solver_panel(tarry__solver *s)
         return TARRY_TARGET_NOT_MET;
     memcpy(s->M, s->T, s->r * s->n * sizeof *s->M);
     tarry__linalg_lower_solve(L, s->r, s->M, s->n);
-    if (!tarry__linalg_ql(s->M, s->r, s->n, s->work, s->work_size))
-        return TARRY_TARGET_NOT_MET;
+    tarry__linalg_ql(s->M, s->r, s->n);
     tarry__design_panel_pack(&s->panel, s->M, s->r, s->n);
     s->panel_norm2 = norm2(s->M, s->r * s->n) / (s->scale * s->scale);
     return TARRY_OK;
@@ -140,8 +139,7 @@ static bool ratio(tarry__solver *s, const double *V, double *rho)
         tarry__linalg_lower_solve(s->square[0], r, A, r);
         transpose(A, r);
     }
-    if (!tarry__linalg_largest_eigenvalue(A, r, s->values, s->work,
-                                          s->work_size, rho))
+    if (!tarry__linalg_largest_eigenvalue(A, r, s->values, s->work, rho))
         return false;
     *rho *= 1 + 1e-9;
     return true;
@@ -161,8 +159,7 @@ tarry_status tarry__solver_ratios(tarry__solver *s, double *rho)
 
 /* R of the core's points as rows, scaled by the roots of w + 1/m, so that new
  * points count too; r by r at the top of `rows`. */
-static bool factor_core(const tarry__core *core, double *rows, double *work,
-                        size_t work_size)
+static void factor_core(const tarry__core *core, double *rows)
 {
     const size_t m = core->count, r = core->rank;
     for (size_t i = 0; i < m; i++) {
@@ -170,7 +167,7 @@ static bool factor_core(const tarry__core *core, double *rows, double *work,
         for (size_t j = 0; j < r; j++)
             rows[i + j * m] = root * core->x[j + i * r];
     }
-    return tarry__linalg_qr(rows, m, r, work, work_size);
+    tarry__linalg_qr(rows, m, r);
 }
 
 /* V = R'^-1 V R^-1. */
@@ -186,19 +183,16 @@ tarry_status tarry__solver_whiten(tarry__solver *s)
 {
     tarry__core *core = &s->core;
     const size_t m = core->count, r = s->r;
-    const size_t work_size = tarry__linalg_factor_work(m, r);
-    double *rows = tarry__base_alloc(m * r + work_size, sizeof *rows);
+    double *rows = tarry__base_alloc(m * r, sizeof *rows);
     if (rows == NULL)
         return TARRY_NO_MEMORY;
-    const bool ok = factor_core(core, rows, rows + m * r, work_size);
-    if (ok) {
-        tarry__linalg_upper_transposed_solve(rows, m, r, s->T, s->n);
-        for (size_t i = 0; i < s->n_references; i++)
-            transform(rows, m, r, s->references[i].V);
-        for (size_t i = 0; i < m; i++)
-            tarry__linalg_times(s->T, r, s->n, s->arms + core->arm[i] * s->n,
-                                core->x + i * r);
-    }
+    factor_core(core, rows);
+    tarry__linalg_upper_transposed_solve(rows, m, r, s->T, s->n);
+    for (size_t i = 0; i < s->n_references; i++)
+        transform(rows, m, r, s->references[i].V);
+    for (size_t i = 0; i < m; i++)
+        tarry__linalg_times(s->T, r, s->n, s->arms + core->arm[i] * s->n,
+                            core->x + i * r);
     tarry__base_free(rows);
-    return ok && tarry__core_refresh(core) ? TARRY_OK : TARRY_TARGET_NOT_MET;
+    return tarry__core_refresh(core) ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }

@@ -68,8 +68,8 @@ tarry_status tarry__core_reserve(tarry__core *c, size_t room)
     return TARRY_OK;
 }
 
-/* V of the weights, some points at a time, so that BLAS has products of
- * matrices to do. */
+/* V of the weights, some points at a time, as products
+ * of matrices. */
 static void sum_up(tarry__core *core)
 {
     const size_t r = core->rank;

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/threads.h"
 #include "linalg/linalg.h"
 #include "design/solver.h"
 #include "design/span.h"
@@ -64,7 +65,7 @@ const char *tarry_design_options_check(const tarry_design_options *o,
         return "the tolerance must be between 1e-9 and 1e9";
     if (!(o->rank_tolerance > 0 && o->rank_tolerance < 1))
         return "the rank tolerance must be between 0 and 1";
-    if (o->threads < 0 || o->threads > TARRY__LINALG_MOST_THREADS)
+    if (o->threads < 0 || o->threads > TARRY__BASE_MOST_THREADS)
         return "the number of threads must be 0 to 1024";
     for (size_t i = 0; i < o->warm_count; i++)
         if (o->warm_arms[i] >= n_arms)
@@ -89,13 +90,13 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
         (double)n_arms * (double)n * (double)n < TARRY__DESIGN_SERIAL_WORK
             ? 1
             : options->threads;
-    s->work_size = tarry__linalg_factor_work(n, n);
     s->T = tarry__base_alloc(n * n, sizeof(double));
     s->M = tarry__base_alloc(n * n, sizeof(double));
     s->square[0] = tarry__base_alloc(n * n, sizeof(double));
     s->square[1] = tarry__base_alloc(n * n, sizeof(double));
     s->values = tarry__base_alloc(n, sizeof(double));
-    s->work = tarry__base_alloc(s->work_size, sizeof(double));
+    s->work =
+        tarry__base_alloc(tarry__linalg_factor_work(n, n), sizeof(double));
     s->panel.values =
         tarry__base_alloc(tarry__design_panel_values(n, n), sizeof(double));
     s->panel.ends =
@@ -106,9 +107,7 @@ static tarry_status open_solver(tarry__solver *s, const double *arms,
     const bool paper = options->rule == TARRY_DESIGN_PAPER;
     const tarry_status status = tarry__scan_create(
         &s->scan, arms, n_arms, n, paper ? 4 * n + 10 : 8 * n + 50, s->threads);
-    const int callers = thorough ? s->threads : 1; /* of BLAS: see span.c */
-    if (status == TARRY_OK &&
-        !tarry__linalg_libraries_have_room(s->threads, callers))
+    if (status == TARRY_OK && !tarry__base_threads_have_room(s->threads))
         return TARRY_NO_MEMORY;
     return status;
 }
@@ -488,12 +487,10 @@ tarry_status tarry_design_solve(const double *arms, size_t n_arms, size_t dim,
     if (arms == NULL ||
         tarry_design_options_check(&chosen, n_arms, dim) != NULL)
         return TARRY_BAD_ARGUMENT;
-    chosen.threads = tarry__linalg_threads(chosen.threads);
-    tarry__linalg_blas_quiet_begin();
+    chosen.threads = tarry__base_threads(chosen.threads);
     const tarry_status status =
         n_arms < dim ? solve_squeezed(arms, n_arms, dim, &chosen, out)
                      : solve(arms, n_arms, dim, &chosen, out);
-    tarry__linalg_blas_quiet_end();
     if (*out != NULL)
         (*out)->seconds = tarry__base_seconds() - start;
     return status;

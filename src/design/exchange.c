@@ -20,32 +20,12 @@ static const tarry__exchange_change NOTHING = {.scale = 1, .keep = 1};
 
 void tarry__exchange_look(tarry__exchange *ex, size_t k, size_t l)
 {
-#ifdef __x86_64__
-    switch (tarry__base_vector_lanes()) {
-    case 8:
-        tarry__exchange_look_avx512(ex, k, l);
-        return;
-    case 4:
-        tarry__exchange_look_avx2(ex, k, l);
-        return;
-    }
-#endif
-    tarry__exchange_look_base(ex, k, l);
+    TARRY__VARIANT(tarry__exchange_look)(ex, k, l);
 }
 
 void tarry__exchange_make(tarry__exchange *ex, tarry__exchange_change change)
 {
-#ifdef __x86_64__
-    switch (tarry__base_vector_lanes()) {
-    case 8:
-        tarry__exchange_make_avx512(ex, change);
-        return;
-    case 4:
-        tarry__exchange_make_avx2(ex, change);
-        return;
-    }
-#endif
-    tarry__exchange_make_base(ex, change);
+    TARRY__VARIANT(tarry__exchange_make)(ex, change);
 }
 
 void tarry__exchange_begin(tarry__exchange *ex)

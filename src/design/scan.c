@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/threads.h"
 #include "design/bounds_kernel.h"
 #include "linalg/linalg.h"
 
@@ -128,7 +129,7 @@ tarry_status tarry__scan_create(tarry__scan *s, const double *arms,
     s->arms = arms;
     s->n_arms = n_arms;
     s->dim = dim;
-    s->threads = tarry__linalg_threads(threads);
+    s->threads = tarry__base_threads(threads);
     s->block_rows = choose_block_rows(n_arms);
     s->n_blocks = (n_arms + s->block_rows - 1) / s->block_rows;
     s->order = tarry__base_alloc(s->n_blocks, sizeof *s->order);

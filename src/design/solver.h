@@ -29,8 +29,7 @@ typedef struct {
     tarry__design_reference *references;
     size_t n_references, room_references;
     size_t *sample, n_sample, room_sample;
-    double *M, *square[2], *values, *work; /* r by n; r by r; r; work_size */
-    size_t work_size;
+    double *M, *square[2], *values, *work; /* r by n; r by r; r; for linalg.h */
 } tarry__solver;
 
 /* Picks arms that span the arms' space, sets r, T, and the core: these arms

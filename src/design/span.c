@@ -39,8 +39,7 @@ double tarry__design_unit_scale(double largest)
 /* The factor R of a strip of rows, in the upper half of the top of `stack`,
  * which holds n + STACK_ROWS n rows. */
 static void factor_strip(const double *arms, size_t n_rows, size_t n,
-                         double scale, double *stack, double *work,
-                         size_t work_size)
+                         double scale, double *stack)
 {
     const size_t tall = n + STACK_ROWS * n;
     memset(stack, 0, tall * n * sizeof *stack);
@@ -49,7 +48,7 @@ static void factor_strip(const double *arms, size_t n_rows, size_t n,
             for (size_t j = 0; j < n; j++)
                 stack[n + i + j * tall] =
                     first + i < n_rows ? scale * arms[(first + i) * n + j] : 0;
-        tarry__linalg_qr(stack, tall, n, work, work_size);
+        tarry__linalg_qr(stack, tall, n);
         for (size_t j = 0; j < n; j++) /* the reflections stand below R */
             memset(stack + j * tall + j + 1, 0, (n - j - 1) * sizeof *stack);
     }
@@ -62,10 +61,7 @@ static tarry_status factor_all(const double *arms, size_t n_arms, size_t n,
     size_t strips = n_arms / (64 * n) + 1;
     strips = strips < MAX_STRIPS ? strips : MAX_STRIPS;
     const size_t tall = n + STACK_ROWS * n;
-    const size_t work_size = tarry__linalg_factor_work(tall, n);
-    /* One stack per thread, all aligned alike: where a block of memory begins
-     * may decide in which order a BLAS adds. */
-    const size_t stack_size = (tall * n + work_size + LINE - 1) / LINE * LINE;
+    const size_t stack_size = (tall * n + LINE - 1) / LINE * LINE;
     double *memory =
         tarry__base_alloc((size_t)threads, stack_size * sizeof *memory);
     double *factors = tarry__base_zalloc(strips * n * n, sizeof *factors);
@@ -76,14 +72,12 @@ static tarry_status factor_all(const double *arms, size_t n_arms, size_t n,
             const size_t from = n_arms * s / strips;
             const size_t to = n_arms * (s + 1) / strips;
             double *stack = memory + (size_t)omp_get_thread_num() * stack_size;
-            factor_strip(arms + from * n, to - from, n, scale, stack,
-                         stack + tall * n, work_size);
+            factor_strip(arms + from * n, to - from, n, scale, stack);
             for (size_t j = 0; j < n; j++) /* as rows of the next factor */
                 for (size_t i = 0; i <= j; i++)
                     factors[(s * n + i) * n + j] = stack[i + j * tall];
         }
-        factor_strip(factors, strips * n, n, 1, memory, memory + tall * n,
-                     work_size);
+        factor_strip(factors, strips * n, n, 1, memory);
         for (size_t j = 0; j < n; j++)
             memcpy(R + j * n, memory + j * tall, n * sizeof *R);
     }
@@ -112,7 +106,7 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
                          double tolerance, int threads, size_t *rank, double *T)
 {
     *rank = 0;
-    if (n_arms * n < SERIAL_NUMBERS || !tarry__linalg_blas_is_shared())
+    if (n_arms * n < SERIAL_NUMBERS)
         threads = 1;
     const double largest = largest_of_all(arms, n_arms * n, threads);
     if (isnan(largest))
@@ -120,14 +114,12 @@ tarry_status tarry__span(const double *arms, size_t n_arms, size_t n,
     if (largest < TARRY__DESIGN_LEAST)
         return largest == 0 ? TARRY_OK : TARRY_BAD_ARGUMENT;
     const double scale = tarry__design_unit_scale(largest);
-    const size_t work_size = tarry__linalg_factor_work(n, n);
-    double *R = tarry__base_alloc(n * n * 2 + n + work_size, sizeof *R);
+    double *R = tarry__base_alloc(n * n * 2 + n, sizeof *R);
     if (R == NULL)
         return TARRY_NO_MEMORY;
-    double *Vt = R + n * n, *values = Vt + n * n, *work = values + n;
+    double *Vt = R + n * n, *values = Vt + n * n;
     tarry_status status = factor_all(arms, n_arms, n, scale, threads, R);
-    if (status == TARRY_OK &&
-        !tarry__linalg_svd(R, n, values, Vt, work, work_size))
+    if (status == TARRY_OK && !tarry__linalg_svd(R, n, values, Vt))
         status = TARRY_TARGET_NOT_MET;
     size_t r = 0;
     while (status == TARRY_OK && r < n && values[r] > tolerance * values[0])
@@ -150,8 +142,7 @@ tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t n,
     if (largest > 0 && largest < TARRY__DESIGN_LEAST)
         return TARRY_BAD_ARGUMENT;
     const double scale = tarry__design_unit_scale(largest);
-    const size_t work_size = tarry__linalg_factor_work(n, n_arms);
-    double *A = tarry__base_alloc(n_arms * n + work_size, sizeof *A);
+    double *A = tarry__base_alloc(n_arms * n, sizeof *A);
     double *squeezed = tarry__base_zalloc(n_arms * n_arms, sizeof *squeezed);
     if (A == NULL || squeezed == NULL) {
         tarry__base_free(A);
@@ -160,7 +151,7 @@ tarry_status tarry__span_squeeze(const double *arms, size_t n_arms, size_t n,
     }
     for (size_t i = 0; i < n_arms * n; i++)
         A[i] = scale * arms[i];
-    tarry__linalg_qr(A, n, n_arms, A + n_arms * n, work_size);
+    tarry__linalg_qr(A, n, n_arms);
     for (size_t k = 0; k < n_arms; k++)
         memcpy(squeezed + k * n_arms, A + k * n, (k + 1) * sizeof *A);
     tarry__base_free(A);

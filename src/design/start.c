@@ -82,7 +82,6 @@ typedef struct {
     size_t count, found; /* columns; clear pivots */
     double *X, *Q, *work;
     int *pivot;
-    size_t work_size;
     void *memory;
 } pivoting;
 
@@ -90,9 +89,8 @@ static tarry_status factor_sample(const tarry__solver *s, pivoting *p)
 {
     const size_t r = s->r, count = s->n_sample;
     p->count = count;
-    p->work_size = tarry__linalg_factor_work(r, count);
-    p->memory = p->X =
-        tarry__base_alloc(2 * r * count + p->work_size, sizeof *p->X);
+    p->memory = p->X = tarry__base_alloc(
+        2 * r * count + tarry__linalg_factor_work(r, count), sizeof *p->X);
     p->pivot = tarry__base_alloc(count, sizeof *p->pivot);
     if (p->X == NULL || p->pivot == NULL)
         return TARRY_NO_MEMORY;
@@ -101,9 +99,7 @@ static tarry_status factor_sample(const tarry__solver *s, pivoting *p)
     for (size_t i = 0; i < count; i++)
         tarry__linalg_times(s->T, r, s->n, s->arms + s->sample[i] * s->n,
                             p->X + i * r);
-    if (!tarry__linalg_qr_pivoted(p->X, r, count, p->pivot, p->Q, p->work,
-                                  p->work_size))
-        return TARRY_TARGET_NOT_MET;
+    tarry__linalg_qr_pivoted(p->X, r, count, p->pivot, p->Q, p->work);
     const size_t most = r < count ? r : count;
     p->found = 0;
     while (p->found < most &&

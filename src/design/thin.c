@@ -123,8 +123,7 @@ static tarry_status thin_points(tarry__core *core, size_t *points, size_t count,
         t.C = Q + N * most;
         for (size_t i = 0; i < count; i++)
             products(core->x + points[i] * r, r, Y + i * N);
-        tarry__linalg_qr_pivoted(Y, N, count, order, Q, t.C + N * count,
-                                 work_size);
+        tarry__linalg_qr_pivoted(Y, N, count, order, Q, t.C + N * count);
         fill_tableau(&t, Y, N, count, order, points);
         for (size_t j = 0; j < t.n_other; j++)
             remove_one(&t, j);

@@ -1,26 +1,27 @@
 /* variance_kernel.c - the kernel itself, compiled once per vector width.  For
  * few dimensions see small_kernel.c.
  *
- * R rows by three vectors of M's rows are accumulated in registers: for each
+ * R rows by three strips of M's rows are accumulated in registers: for each
  * column j, three loads of M serve R rows, and each entry of a row serves
- * three products.  Short groups carry empty vectors in front (end 0), which
+ * three products.  Short groups carry empty strips in front (end 0), which
  * the first loops then skip. */
 #include "design/variance_kernel.h"
 
 #include "base/lanes.h"
 
-enum { R = LANES == 8 ? 8 : 4, AHEAD = 3 };
+/* As many rows as registers hold. */
+enum { R = LANES == 8 ? 8 : LANES / 2, VECTORS = 3 * PARTS, AHEAD = 3 };
 
-/* z[r][v] += a_r[j] * column[v] for columns from..to and vectors v >= first. */
+/* z[r][v] += a_r[j] * column[v] for columns from..to, from strip `first` on. */
 static inline __attribute__((always_inline)) void
-accumulate(reals z[R][3], const reals *columns, const double *const row[R],
-           size_t from, size_t to, int first)
+accumulate(reals z[R][VECTORS], const reals *columns,
+           const double *const row[R], size_t from, size_t to, int first)
 {
     for (size_t j = from; j < to; j++)
         for (int r = 0; r < R; r++) {
             const double a = row[r][j];
-            for (int v = first; v < 3; v++)
-                z[r][v] += a * columns[3 * j + v];
+            for (int v = first * PARTS; v < VECTORS; v++)
+                z[r][v] += a * columns[VECTORS * j + v];
         }
 }
 
@@ -28,13 +29,18 @@ static inline __attribute__((always_inline)) void
 add_group(const reals *columns, const size_t *end, const double *const row[R],
           double variance[R])
 {
-    reals z[R][3] = {{{0}}};
+    reals z[R][VECTORS] = {{{0}}};
     accumulate(z, columns, row, 0, end[0], 0);
     accumulate(z, columns, row, end[0], end[1], 1);
     accumulate(z, columns, row, end[1], end[2], 2);
-    for (int r = 0; r < R; r++)
-        variance[r] += sum_lanes(z[r][0] * z[r][0] + z[r][1] * z[r][1] +
-                                 z[r][2] * z[r][2]);
+    for (int r = 0; r < R; r++) {
+        eight sum;
+        for (int i = 0; i < PARTS; i++)
+            sum.part[i] = z[r][i] * z[r][i] +
+                          z[r][i + PARTS] * z[r][i + PARTS] +
+                          z[r][i + 2 * PARTS] * z[r][i + 2 * PARTS];
+        variance[r] += sum_eight(sum);
+    }
 }
 
 /* Asks for the rows of the tile that comes AHEAD tiles later. */
@@ -63,7 +69,7 @@ void PASTE(tarry__design_kernel_,
             row[r] = arms + (index != NULL ? index[at] : at) * n;
         }
         for (size_t g = 0; g < panel->n_groups; g++)
-            add_group((const reals *)panel->values + 3 * n * g,
+            add_group((const reals *)panel->values + VECTORS * n * g,
                       panel->ends + 3 * g, row, sum);
         for (size_t r = 0; r < R && i + r < count; r++)
             variance[i + r] = sum[r];

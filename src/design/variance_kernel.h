@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TARRY__DESIGN_SMALL_DIM = 16 };
+enum { TARRY__DESIGN_SMALL_DIM = 16, TARRY__DESIGN_STRIP = 8 };
 
-/* M cut into groups of three vectors of `lanes` rows.  Within a group column j
- * is 3 * lanes doubles; vector v has zeros from column end[v] on, and the ends
- * of a group increase, so a triangular M costs half. */
+/* M cut into groups of three strips of 8 rows.  Within a group column j is 24
+ * doubles; strip v has zeros from column end[v] on, and the ends of a group
+ * increase, so a triangular M costs half. */
 typedef struct {
     size_t n_columns, n_groups;
     bool is_small; /* `values` are M itself: n by n, lower triangular, n <= 16,

@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <string.h>
 #include "base/base.h"
-#include "linalg/linalg.h"
+#include "base/threads.h"
 
 enum { TASKS_PER_THREAD = 4 };
 
@@ -109,7 +109,7 @@ static verdict do_batch(const tarry__workers_job *job, size_t first,
 tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
                                 tarry_error *error)
 {
-    threads = tarry__linalg_threads_with_room(tarry__linalg_threads(threads));
+    threads = tarry__base_threads_with_room(tarry__base_threads(threads));
     int agreed = threads; /* batches must be of one size everywhere */
     tarry__workers_share(&agreed, sizeof agreed);
     const size_t each = (size_t)agreed * TASKS_PER_THREAD;

@@ -2,7 +2,7 @@
 #include "lab/workers.h"
 
 #include "base/base.h"
-#include "linalg/linalg.h"
+#include "base/threads.h"
 
 /* One task; results are handed over under a lock. */
 static tarry_status do_task(const tarry__workers_job *job, size_t i,
@@ -25,7 +25,7 @@ tarry_status tarry__workers_run(const tarry__workers_job *job, int threads,
 {
     tarry_status status = TARRY_OK;
     size_t failed = job->count; /* the first of the tasks that have */
-    threads = tarry__linalg_threads_with_room(tarry__linalg_threads(threads));
+    threads = tarry__base_threads_with_room(tarry__base_threads(threads));
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (size_t i = 0; i < job->count; i++) {
         size_t seen;

@@ -204,7 +204,6 @@ bool tarry__rebuild_ridge(const double *arms, size_t n_arms, size_t dim,
     if (V == NULL)
         return false;
     memset(theta, 0, dim * sizeof *theta);
-    tarry__linalg_blas_quiet_begin();
     for (size_t i = 0; i < dim; i++)
         V[i * dim + i] = lambda;
     for (size_t k = 0; k < n_arms; k++) {
@@ -218,7 +217,6 @@ bool tarry__rebuild_ridge(const double *arms, size_t n_arms, size_t dim,
     const bool ok = tarry__linalg_cholesky(V, dim);
     if (ok)
         tarry__linalg_cholesky_solve(V, dim, theta);
-    tarry__linalg_blas_quiet_end();
     tarry__base_free(V);
     return ok;
 }

@@ -227,11 +227,8 @@ void tarry__referee_began(tarry__referee *r, const tarry_policy_status *status)
     r->n_entries = 0;
     r->drawn = r->left = 0;
     r->fresh = true;
-    if (r->n_active > 1) {
-        tarry__linalg_blas_quiet_begin();
+    if (r->n_active > 1)
         take_plan(r, status);
-        tarry__linalg_blas_quiet_end();
-    }
 }
 
 /* ---- plays and losses -----------------------------------------------------*/
@@ -410,12 +407,10 @@ void tarry__referee_ended(tarry__referee *r, const tarry_policy_status *status)
 {
     r->found.early += !is_over(r);
     add_draws(r);
-    tarry__linalg_blas_quiet_begin();
     if (r->algorithm == 4)
         estimate_plain(r);
     else
         estimate_linear(r);
-    tarry__linalg_blas_quiet_end();
     compare_estimates(r, status);
     compare_cuts(r, status);
     r->found.phases++;

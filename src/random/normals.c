@@ -6,15 +6,5 @@
 void tarry__random_normal_rounds(const tarry_random *at, size_t count,
                                  double *z)
 {
-#ifdef __x86_64__
-    switch (tarry__base_vector_lanes()) {
-    case 8:
-        tarry__normals_avx512(at, count, z);
-        return;
-    case 4:
-        tarry__normals_avx2(at, count, z);
-        return;
-    }
-#endif
-    tarry__normals_base(at, count, z);
+    TARRY__VARIANT(tarry__normals)(at, count, z);
 }

@@ -436,21 +436,6 @@ static void a_singular_set_is_noticed(void **state)
     }
 }
 
-/* As in a solve: BLAS on one thread. */
-static int begin(void **state)
-{
-    (void)state;
-    tarry__linalg_blas_quiet_begin();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tarry__linalg_blas_quiet_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,5 +454,5 @@ int main(void)
         cmocka_unit_test(points_survive_a_larger_room),
         cmocka_unit_test(a_singular_set_is_noticed),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,8 +83,7 @@ static double ratio(const design *old, const design *new)
         for (int j = 0; j < DIM; j++)
             B[i + j * DIM] = A[j + i * DIM];
     tarry__linalg_multiply(new->M, B, DIM, DIM, DIM, A);
-    assert_true(
-        tarry__linalg_largest_eigenvalue(A, DIM, values, work, 1000, &rho));
+    assert_true(tarry__linalg_largest_eigenvalue(A, DIM, values, work, &rho));
     return rho * (1 + 1e-9);
 }
 
@@ -305,21 +304,6 @@ static void overflow_is_large_and_nan_is_refused(void **state)
         }
 }
 
-/* As in a solve: BLAS on one thread. */
-static int begin(void **state)
-{
-    (void)state;
-    tarry__linalg_blas_quiet_begin();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tarry__linalg_blas_quiet_end();
-    return 0;
-}
-
 /* So many arms that threads are started. */
 static void several_threads_list_the_same(void **state)
 {
@@ -364,5 +348,5 @@ int main(void)
         cmocka_unit_test(overflow_is_large_and_nan_is_refused),
         cmocka_unit_test(several_threads_list_the_same),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,21 +232,6 @@ static void the_largest_value_is_found_or_nan(void **state)
     }
 }
 
-/* As in a solve: BLAS on one thread. */
-static int begin(void **state)
-{
-    (void)state;
-    tarry__linalg_blas_quiet_begin();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tarry__linalg_blas_quiet_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,5 +244,5 @@ int main(void)
         cmocka_unit_test(the_unit_scale_is_a_power_of_two),
         cmocka_unit_test(the_largest_value_is_found_or_nan),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

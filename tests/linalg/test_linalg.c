@@ -3,10 +3,11 @@
 #include "check.h"
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_linalg.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/machine.h"
 #include "linalg/linalg.h"
+#include "linalg/linalg_kernel.h"
 
 /* At 16 and 32 plain loops end. */
 static const size_t sizes[] = {1, 2, 5, 16, 17, 32, 33, 70};
@@ -344,10 +345,9 @@ static void qr_keeps_inner_products(void **state)
     for (size_t a = 0; a < N_SIZES; a++)
         for (size_t b = 0; b <= a; b++) {
             const size_t m = sizes[a], n = sizes[b];
-            const size_t work_size = tarry__linalg_factor_work(m, n);
             const double *A = normal(m, n);
             double *R = copy(A, m * n);
-            assert_true(tarry__linalg_qr(R, m, n, take(work_size), work_size));
+            tarry__linalg_qr(R, m, n);
             R = upper_part(R, m, n, n);
             check_same(inner_products(R, n, n), inner_products(A, m, n), n * n);
         }
@@ -356,11 +356,11 @@ static void qr_keeps_inner_products(void **state)
 /* A P = Q R, Q'Q = I, and the diagonal of R falls. */
 static void check_pivoted(const double *A, size_t m, size_t n)
 {
-    const size_t k = m < n ? m : n, work_size = tarry__linalg_factor_work(m, n);
+    const size_t k = m < n ? m : n;
     double *R = copy(A, m * n), *Q = take(m * k), *AP = take(m * n);
     int pivot[128];
-    assert_true(tarry__linalg_qr_pivoted(R, m, n, pivot, Q, take(work_size),
-                                         work_size));
+    tarry__linalg_qr_pivoted(R, m, n, pivot, Q,
+                             take(tarry__linalg_factor_work(m, n)));
     check_identity(inner_products(Q, m, k), k);
     bool seen[128] = {false};
     for (size_t j = 0; j < n; j++) {
@@ -386,12 +386,11 @@ static void pivoted_qr_shows_a_lower_rank(void **state)
 {
     (void)state;
     const size_t m = 17, n = 70, rank = 5;
-    const size_t work_size = tarry__linalg_factor_work(m, n);
     double *A = product(normal(m, rank), normal(rank, n), m, rank, n);
     check_pivoted(A, m, n);
     int pivot[128];
-    tarry__linalg_qr_pivoted(A, m, n, pivot, take(m * m), take(work_size),
-                             work_size);
+    tarry__linalg_qr_pivoted(A, m, n, pivot, take(m * m),
+                             take(tarry__linalg_factor_work(m, n)));
     CHECK_AT_MOST(1e-3 * fabs(A[0]), fabs(A[(rank - 1) * (m + 1)]));
     CHECK_AT_MOST(fabs(A[rank * (m + 1)]), 1e-13 * fabs(A[0]));
 }
@@ -403,10 +402,9 @@ static void ql_keeps_inner_products_in_half_the_numbers(void **state)
     for (size_t a = 0; a < N_SIZES; a++)
         for (size_t b = 0; b <= a; b++) {
             const size_t m = sizes[b], n = sizes[a];
-            const size_t work_size = tarry__linalg_factor_work(m, n);
             const double *M = normal(m, n);
             double *L = copy(M, m * n);
-            assert_true(tarry__linalg_ql(L, m, n, take(work_size), work_size));
+            tarry__linalg_ql(L, m, n);
             for (size_t i = 0; i < m; i++)
                 for (size_t j = n - m + i + 1; j < n; j++)
                     assert_true(L[i + j * m] == 0);
@@ -431,13 +429,12 @@ static void singular_values_and_vectors_are_right(void **state)
 {
     (void)state;
     for (size_t a = 0; a < N_SIZES; a++) {
-        const size_t n = sizes[a], work_size = tarry__linalg_factor_work(n, n);
+        const size_t n = sizes[a];
         double *A = normal(n, n), *values = take(n), *Vt = take(n * n);
         for (size_t i = 0; i < n * n; i++)
             A[i] *= pow(10, -8 * (double)(i / n) / (double)n);
         const double *kept = copy(A, n * n);
-        assert_true(
-            tarry__linalg_svd(A, n, values, Vt, take(work_size), work_size));
+        assert_true(tarry__linalg_svd(A, n, values, Vt));
         gsl_vector *S = gsl_singular_values(kept, n);
         const double *V = transposed(Vt, n, n);
         check_identity(inner_products(V, n, n), n);
@@ -472,24 +469,23 @@ static void the_largest_eigenvalue_is_that_of_gsl(void **state)
 {
     (void)state;
     for (size_t a = 0; a < N_SIZES; a++) {
-        const size_t n = sizes[a], work_size = tarry__linalg_factor_work(n, n);
+        const size_t n = sizes[a];
         double *A = normal(n, n), largest;
         tarry__linalg_mirror(A, n);
         const double expected = gsl_largest_eigenvalue(A, n);
         assert_true(tarry__linalg_largest_eigenvalue(
-            half(A, n, is_lower, NAN), n, take(n), take(work_size), work_size,
-            &largest));
+            half(A, n, is_lower, NAN), n, take(n),
+            take(tarry__linalg_factor_work(n, n)), &largest));
         CHECK_NEAR(largest, expected, 1e-12 * n);
     }
 }
 
 static double largest_of(const double *A, size_t n)
 {
-    const size_t work_size = tarry__linalg_factor_work(n, n);
     double largest;
-    assert_true(tarry__linalg_largest_eigenvalue(half(A, n, is_lower, NAN), n,
-                                                 take(n), take(work_size),
-                                                 work_size, &largest));
+    assert_true(tarry__linalg_largest_eigenvalue(
+        half(A, n, is_lower, NAN), n, take(n),
+        take(tarry__linalg_factor_work(n, n)), &largest));
     return largest;
 }
 
@@ -519,71 +515,92 @@ static void the_largest_eigenvalue_of_special_matrices_is_known(void **state)
         }
 }
 
-/* ---- threads of BLAS ----------------------------------------------------- */
+/* ---- widths of vectors --------------------------------------------------- */
 
-/* OpenBLAS's own; its cblas.h and that of GSL do not go together. */
-int openblas_get_num_threads(void);
-void openblas_set_num_threads(int threads);
-
-/* Large enough that OpenBLAS would use all its threads. */
-static void multiply_large(void)
+/* Sums in the order that linalg_kernel.h states. */
+static double dot_in_lanes(const double *x, const double *y, size_t n)
 {
-    enum { N = 400 };
-    tarry__linalg_multiply(normal(N, N), normal(N, N), N, N, N, take(N * N));
+    double lane[8] = {0};
+    for (size_t i = 0; i < n; i++)
+        lane[i % 8] += x[i] * y[i];
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* A library without threads answers 1 throughout. */
-static void quiet_stretches_nest_and_give_the_threads_back(void **state)
+static void check_bytes(const double *found, const double *wanted, size_t count)
 {
-    (void)state;
-    openblas_set_num_threads(3);
-    const int host = openblas_get_num_threads(), ours = omp_get_max_threads();
-    tarry__linalg_blas_quiet_begin();
-    multiply_large();
-    assert_int_equal(openblas_get_num_threads(), 1);
-    tarry__linalg_blas_quiet_begin();
-    tarry__linalg_blas_quiet_end();
-    multiply_large();
-    assert_int_equal(openblas_get_num_threads(), 1);
-    tarry__linalg_blas_quiet_end();
-    assert_int_equal(openblas_get_num_threads(), host);
-    assert_int_equal(omp_get_max_threads(), ours);
+    assert_memory_equal(found, wanted, count * sizeof *found);
 }
 
-/* Sums of whole numbers, so that any change of a bit shows. */
-static void calls_from_many_threads_do_not_disturb_each_other(void **state)
+static void check_products(const tarry__linalg_kernels *kernel, size_t m,
+                           size_t n, size_t k)
 {
-    (void)state;
-    enum { M = 17, N = 70, CALLS = 50000, THREADS = 4 };
-    uint64_t seed = 7;
-    double A[M * N], C[M * M] = {0};
-    for (int i = 0; i < M * N; i++)
-        A[i] = (double)(test_bits(&seed) % 1000);
-    tarry__linalg_outer(A, M, N, C);
-    int wrong = 0;
-#pragma omp parallel for num_threads(THREADS) reduction(+ : wrong)
-    for (int call = 0; call < CALLS; call++) {
-        const double factor = 1 + call % 7;
-        double B[M * N], D[M * M] = {0};
-        for (int i = 0; i < M * N; i++)
-            B[i] = factor * A[i];
-        tarry__linalg_blas_quiet_begin();
-        tarry__linalg_outer(B, M, N, D);
-        tarry__linalg_blas_quiet_end();
-        for (int i = 0; i < M * M; i++)
-            wrong += D[i] != factor * factor * C[i];
+    const double *A = normal(m, k), *B = normal(k, n), *C = normal(m, n);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double *found = copy(C, m * n), *wanted = copy(C, m * n);
+        kernel->add_product(
+            &(tarry__linalg_product){m, n, k, A, m, B, 1, k, found, m, sign});
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < m; i++)
+                for (size_t l = 0; l < k; l++)
+                    wanted[i + j * m] += sign * A[i + l * m] * B[l + j * k];
+        check_bytes(found, wanted, m * n);
     }
-    assert_int_equal(wrong, 0);
 }
 
-static void libraries_have_room_for_some_threads_but_not_for_all(void **state)
+static void check_columns(const tarry__linalg_kernels *kernel, size_t n)
+{
+    const double *x = normal(n, 1), *y = normal(n, 1);
+    double *u = copy(x, n), *v = copy(y, n), *p = copy(x, n), *q = copy(y, n);
+    assert_true(kernel->dot(x, y, n) == dot_in_lanes(x, y, n));
+    kernel->add(u, 2.385, y, n);
+    for (size_t i = 0; i < n; i++)
+        p[i] += 2.385 * y[i];
+    check_bytes(u, p, n);
+    kernel->rotate(u, v, 0.6, 0.8, n);
+    for (size_t i = 0; i < n; i++) {
+        const double before = p[i];
+        p[i] = 0.6 * before - 0.8 * q[i];
+        q[i] = 0.8 * before + 0.6 * q[i];
+    }
+    check_bytes(u, p, n);
+    check_bytes(v, q, n);
+}
+
+static void check_solve(const tarry__linalg_kernels *kernel, size_t n, size_t m)
+{
+    const double *L = half(normal(n, n), n, is_lower, NAN);
+    double *found = normal(n, m), *wanted = copy(found, n * m);
+    kernel->solve_lower(L, n, n, found, n, m);
+    for (size_t c = 0; c < m; c++)
+        for (size_t j = 0; j < n; j++) {
+            double *b = wanted + c * n;
+            b[j] /= L[j * (n + 1)];
+            for (size_t i = j + 1; i < n; i++)
+                b[i] -= L[i + j * n] * b[j];
+        }
+    check_bytes(found, wanted, n * m);
+}
+
+/* Loops in the stated order give the same bytes as each width, at every size
+ * that fills tiles or leaves some over. */
+static void kernels_of_all_widths_give_the_bytes_of_plain_loops(void **state)
 {
     (void)state;
-    assert_true(tarry__linalg_libraries_have_room(1, 1));
-    assert_true(tarry__linalg_libraries_have_room(8, 2));
-    assert_false(
-        tarry__linalg_libraries_have_room(1 << 30, 1)); /* 2^53 bytes */
-    assert_false(tarry__linalg_libraries_have_room(1, 1 << 30));
+    const tarry__linalg_kernels *width[] = {&tarry__linalg_base,
+#ifdef __x86_64__
+                                            &tarry__linalg_avx2,
+                                            &tarry__linalg_avx512
+#endif
+    };
+    for (size_t w = 0; 2u << w <= tarry__base_vector_lanes(); w++)
+        for (size_t n = 1; n <= 60; n++) {
+            check_products(width[w], n, n % 13 + 1, n % 7);
+            check_products(width[w], n % 5 + 1, n, n % 3 + 1);
+            check_columns(width[w], n);
+            check_solve(width[w], n, n % 11 + 1);
+            free_blocks(NULL);
+        }
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, free_blocks)
@@ -608,9 +625,7 @@ int main(void)
         TEST(singular_values_and_vectors_are_right),
         TEST(the_largest_eigenvalue_is_that_of_gsl),
         TEST(the_largest_eigenvalue_of_special_matrices_is_known),
-        TEST(quiet_stretches_nest_and_give_the_threads_back),
-        TEST(calls_from_many_threads_do_not_disturb_each_other),
-        TEST(libraries_have_room_for_some_threads_but_not_for_all),
+        TEST(kernels_of_all_widths_give_the_bytes_of_plain_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

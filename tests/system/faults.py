@@ -51,7 +51,7 @@ class FaultTest(LabTest):
     @staticmethod
     def environment(**fault):
         return {**os.environ, "LD_PRELOAD": LIBRARY,
-                "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+                "OMP_NUM_THREADS": "1",
                 **{"FAULT_" + key.upper(): str(value)
                    for key, value in fault.items()}}
 

@@ -591,8 +591,7 @@ def limited(size_bytes):
 
 
 def least_memory():
-    """Address space that suffices to start; OpenBLAS alone takes 128 MB for
-    each core, and with less it waits instead of failing."""
+    """Address space that suffices to start."""
     size_bytes = 40 << 20
     while True:
         try:

@@ -264,7 +264,7 @@ class SetUpWithoutDpkg(unittest.TestCase):
             self.assertIn("needs %s," % tool, error)
         code, error = self.set_up(self.TOOLS, PKG_CONFIG_LIBDIR="/nowhere")
         self.assertEqual(code, 1)
-        self.assertIn("needs openblas,", error)
+        self.assertIn("needs jansson,", error)
 
 
 if __name__ == "__main__":

@@ -107,9 +107,6 @@ class SameLuck(LabTest):
                                               "--threads", threads)), expected)
 
     def test_threads_do_not_matter_where_designs_are_large(self):
-        """Designs of this size are solved by BLAS, which must bear being
-        called from several threads: a serial OpenBLAS does not, in about
-        one of four of these runs."""
         options = ["--instance", "lower-loss:dim=320,dbar=20", "--delay",
                    "theorem", "--policy", "phased-loss-dependent",
                    "--horizon", "3000", "--runs", "8"]

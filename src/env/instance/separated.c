@@ -49,11 +49,9 @@ static void check_all(checker *c)
 {
     c->n_bad = 0;
     memset(c->bad, 0, c->set->n_arms);
-    tarry__linalg_blas_quiet_begin();
     for (size_t j0 = 0; j0 < c->set->n_arms; j0 += BLOCK)
         for (size_t i0 = 0; i0 <= j0; i0 += BLOCK)
             check_block(c, i0, j0);
-    tarry__linalg_blas_quiet_end();
 }
 
 static tarry_status draw_until_good(checker *c, tarry__instance *instance,

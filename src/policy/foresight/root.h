@@ -1,6 +1,5 @@
-/* root.h - Cholesky factors of small matrices in plain loops, which need no
- * lock on the number of BLAS's threads.  Matrices are r by r, column-major,
- * lower half. */
+/* root.h - Cholesky factors of small matrices in plain loops.  Matrices are r
+ * by r, column-major, lower half. */
 #ifndef TARRY_POLICY_FORESIGHT_ROOT_H
 #define TARRY_POLICY_FORESIGHT_ROOT_H
 

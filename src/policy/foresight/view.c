@@ -16,9 +16,7 @@ static const double NOTHING_LEFT = 1e-11;
 static void correlate(const tarry__policy_problem *p, double *M, double *unit)
 {
     const size_t n = p->dim;
-    tarry__linalg_blas_quiet_begin();
     tarry__linalg_outer(p->arms, n, p->n_arms, M);
-    tarry__linalg_blas_quiet_end();
     tarry__linalg_mirror(M, n);
     for (size_t i = 0; i < n; i++)
         unit[i] = M[i + i * n] > 0 ? sqrt(M[i + i * n]) : 1;
@@ -138,15 +136,7 @@ enum { BLOCK = 32 }; /* arms at a time, so that they stay in the cache */
 
 static tarry__view_kernel *kernel(void)
 {
-#ifdef __x86_64__
-    switch (tarry__base_vector_lanes()) {
-    case 8:
-        return tarry__view_avx512;
-    case 4:
-        return tarry__view_avx2;
-    }
-#endif
-    return tarry__view_base;
+    return TARRY__VARIANT(tarry__view);
 }
 
 static size_t block_at(const tarry__view *v, size_t from)

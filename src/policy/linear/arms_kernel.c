@@ -22,10 +22,12 @@ static void times(const double *S, size_t n, const double *x, double *y)
 {
     const size_t stride = tarry__linear_stride(n);
     for (size_t j = 0; j < n; j++) {
-        reals sum = {0};
-        for (size_t i = 0; i < stride; i += LANES)
-            sum += load(S + j * stride + i) * load(x + i);
-        y[j] = sum_lanes(sum);
+        eight sum = {{{0}}};
+        for (size_t i = 0; i < stride; i += 8)
+            for (size_t k = 0; k < PARTS; k++)
+                sum.part[k] += load(S + j * stride + i + k * LANES) *
+                               load(x + i + k * LANES);
+        y[j] = sum_eight(sum);
     }
 }
 

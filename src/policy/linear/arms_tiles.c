@@ -20,13 +20,5 @@ void tarry__linear_tiles_fill(double *tiles, const double *arms, size_t n,
 
 const tarry__arms_kernels *tarry__arms_kernel(void)
 {
-#ifdef __x86_64__
-    switch (tarry__base_vector_lanes()) {
-    case 8:
-        return &tarry__arms_avx512;
-    case 4:
-        return &tarry__arms_avx2;
-    }
-#endif
-    return &tarry__arms_base;
+    return TARRY__VARIANT(&tarry__arms);
 }

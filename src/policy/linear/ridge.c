@@ -1,5 +1,5 @@
-/* ridge.c - see ridge.h.  Factors are computed by plain loops: they are rare,
- * small, and need no lock on the number of BLAS's threads. */
+/* ridge.c - see ridge.h.  Factors are computed by plain loops: they are rare
+ * and small. */
 #include "policy/linear/ridge.h"
 
 #include <math.h>

@@ -24,10 +24,8 @@ static void fill_coordinates(const tarry__books *b)
 {
     if (b->rank == 0)
         return;
-    tarry__linalg_blas_quiet_begin();
     tarry__linalg_multiply(b->W, b->problem->arms, b->rank, b->problem->dim,
                            b->problem->n_arms, b->Z);
-    tarry__linalg_blas_quiet_end();
 }
 
 static tarry_status open_coordinates(tarry__books *b)
@@ -208,11 +206,9 @@ bool tarry__books_fit(const tarry__books *b)
             b->arrivals[k] > 0 ? b->sums[k] / (double)b->arrivals[k] : 0;
     if (r == 0)
         return true;
-    tarry__linalg_blas_quiet_begin();
     const bool fits = make_fit(b, b->arrivals, &f);
     if (fits)
         tarry__linalg_transposed_times(b->Z, r, K, f.theta, b->means);
-    tarry__linalg_blas_quiet_end();
     return fits;
 }
 
@@ -324,11 +320,9 @@ void tarry__books_certify(const tarry__books *b, double delta, bool complete,
                           double *gap)
 {
     *arm = among[0];
-    tarry__linalg_blas_quiet_begin();
     if (b->rank == 0)
         certify_plain(b, delta, complete, among, count, arm);
     else
         certify_linear(b, delta, complete, among, count, arm);
-    tarry__linalg_blas_quiet_end();
     *gap = largest(b->bounds, count);
 }

@@ -46,15 +46,14 @@ static double by_weight(const tarry__phased_plan *p, size_t i)
 
 /* W, rank by n; `rows` and `work` are scratch. */
 static bool fill_W(size_t n, size_t rank, double *rows, size_t m, double *W,
-                   double *work, size_t work_size)
+                   double *work)
 {
     double *R = work, *Vt = R + n * n, *values = Vt + n * n;
-    if (!tarry__linalg_qr(rows, m, n, values + n, work_size))
-        return false;
+    tarry__linalg_qr(rows, m, n);
     memset(R, 0, n * n * sizeof *R);
     for (size_t j = 0; j < n; j++)
         memcpy(R + j * n, rows + j * m, (j + 1) * sizeof *R);
-    if (!tarry__linalg_svd(R, n, values, Vt, values + n, work_size))
+    if (!tarry__linalg_svd(R, n, values, Vt))
         return false;
     for (size_t i = 0; i < rank; i++)
         for (size_t j = 0; j < n; j++)
@@ -134,8 +133,7 @@ static double scale_of_plan(const tarry__policy_problem *problem,
 size_t tarry__phased_solution_size(size_t n, size_t psi)
 {
     const size_t m = psi > n ? psi : n;
-    return m * n + 3 * n * n + 2 * n + tarry__linalg_factor_work(m, n) +
-           n * psi + 2 * n + psi;
+    return m * n + 3 * n * n + n * psi + 4 * n + psi;
 }
 
 bool tarry__phased_solution_find(const tarry__policy_problem *problem,
@@ -144,19 +142,16 @@ bool tarry__phased_solution_find(const tarry__policy_problem *problem,
 {
     const size_t n = problem->dim, psi = p->n_entries;
     const size_t m = psi > n ? psi : n;
-    const size_t work_size = tarry__linalg_factor_work(m, n);
     double *rows = memory, *work = rows + m * n;
-    s->W = work + 2 * n * n + n + work_size;
+    s->W = work + 2 * n * n + n;
     s->theta = s->W + n * n;
     s->missing = s->theta + n;
     s->t = s->missing + n * psi;
     s->scale = scale_of_plan(problem, p);
-    tarry__linalg_blas_quiet_begin();
     fill_rows(problem, p, s->scale, by_count, rows, m);
-    const bool ok = fill_W(n, p->rank, rows, m, s->W, work, work_size);
+    const bool ok = fill_W(n, p->rank, rows, m, s->W, work);
     if (ok)
         fill_solution(problem, p, s);
-    tarry__linalg_blas_quiet_end();
     return ok;
 }
 
@@ -165,16 +160,12 @@ tarry_status tarry__phased_whitening(const tarry__policy_problem *problem,
 {
     const size_t n = problem->dim, psi = p->n_entries;
     const size_t m = psi > n ? psi : n;
-    const size_t work_size = tarry__linalg_factor_work(m, n);
-    double *rows =
-        tarry__base_alloc(m * n + 2 * n * n + n + work_size, sizeof *rows);
+    double *rows = tarry__base_alloc(m * n + 2 * n * n + n, sizeof *rows);
     if (rows == NULL)
         return TARRY_NO_MEMORY;
     const double scale = scale_of_plan(problem, p);
-    tarry__linalg_blas_quiet_begin();
     fill_rows(problem, p, scale, by_weight, rows, m);
-    const bool ok = fill_W(n, p->rank, rows, m, W, rows + m * n, work_size);
-    tarry__linalg_blas_quiet_end();
+    const bool ok = fill_W(n, p->rank, rows, m, W, rows + m * n);
     for (size_t i = 0; ok && i < p->rank * n; i++)
         W[i] *= scale;
     tarry__base_free(rows);
@@ -192,11 +183,8 @@ tarry_status tarry__phased_estimate_linear(const tarry__policy_problem *problem,
     if (memory == NULL)
         return TARRY_NO_MEMORY;
     const bool ok = tarry__phased_solution_find(problem, p, memory, &s);
-    if (ok) {
-        tarry__linalg_blas_quiet_begin();
+    if (ok)
         tarry__phased_bracket_all(problem, p, &s, estimates);
-        tarry__linalg_blas_quiet_end();
-    }
     tarry__base_free(memory);
     return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }

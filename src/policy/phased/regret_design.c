@@ -243,9 +243,7 @@ tarry_status tarry__phased_regret_plan(const tarry__phased_task *task,
         open_problem(&o, near->rank, near->n_active, task->problem->dim);
     if (status != TARRY_OK)
         return status;
-    tarry__linalg_blas_quiet_begin();
     status = find_plan(task, near, most, &o, N, better);
-    tarry__linalg_blas_quiet_end();
     tarry__base_free(o.memory);
     return status;
 }

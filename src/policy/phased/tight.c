@@ -259,11 +259,9 @@ static tarry_status judge_linear(const tarry__phased *ph,
     if (!tarry__phased_solution_find(ph->problem, &ph->plan,
                                      memory + ph->problem->dim, &s))
         return TARRY_TARGET_NOT_MET;
-    tarry__linalg_blas_quiet_begin();
     judge_all(ph, &s, v, memory);
     if (estimates != NULL)
         tarry__phased_bracket_all(ph->problem, &ph->plan, &s, estimates);
-    tarry__linalg_blas_quiet_end();
     return TARRY_OK;
 }
 
