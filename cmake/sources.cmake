@@ -163,6 +163,7 @@ set(TARRY_LAB
     src/sim/run.c
     src/sim/wheel.c
     src/bound/bound.c
+    src/bound/horizon.c
     src/bound/limit.c
     src/bound/limit_law.c
     src/bound/limit_solve.c

@@ -21,11 +21,12 @@
  * Lower bounds, from the proofs: with probability 1/2 the first dbar/q rounds
  * miss the best arm and cost at least 1 - q each; with probability 1/2 the
  * first D/20 rounds do, at 1/20 each.  A shorter game has fewer of them. */
-#include "bound/tight.h"
+#include "bound/horizon.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "bound/tight.h"
 #include "sim/sim.h"
 
 static double largest_tail(const tarry__world *w, double d)
@@ -61,12 +62,23 @@ double tarry__bound_largest_quantile(const tarry__world *w, double q)
         tarry__delay_dependence(&w->delay) == TARRY__DELAY_BY_NOTHING
             ? 1
             : w->instance.n_arms;
-    double largest = 0;
-    for (size_t a = 0; a < n_laws; a++) {
-        const uint64_t d = tarry__delay_quantile(&w->delay, a, q);
-        largest = fmax(largest, d == TARRY__DELAY_NEVER ? INFINITY : (double)d);
-    }
-    return largest;
+    uint64_t largest = 0;
+    for (size_t a = n_laws; a-- > 0 && largest != TARRY__DELAY_NEVER;)
+        largest = tarry__delay_quantile_above(&w->delay, a, q, largest);
+    return largest == TARRY__DELAY_NEVER ? INFINITY : (double)largest;
+}
+
+double tarry__bound_wait(const tarry__bound_question *s, size_t slot, double q)
+{
+    if (isnan(s->waits[slot]))
+        s->waits[slot] = tarry__bound_largest_quantile(s->world, q);
+    return s->waits[slot];
+}
+
+double tarry__bound_wait_by_phase(const tarry__bound_question *s, double eps,
+                                  double share)
+{
+    return tarry__bound_wait(s, (size_t)-ilogb(eps), 1 - eps / share);
 }
 
 static tarry__policy_problem problem_of(const tarry__bound_question *s)
@@ -107,19 +119,26 @@ static double log_of_all(const tarry__bound_question *s, const tarry__bound *b)
     return log(psi * (double)b->n_phases * s->T);
 }
 
+/* The best q: by the bound, which for constants=tight may be the same for many,
+ * and then by the paper's. */
 static void stochastic(const tarry__bound_question *s, tarry__bound *b)
 {
+    const double log_all = log_of_all(s, b);
+    double least = INFINITY;
     b->upper_by = "Theorem (loss-independent stochastic delay), Algorithm 1";
-    b->upper = INFINITY;
-    for (int i = 1; i <= 200; i++) {
-        const double q = i / 200.0;
-        const double beta =
-            2 / q * (log_of_all(s, b) + 1) / s->promised_weight +
-            tarry__bound_largest_quantile(s->world, q);
-        const double regret = regret_of_phases(s, 4 / q, beta);
-        if (regret < b->upper) {
+    b->upper = b->beta = INFINITY;
+    for (size_t i = 1; i <= TARRY__BOUND_SHARES; i++) {
+        const double q = (double)i / TARRY__BOUND_SHARES, alpha = 4 / q;
+        const double beta = 2 / q * (log_all + 1) / s->promised_weight +
+                            tarry__bound_wait(s, i, q);
+        const double paper = regret_of_phases(s, alpha, beta);
+        const double regret = s->tight && !s->guided && isfinite(beta)
+                                  ? tarry__bound_tight_alone(s, b, alpha, beta)
+                                  : paper;
+        if (regret < b->upper || (regret == b->upper && paper < least)) {
             b->upper = regret;
-            b->alpha = 4 / q;
+            least = paper;
+            b->alpha = alpha;
             b->beta = beta;
             b->q = q;
         }
@@ -182,26 +201,25 @@ static double longest(const tarry__bound_question *s, const tarry__bound *b,
     const double plays = s->algorithm == 3 ? 2 * N : s->K * N;
     const double late = s->algorithm == 3 ? 3 * sqrt(s->n) : 3;
     if (s->world->adversary == NULL)
-        return plays + tarry__bound_largest_quantile(s->world, 1 - eps / late);
+        return plays + tarry__bound_wait_by_phase(s, eps, late);
     const uint64_t rounds = tarry__adversary_longest(s->world->adversary);
     return rounds < UINT64_MAX ? plays + (double)rounds : INFINITY;
 }
 
 /* Phases that can begin before the horizon: each lasts its N at least.  The
  * second term of Algorithm 3's N is an upper bound from phase 2 on, so only the
- * first counts for that. */
+ * first counts for that; and N of Algorithm 4 before rounding up, so that their
+ * number does not fall where T rises. */
 static void list_phases(const tarry__bound_question *s, tarry__bound *b)
 {
     double eps = 0.5, start = 0;
     for (b->n_phases = 0; b->n_phases < TARRY__BOUND_PHASES && start < s->T;
          eps /= 2) {
-        double N =
-            b->n_phases == 0 && s->tight
-                ? s->first_quota
-                : quota(s, eps,
-                        b->n_phases == 0 ? b->min_weight : s->promised_weight);
-        N = s->phased->per_arm && !s->tight ? ceil(N) : N;
-        b->phase[b->n_phases++] = (tarry__bound_phase){eps, N, INFINITY};
+        const double N = quota(
+            s, eps, b->n_phases == 0 ? b->min_weight : s->promised_weight);
+        const bool rounded = s->phased->per_arm && !s->tight;
+        b->phase[b->n_phases++] =
+            (tarry__bound_phase){eps, rounded ? ceil(N) : N, INFINITY};
         if (s->tight)
             start += N;
         else
@@ -218,7 +236,7 @@ static void measure_phases(const tarry__bound_question *s, tarry__bound *b)
     }
 }
 
-static void find_upper(const tarry__bound_question *s, tarry__bound *b)
+void tarry__bound_find_upper(const tarry__bound_question *s, tarry__bound *b)
 {
     static const char *const names[] = {
         [TARRY__ENV_STOCHASTIC] = "stochastic, equal for all arms",
@@ -232,97 +250,21 @@ static void find_upper(const tarry__bound_question *s, tarry__bound *b)
         model == TARRY__ENV_STOCHASTIC || model == TARRY__ENV_STOCHASTIC_BY_ARM;
     b->model = names[model];
     b->upper = INFINITY;
+    b->spare = 0;
     list_phases(s, b);
     if (s->algorithm == 1 && by_chance)
         stochastic(s, b);
     else if (s->algorithm <= 2 && model != TARRY__ENV_LOSS_DEPENDENT)
         adversarial(s, model, b);
-    measure_phases(s, b);
     if (s->tight && (b->upper_by != NULL || s->algorithm >= 3)) {
         b->upper_by = "the paper's phases with exact widths "
                       "(docs/algorithms.md)";
         tarry__bound_tight(s, model, b);
         return;
     }
+    measure_phases(s, b);
     if (s->algorithm >= 3 && (by_chance || model == TARRY__ENV_LOSS_DEPENDENT))
         loss_dependent(s, b);
-}
-
-static bool is_useful(tarry__bound_question s, tarry__bound b, double T)
-{
-    s.T = T;
-    s.log_kt = log(s.K * T);
-    find_upper(&s, &b);
-    return b.upper < 2 * T;
-}
-
-static size_t phases_within(tarry__bound_question s, tarry__bound b, double T)
-{
-    s.T = T;
-    s.log_kt = log(s.K * T);
-    list_phases(&s, &b);
-    return b.n_phases;
-}
-
-/* The smallest horizon with as many phases as T, which grow with it. */
-static double first_with_as_many(const tarry__bound_question *s,
-                                 const tarry__bound *b, double T)
-{
-    const size_t n_phases = phases_within(*s, *b, T);
-    double low = 1, high = T;
-    while (high - low > 1) {
-        const double middle = floor((low + high) / 2);
-        if (phases_within(*s, *b, middle) < n_phases)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-/* Whether it is below 2T at some T up to this one: at the last horizon of as
- * many phases, if at any of them. */
-static bool is_ever_useful(const tarry__bound_question *s,
-                           const tarry__bound *b, double T)
-{
-    bool useful = false;
-    for (; T >= 2 && !useful; T = first_with_as_many(s, b, T) - 1)
-        useful = is_useful(*s, *b, T);
-    return useful;
-}
-
-/* To a thousandth, where it is not at `low` and there is no new phase between
- * the two. */
-static double useful_between(const tarry__bound_question *s,
-                             const tarry__bound *b, double low, double high)
-{
-    while (high / low > 1.001) {
-        const double middle = sqrt(low * high);
-        if (is_useful(*s, *b, middle))
-            high = middle;
-        else
-            low = middle;
-    }
-    return ceil(high);
-}
-
-/* The horizon from which on the bound is always below 2T, to a thousandth;
- * infinite: it is at none that a game may have; NaN: at some, but not at the
- * longest.  The bound over T falls as long as there are as many phases and
- * leaps up where another can begin, so this goes down from one such place to
- * the next. */
-static double useful_from(const tarry__bound_question *s, const tarry__bound *b)
-{
-    double from = 0x1p39;
-    if (!is_useful(*s, *b, from))
-        return is_ever_useful(s, b, from) ? NAN : INFINITY;
-    while (from > 2 && is_useful(*s, *b, from - 1)) {
-        const double last = from - 1;
-        from = first_with_as_many(s, b, last);
-        if (!is_useful(*s, *b, from))
-            return useful_between(s, b, from, last);
-    }
-    return from;
 }
 
 /* ---- the first phase ------------------------------------------------------*/
@@ -353,7 +295,8 @@ static void note_plan(const tarry__phased_plan *plan, tarry__bound_question *s,
                       tarry__bound *b)
 {
     s->rank = fmax((double)plan->rank, 1);
-    s->first_quota = plan->quota;
+    s->first_g = plan->g;
+    s->first_stretch = plan->stretch;
     b->min_weight = 1;
     b->support = (double)plan->n_entries;
     b->first_phase = (double)tarry__phased_plan_plays(plan);
@@ -475,7 +418,11 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
                                .log_kt = log(K * (double)horizon),
                                .promised_weight =
                                    1 / (2 * floor(16 + 4 * n * loglog))};
+    double waits[TARRY__BOUND_SHARES + 1];
     tarry_status status;
+    for (size_t i = 0; i <= TARRY__BOUND_SHARES; i++)
+        waits[i] = NAN;
+    s.waits = waits;
     memset(bound, 0, sizeof *bound);
     bound->meaning = meaning_of(policy, tarry__sim_delays(world));
     if ((status = read_policy(policy, &s, error)) ||
@@ -486,10 +433,10 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
         s.late_mean = largest_mean(world);
     if (s.tight) /* weights are raised to 1/(5 psi), psi <= r (r + 1)/2 */
         s.promised_weight = 0.4 / (s.rank * (s.rank + 1));
-    find_upper(&s, bound);
+    tarry__bound_find_upper(&s, bound);
     bound->useful_from = 0;
-    if (bound->upper_by != NULL && !(bound->upper < 2 * s.T))
-        bound->useful_from = s.tight ? NAN : useful_from(&s, bound);
+    if (bound->upper_by != NULL && !(bound->upper <= 2 * s.T))
+        bound->useful_from = tarry__bound_useful_from(&s, bound);
     find_lower(&s, bound);
     return TARRY_OK;
 }

@@ -19,10 +19,12 @@ typedef struct {
     const char *upper_by; /* the theorem; NULL: none holds here */
     double upper;         /* bound on the expected regret; infinite if the
                              delay's law gives no better */
-    double useful_from;   /* 0: upper is below 2T and says something; else the
-                             horizon from which on it always does, though it
-                             may at a smaller one too: infinite if at none,
-                             NaN if not known or not up to the longest */
+    double useful_from;   /* 0: upper is at most 2T and says something; else the
+                             smallest T0 so that it is at every T from T0 to
+                             2^39 - 1; infinite: it is at no T; NaN: there is
+                             no T0, though at some T it may be */
+    double spare;         /* at smaller T, with as many phases, the bound may be
+                             higher than `upper` by this */
     double alpha, beta;   /* phases last at most alpha N + beta; 0 if the
                              theorem has another form */
     double q;             /* the best quantile, Algorithm 1 */

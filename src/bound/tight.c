@@ -22,13 +22,16 @@
 
 double tarry__tight_quota(const tarry__bound_question *q, double eps)
 {
-    const double g = q->algorithm == 4 ? q->K : 1.001 * q->rank;
+    const bool first = eps == 0.5; /* its design is known */
+    const double rank = q->algorithm == 4 ? q->K : 1.001 * q->rank;
     const double drawn = q->algorithm == 1 && !q->guided ? 1.25 : 1;
+    const double g = first ? q->first_g : drawn * rank;
     const tarry__policy_problem problem = {.n_arms = q->world->instance.n_arms,
                                            .horizon = (uint64_t)q->T};
     const double L = tarry__phased_tight_log(&problem, q->choices.confidence,
                                              (uint64_t)lround(-log2(eps)));
-    return tarry__phased_tight_quota(drawn * g, L, eps);
+    return tarry__phased_tight_quota(g, L, eps) *
+           (first ? q->first_stretch : 1);
 }
 
 /* Plays that a phase plans: one more per arm of the design at most. */
@@ -88,7 +91,7 @@ static double longest_alone(const tarry__bound_question *q,
     if (q->world->adversary != NULL)
         return INFINITY;
     const double rare = q->algorithm == 3 ? 68 * sqrt(1.001 * q->rank) : 48;
-    return plays + tarry__bound_largest_quantile(q->world, 1 - eps / rare);
+    return plays + tarry__bound_wait_by_phase(q, eps, rare);
 }
 
 /* The largest gap of an arm that is active in a phase. */
@@ -99,25 +102,60 @@ static double gap_of(const tarry__bound_question *q, double eps)
     return eps == 0.5 ? 2 : fmin(gap, 2);
 }
 
+/* The promise is broken with a probability, at 2 a round. */
+static double price_of_failure(const tarry__bound_question *q)
+{
+    return q->choices.confidence > 0 ? 2 * q->T * (1 - q->choices.confidence)
+                                     : 2;
+}
+
+/* The rounds of a phase that lasts as long as it may, or the rest. */
+static double rounds_of(double longest, double *rest)
+{
+    const double rounds = fmin(longest, *rest);
+    *rest -= rounds;
+    return rounds;
+}
+
+double tarry__bound_tight_alone(const tarry__bound_question *q,
+                                const tarry__bound *b, double alpha,
+                                double beta)
+{
+    double rest = q->T, upper = price_of_failure(q);
+    for (size_t m = 0; m < b->n_phases; m++) {
+        const double longest = alpha * planned(q, b->phase[m].quota) + beta;
+        upper += gap_of(q, b->phase[m].epsilon) * rounds_of(longest, &rest);
+    }
+    return upper;
+}
+
+/* With a guide a delay may be longer than is waited for after all; a phase that
+ * is not reached at this T may be at a smaller one. */
+static void allow_for_delays(const tarry__bound_question *q, double N,
+                             bool reached, tarry__bound *b)
+{
+    const double plays = planned(q, N);
+    const double price = 2 * q->T * plays * tail(q, plays);
+    if (reached)
+        b->upper += price;
+    else
+        b->spare += price;
+}
+
 void tarry__bound_tight(const tarry__bound_question *q,
                         tarry__env_delay_model model, tarry__bound *b)
 {
     double rest = q->T;
-    /* the promise is broken with this probability, at 2 a round */
-    b->upper =
-        q->choices.confidence > 0 ? 2 * q->T * (1 - q->choices.confidence) : 2;
+    b->upper = price_of_failure(q);
     for (size_t m = 0; m < b->n_phases; m++) {
         tarry__bound_phase *p = &b->phase[m];
         p->longest = q->guided
                          ? longest_guided(q, model, p->epsilon, p->quota)
                          : longest_alone(q, model, b, p->epsilon, p->quota);
-        const double rounds = fmin(p->longest, rest);
+        const double rounds = rounds_of(p->longest, &rest);
         b->upper += gap_of(q, p->epsilon) * rounds;
-        if (q->guided && rounds > 0) { /* a delay may be longer after all */
-            const double plays = planned(q, p->quota);
-            b->upper += 2 * q->T * plays * tail(q, plays);
-        }
-        rest -= rounds;
+        if (q->guided)
+            allow_for_delays(q, p->quota, rounds > 0, b);
     }
     if (q->guided || q->algorithm == 2) {
         b->alpha = (q->guided ? 1 + q->share : 1) * (q->regret ? 2 : 1);

@@ -38,7 +38,10 @@ static int parse(arguments *a, int argc, char **argv)
         .about =
             "Evaluates the paper's bounds on the regret for a world and a\n"
             "policy, the phases the policy will have, and the horizon below\n"
-            "which its first phase does not end.",
+            "which its first phase does not end.  A bound above 2T says "
+            "nothing\n"
+            "and is not printed; the smallest T from which on the bound is at\n"
+            "most 2T, for every T up to 2^39 - 1, is printed in its place.",
         .examples = "  tarry bound --policy phased-loss-dependent "
                     "--delay low-late:late=1000 --horizon 1e7",
         .options = options,
@@ -99,7 +102,7 @@ static void print_upper(const arguments *a, const tarry__bound *b)
     if (b->useful_from == 0)
         printf("upper bound   %.5g\n", b->upper);
     else if (isfinite(b->useful_from))
-        printf("upper bound   says nothing at this T; from T = %.4g on it "
+        printf("upper bound   says nothing at this T; from T = %.0f on it "
                "says something\n",
                b->useful_from);
     else

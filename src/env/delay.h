@@ -110,6 +110,10 @@ double tarry__delay_mean(const tarry__delay *delay, size_t arm);
 /* The smallest d with P(delay <= d) >= q, for q in [0, 1]. */
 uint64_t tarry__delay_quantile(const tarry__delay *delay, size_t arm, double q);
 
+/* That, or `least` if that is below it, which takes one look at the law. */
+uint64_t tarry__delay_quantile_above(const tarry__delay *delay, size_t arm,
+                                     double q, uint64_t least);
+
 /* ---- for the records -----------------------------------------------------*/
 
 extern const tarry__delay_type tarry__delay_none, tarry__delay_constant,

@@ -80,7 +80,7 @@ class Bounds(LabTest):
     def stated(self, b, expected):
         """The bound as a number, or, above 2T, as nothing."""
         T = b["horizon"]
-        if expected < 2 * T:
+        if expected <= 2 * T:
             self.close(b["upper"]["regret"], expected)
             self.assertIsNone(b["upper"]["says_nothing_below"])
         else:
@@ -159,7 +159,7 @@ class Bounds(LabTest):
                         longest = w.K * N + exponential_quantile(
                             200, 1 - eps / 3)
                         total += 20 * eps * longest
-                        start += 2 * N
+                        start += 48 * w.log_kt / eps ** 2
                     self.assertEqual(p["epsilon"], eps)
                     self.close(p["quota"], N)
                     self.close(p["longest"], longest)
@@ -231,24 +231,37 @@ class Bounds(LabTest):
                 self.assertIsNone(b["upper"]["regret"])
 
     def test_below_2T_or_nothing(self):
-        """Just below the horizon that is named the bound is above 2T."""
+        """At the horizon that is named the bound is at most 2T, at the one
+        before it is above."""
         for policy in ("phased-stochastic", "phased-adversarial",
-                       "phased-loss-dependent", "phased-mab"):
+                       "phased-loss-dependent", "phased-mab",
+                       "phased-mab:constants=tight", "recommended"):
             options = ["--policy", policy, "--instance",
                        "sphere:dim=3,arms=7"]
             short = answer("bound", *options, "--horizon", 1000)
-            needed = short["upper"]["says_nothing_below"]
+            needed = int(short["upper"]["says_nothing_below"])
             self.assertIn("says nothing at this T; from "
-                          f"T = {needed:.4g} on it says something\n",
+                          f"T = {needed} on it says something\n",
                           tarry("bound", *options, "--horizon",
                                 1000).stdout)
-            for factor, says in ((0.98, False), (1.001, True)):
-                b = answer("bound", *options, "--horizon",
-                           int(factor * needed))
-                self.assertEqual(b["upper"]["regret"] is not None, says)
+            for T, says in ((needed - 1, False), (needed, True),
+                            (needed + 1, True), (int(1.001 * needed), True)):
+                upper = answer("bound", *options, "--horizon", T)["upper"]
+                self.assertEqual(upper["regret"] is not None, says)
+                self.assertEqual(upper["says_nothing_below"],
+                                 None if says else needed)
+                if says:
+                    self.assertLessEqual(upper["regret"], 2 * T)
+
+    def test_a_bound_that_never_says_something_is_said_so(self):
         never = tarry("bound", "--policy", "phased-loss-dependent", "--delay",
                       "exponential:never=0.5")
         self.assertIn("says nothing at any horizon", never.stdout)
+        for policy in ("phased-stochastic", "phased-stochastic:constants=tight"):
+            b = answer("bound", "--policy", policy, "--delay",
+                       "exponential:never=0.999", "--horizon", 1000)
+            self.assertIsNone(b["upper"]["regret"])
+            self.assertIsNone(b["upper"]["says_nothing_below"])
 
     def test_the_limit_of_a_plain_bandit_is_that_of_lai_and_robbins(self):
         """Arms 0, 1, .. have means best, best + gap/(K-1), .."""

@@ -198,12 +198,12 @@ class Bound(TextTest):
                 text += "upper bound   %.5g\n" % upper["regret"]
             elif upper["says_nothing_below"] is not None:
                 text += ("upper bound   says nothing at this T; from "
-                         "T = %.4g on it says something\n"
+                         "T = %.0f on it says something\n"
                          % upper["says_nothing_below"])
             else:
-                guided = "guide=" in b.get("stands_for", "")  # not asked
+                tight = "tight" in b.get("stands_for", b["policy"])
                 text += ("upper bound   says nothing at %s horizon\n"
-                         % ("this" if guided else "any"))
+                         % ("this" if tight else "any"))
             text += "              %s\n" % upper["by"]
             if upper["alpha"] > 0:
                 text += ("              phases last at most %.4g N + %.5g "

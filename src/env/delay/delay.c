@@ -253,10 +253,18 @@ static uint64_t first_below(const tarry__delay *delay, size_t arm,
 
 uint64_t tarry__delay_quantile(const tarry__delay *delay, size_t arm, double q)
 {
+    return tarry__delay_quantile_above(delay, arm, q, 0);
+}
+
+uint64_t tarry__delay_quantile_above(const tarry__delay *delay, size_t arm,
+                                     double q, uint64_t least)
+{
     if (q <= 0)
-        return 0;
+        return least;
     const double excess = 1 - q / (1 - delay->never); /* never = 1: below 0 */
     if (!(excess >= 0) || (excess == 0 && delay->type->unbounded))
         return TARRY__DELAY_NEVER;
-    return first_below(delay, arm, excess);
+    return law_tail(delay, arm, (double)least + 1) > excess
+               ? first_below(delay, arm, excess)
+               : least;
 }
