@@ -17,6 +17,15 @@ typedef enum {
     TARRY__POLICY_AS_PAYOFF,    /* the wait is the loss */
 } tarry__policy_delays;
 
+/* The declared rule of unreported outcomes: after so many rounds without a
+ * report the outcome is `loss`, and `observe` is called with it. */
+typedef struct {
+    uint32_t declared; /* 0: an unreported outcome means nothing */
+    uint32_t final;    /* 0: a later report replaces it by `revise` */
+    double loss;       /* in [-1, 1] */
+    uint64_t after;    /* rounds; UINT64_MAX: a time, unknown in rounds */
+} tarry__policy_default;
+
 /* The problem as the algorithm sees it; lives as long as the policy. */
 typedef struct {
     size_t n_arms, dim;
@@ -31,6 +40,7 @@ typedef struct {
                                guide (guide.h) or since arms have been
                                withdrawn; NULL: all */
     size_t n_active;        /* how many these are; 0: all */
+    tarry__policy_default default_outcome;
 } tarry__policy_problem;
 
 /* The probability with which promises may be broken. */
@@ -101,6 +111,11 @@ typedef struct tarry__policy_type {
     tarry_status (*choose)(void *state, uint64_t round, size_t *arm);
     tarry__policy_use (*observe)(void *state, uint64_t round, size_t arm,
                                  double loss);
+    /* The loss of this round, which was observed as `old`, is `loss`: the state
+     * is as if that had been observed.  Called in the order of the other calls,
+     * between two choices like `observe`.  NULL: this policy cannot. */
+    void (*revise)(void *state, uint64_t round, size_t arm, double old,
+                   double loss);
     /* Whether `observe` would call a loss of this round late, until the next
      * choice; NULL: never. */
     bool (*is_late)(const void *state, uint64_t round);

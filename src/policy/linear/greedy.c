@@ -130,6 +130,16 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static void revise(void *state, uint64_t round, size_t arm, double old,
+                   double loss)
+{
+    greedy *s = state;
+    (void)round;
+    tarry__ridge_credit(&s->ridge, s->problem->arms + arm * s->ridge.n,
+                        loss - old);
+    s->settled = false;
+}
+
 static void status(const void *state, tarry_policy_status *status)
 {
     const greedy *s = state;
@@ -163,6 +173,7 @@ const tarry__policy_type tarry__linear_greedy = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .revise = revise,
     .probability = probability,
     .status = status,
     .archive = archive,

@@ -25,6 +25,16 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static void revise(void *state, uint64_t round, size_t arm, double old,
+                   double loss)
+{
+    tarry__sampler *s = state;
+    (void)round;
+    tarry__ridge_credit(&s->ridge, s->problem->arms + arm * s->ridge.n,
+                        loss - old);
+    s->has_others = false; /* drawn from the old estimate */
+}
+
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     tarry__sampler *s = state;
@@ -53,6 +63,7 @@ const tarry__policy_type tarry__linear_lints = {
     .init = tarry__sampler_init,
     .choose = choose,
     .observe = observe,
+    .revise = revise,
     .probability = probability,
     .status = tarry__sampler_status,
     .archive = tarry__sampler_archive,

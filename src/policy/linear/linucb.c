@@ -38,6 +38,13 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static void revise(void *state, uint64_t round, size_t arm, double old,
+                   double loss)
+{
+    (void)round;
+    tarry__ucb_credit(state, arm, loss - old);
+}
+
 const tarry__policy_type tarry__linear_linucb = {
     .name = "linucb",
     .source = "Abbasi-Yadkori et al. 2011",
@@ -47,6 +54,7 @@ const tarry__policy_type tarry__linear_linucb = {
     .init = tarry__ucb_init,
     .choose = choose,
     .observe = observe,
+    .revise = revise,
     .status = tarry__ucb_status,
     .archive = tarry__ucb_archive,
     .clear = tarry__ucb_clear,

@@ -59,6 +59,13 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_USED;
 }
 
+static void revise(void *state, uint64_t round, size_t arm, double old,
+                   double loss)
+{
+    (void)round;
+    tarry__ucb_credit(&((inflated *)state)->ucb, arm, loss - old);
+}
+
 static tarry_status cancel(void *state, uint64_t round, size_t arm)
 {
     inflated *s = state;
@@ -86,6 +93,7 @@ const tarry__policy_type tarry__linear_linucb_inflated = {
     .init = tarry__ucb_init,
     .choose = choose,
     .observe = observe,
+    .revise = revise,
     .cancel = cancel,
     .status = tarry__ucb_status,
     .archive = archive,

@@ -23,6 +23,12 @@ static tarry__policy_use observe(tarry__phased *ph, uint64_t round, size_t arm,
     return use;
 }
 
+static void revised(tarry__phased *ph, uint64_t round, size_t arm, double old,
+                    double loss)
+{
+    (void)ph, (void)round, (void)arm, (void)old, (void)loss;
+}
+
 static void played(tarry__phased *ph, uint64_t round, size_t arm)
 {
     (void)ph, (void)round, (void)arm;
@@ -49,6 +55,7 @@ const tarry__phased_company tarry__phased_alone = {
     .start = start,
     .choose = choose,
     .observe = observe,
+    .revised = revised,
     .played = played,
     .cancelled = cancelled,
     .expired = expired,

@@ -133,6 +133,13 @@ void tarry__guide_observe(tarry__guide *g, uint64_t round, size_t arm,
     g->type->observe(g->state, round, arm, loss);
 }
 
+void tarry__guide_revise(tarry__guide *g, uint64_t round, size_t arm,
+                         double old, double loss)
+{
+    if (g->type->revise != NULL)
+        g->type->revise(g->state, round, arm, old, loss);
+}
+
 double tarry__guide_probability(tarry__guide *g, uint64_t round, size_t arm)
 {
     return g->type->probability != NULL

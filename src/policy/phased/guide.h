@@ -48,6 +48,9 @@ void tarry__guide_played(tarry__guide *guide, uint64_t round, size_t arm);
 void tarry__guide_observe(tarry__guide *guide, uint64_t round, size_t arm,
                           double loss);
 
+void tarry__guide_revise(tarry__guide *guide, uint64_t round, size_t arm,
+                         double old, double loss);
+
 /* The probability of its last choice. */
 double tarry__guide_probability(tarry__guide *guide, uint64_t round,
                                 size_t arm);

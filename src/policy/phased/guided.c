@@ -176,6 +176,12 @@ static tarry__policy_use observe(tarry__phased *ph, uint64_t round, size_t arm,
     return use == TARRY__POLICY_IGNORED ? TARRY__POLICY_USED : use;
 }
 
+static void revised(tarry__phased *ph, uint64_t round, size_t arm, double old,
+                    double loss)
+{
+    tarry__guide_revise(&ph->guide, round, arm, old, loss);
+}
+
 static void played(tarry__phased *ph, uint64_t round, size_t arm)
 {
     tarry__guide_played(&ph->guide, round, arm);
@@ -211,6 +217,7 @@ const tarry__phased_company tarry__phased_guided = {
     .start = start,
     .choose = choose,
     .observe = observe,
+    .revised = revised,
     .played = played,
     .cancelled = cancelled,
     .expired = expired,

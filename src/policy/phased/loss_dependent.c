@@ -57,6 +57,7 @@ const tarry__policy_type tarry__phased_loss_dependent = {
     .rule = &algorithm,
     .state_size = sizeof(tarry__phased),
     TARRY__PHASED_SHARED,
+    .revise = tarry__phased_revise,
     .played = tarry__phased_played,
     .certify = tarry__phased_certify,
 };

@@ -348,6 +348,21 @@ static uint32_t entry_of_play(const tarry__phased *ph, uint64_t round,
                : TARRY__PHASED_NO_ENTRY;
 }
 
+/* Only for Algorithms 3 and 4, where the play decides which losses count: the
+ * others do not know any more whether this one did. */
+void tarry__phased_revise(void *state, uint64_t round, size_t arm, double old,
+                          double loss)
+{
+    tarry__phased *ph = state;
+    const uint32_t i = entry_of_play(ph, round, arm);
+    if (i != TARRY__PHASED_NO_ENTRY)
+        ph->plan.tally[i].sum += loss - old;
+    if (!ph->keeps_books)
+        return;
+    ph->books.sums[arm] += loss - old;
+    ph->company->revised(ph, round, arm, old, loss);
+}
+
 tarry_status tarry__phased_cancel(void *state, uint64_t round, size_t arm)
 {
     tarry__phased *ph = state;

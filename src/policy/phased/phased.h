@@ -108,6 +108,9 @@ typedef struct {
     tarry__policy_use (*observe)(tarry__phased *phased, uint64_t round,
                                  size_t arm, double loss,
                                  tarry__policy_use use);
+    /* A loss that was booked is another. */
+    void (*revised)(tarry__phased *phased, uint64_t round, size_t arm,
+                    double old, double loss);
     /* Somebody outside has chosen the arm of this round. */
     void (*played)(tarry__phased *phased, uint64_t round, size_t arm);
     /* The play of a round is called off; `counted`: the plan wanted it, and
@@ -288,6 +291,8 @@ tarry_status tarry__phased_init(void *state, const tarry__policy_type *type,
 tarry_status tarry__phased_choose(void *state, uint64_t round, size_t *arm);
 tarry__policy_use tarry__phased_observe(void *state, uint64_t round, size_t arm,
                                         double loss);
+void tarry__phased_revise(void *state, uint64_t round, size_t arm, double old,
+                          double loss);
 tarry_status tarry__phased_cancel(void *state, uint64_t round, size_t arm);
 void tarry__phased_expire(void *state, uint64_t round, size_t arm, bool gone);
 double tarry__phased_probability(void *state, uint64_t round, size_t arm);

@@ -212,6 +212,13 @@ tarry__policy_use tarry__plain_elimination_observe(void *state, uint64_t round,
     return tarry__counts_add(state, arm, loss);
 }
 
+void tarry__plain_elimination_revise(void *state, uint64_t round, size_t arm,
+                                     double old, double loss)
+{
+    (void)round;
+    ((tarry__counts *)state)->count[arm].sum += loss - old;
+}
+
 tarry_status tarry__plain_elimination_cancel(void *state, uint64_t round,
                                              size_t arm)
 {

@@ -105,6 +105,8 @@ tarry_status tarry__plain_elimination_choose(void *state, uint64_t round,
                                              size_t *arm);
 tarry__policy_use tarry__plain_elimination_observe(void *state, uint64_t round,
                                                    size_t arm, double loss);
+void tarry__plain_elimination_revise(void *state, uint64_t round, size_t arm,
+                                     double old, double loss);
 tarry_status tarry__plain_elimination_cancel(void *state, uint64_t round,
                                              size_t arm);
 tarry_status tarry__plain_elimination_reserve(void *state, size_t n_arms);
@@ -124,6 +126,7 @@ void tarry__plain_elimination_clear(void *state);
     .init = tarry__plain_elimination_init,                                     \
     .choose = tarry__plain_elimination_choose,                                 \
     .observe = tarry__plain_elimination_observe,                               \
+    .revise = tarry__plain_elimination_revise,                                 \
     .cancel = tarry__plain_elimination_cancel, .played = tarry__counts_played, \
     .status = tarry__plain_elimination_status,                                 \
     .archive = tarry__plain_elimination_archive,                               \

@@ -157,6 +157,16 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return use;
 }
 
+static void revise(void *state, uint64_t round, size_t arm, double old,
+                   double loss)
+{
+    ucb *u = state;
+    (void)round;
+    u->counts.count[arm].sum += loss - old;
+    set_term(u, arm);
+    bound_block(u, arm / BLOCK);
+}
+
 static tarry_status cancel(void *state, uint64_t round, size_t arm)
 {
     ucb *u = state;
@@ -256,6 +266,7 @@ const tarry__policy_type tarry__plain_ucb_delayed = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .revise = revise,
     .cancel = cancel,
     .played = tarry__counts_played,
     .status = status,

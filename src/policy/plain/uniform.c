@@ -43,6 +43,12 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     return TARRY__POLICY_IGNORED;
 }
 
+static void revise(void *state, uint64_t round, size_t arm, double old,
+                   double loss)
+{
+    (void)state, (void)round, (void)arm, (void)old, (void)loss;
+}
+
 static double probability(void *state, uint64_t round, size_t arm)
 {
     (void)round, (void)arm;
@@ -95,6 +101,7 @@ const tarry__policy_type tarry__plain_uniform = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .revise = revise,
     .probability = probability,
     .status = status,
     .archive = archive,
