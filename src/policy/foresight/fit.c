@@ -14,7 +14,9 @@ static const double PRIOR_SPREAD = 20;
 static const double LEAST_SPREAD = 0.01;
 static const double LONGEST_STEP = 3; /* standard deviations */
 static const double LEAST_P = 0.01;   /* of a high loss, and of a low one */
-enum { STEPS_ANEW = 3 };              /* from one law of delays to another */
+static const double LEAST_DEFAULT = 0.0005; /* the same of the default */
+static const double PRIOR_REPORTS = 1; /* at the pooled mean, or at an end */
+enum { STEPS_ANEW = 3 };               /* from one law of delays to another */
 
 static size_t small_size(size_t r)
 {
@@ -73,13 +75,46 @@ size_t tarry__fit_play(tarry__fit *f, size_t arm)
     return t->seat;
 }
 
+static const tarry__policy_default *rule_of(const tarry__fit *f)
+{
+    return &f->view->problem->default_outcome;
+}
+
+static bool is_default(const tarry__fit *f, double loss)
+{
+    return rule_of(f)->declared && loss == rule_of(f)->loss;
+}
+
+/* `sign` losses of this arm. */
+static void count_loss(tarry__fit *f, tarry__foresight_tally *t, double loss,
+                       int sign)
+{
+    t->sum += sign * loss;
+    t->squares += sign * loss * loss;
+    if (is_default(f, loss)) {
+        t->defaults += (uint64_t)(int64_t)sign;
+        return;
+    }
+    f->reported += sign * loss;
+    f->reports += sign;
+}
+
 size_t tarry__fit_loss(tarry__fit *f, size_t arm, double loss)
 {
     tarry__foresight_tally *t = &f->tally[arm];
     t->arrivals++;
-    t->sum += loss;
-    t->squares += loss * loss;
     f->arrived++;
+    count_loss(f, t, loss, 1);
+    f->lowest = fmin(f->lowest, loss);
+    f->highest = fmax(f->highest, loss);
+    return t->seat;
+}
+
+size_t tarry__fit_revise(tarry__fit *f, size_t arm, double old, double loss)
+{
+    tarry__foresight_tally *t = &f->tally[arm];
+    count_loss(f, t, old, -1);
+    count_loss(f, t, loss, 1);
     f->lowest = fmin(f->lowest, loss);
     f->highest = fmax(f->highest, loss);
     return t->seat;
@@ -99,6 +134,8 @@ void tarry__fit_copy(tarry__fit *f, const tarry__fit *from, size_t n_arms)
     f->n_seated = from->n_seated;
     f->played = from->played;
     f->arrived = from->arrived;
+    f->reported = from->reported;
+    f->reports = from->reports;
     f->lowest = from->lowest;
     f->highest = from->highest;
     f->low = from->low;
@@ -109,7 +146,32 @@ void tarry__fit_copy(tarry__fit *f, const tarry__fit *from, size_t n_arms)
 
 double tarry__fit_high_share(const tarry__fit *f, double loss)
 {
+    if (rule_of(f)->declared)
+        return is_default(f, loss);
     return tarry__foresight_clamp((loss - f->low) / (f->high - f->low), 0, 1);
+}
+
+/* How much the first class loses more than the second, of one arm: D - r, or
+ * the range. */
+static double contrast(const tarry__fit *f, const tarry__foresight_tally *t)
+{
+    const double D = rule_of(f)->loss;
+    if (!rule_of(f)->declared)
+        return f->high - f->low;
+    const double pooled = (f->reported + (D > 0 ? -1 : 1)) / (f->reports + 1);
+    const double n = (double)(t->arrivals - t->defaults);
+    const double sum = t->sum - (double)t->defaults * D;
+    return D - (sum + PRIOR_REPORTS * pooled) / (n + PRIOR_REPORTS);
+}
+
+/* The probability of the first class, if this is the arm's mean. */
+static double probability(const tarry__fit *f, const tarry__foresight_tally *t,
+                          double mean)
+{
+    const double range = contrast(f, t);
+    if (!rule_of(f)->declared)
+        return (mean - f->low) / range;
+    return range != 0 ? 1 - (rule_of(f)->loss - mean) / range : 0.5;
 }
 
 /* ---- the noise ------------------------------------------------------------*/
@@ -129,7 +191,9 @@ double tarry__fit_weight(const tarry__fit *f, double mean)
 
 static void find_range(tarry__fit *f)
 {
-    const double n = (double)f->arrived, out = (double)f->played - n;
+    const bool declared = rule_of(f)->declared;
+    const double n = (double)f->arrived;
+    const double out = declared ? 0 : (double)f->played - n;
     if (f->arrived == 0)
         return;
     const double prior = PRIOR_RANGE + RANGE_OUT * out * out / (n + out);
@@ -137,6 +201,10 @@ static void find_range(tarry__fit *f)
     const double below = f->delays == TARRY__FIT_PAYOFF ? 1 : prior;
     f->low = (n * f->lowest - below) / (n + below);
     f->high = (n * f->highest + prior) / (n + prior);
+    if (declared) {
+        f->low = fmin(f->low, rule_of(f)->loss);
+        f->high = fmax(f->high, rule_of(f)->loss);
+    }
 }
 
 static double mean_of(const tarry__fit *f, size_t arm)
@@ -197,20 +265,18 @@ static tarry__foresight_hint hint_of(const tarry__fit *f,
                                      const tarry__foresight_tally *t)
 {
     const uint64_t outstanding = t->plays - t->arrivals;
-    if (outstanding == 0 || f->delays == TARRY__FIT_INDEPENDENT ||
-        t->seat >= w->room)
+    if (outstanding == 0 || t->seat >= w->room ||
+        (f->delays == TARRY__FIT_INDEPENDENT && !rule_of(f)->declared))
         return (tarry__foresight_hint){0, 0, (double)outstanding};
-    if (f->delays == TARRY__FIT_PAYOFF)
+    if (f->delays == TARRY__FIT_PAYOFF && !rule_of(f)->declared)
         return tarry__worth_hint(&f->worth, w, t->seat, f->p[t->seat]);
     return tarry__law_hint(w, t->seat, f->p[t->seat]);
 }
 
 /* The same with the losses that the law expects taken as if they had come. */
-static tarry__foresight_hint presume(const tarry__fit *f,
-                                     tarry__foresight_hint hint, double p,
-                                     double outstanding, double mean)
+static tarry__foresight_hint presume(tarry__foresight_hint hint, double p,
+                                     double outstanding, double share)
 {
-    const double share = (mean - f->low) / (f->high - f->low);
     return (tarry__foresight_hint){hint.surplus + outstanding * (p - share),
                                    outstanding, 0};
 }
@@ -227,14 +293,16 @@ static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm,
     const double raw = tarry__linalg_dot(z, f->theta, r);
     const double mean = tarry__foresight_clamp(raw, f->low, f->high);
     const double weight = careful_weight(f, mean, n);
+    const double least = rule_of(f)->declared ? LEAST_DEFAULT : LEAST_P;
     if (!anew)
-        f->p[t->seat] = tarry__foresight_clamp(tarry__fit_high_share(f, mean),
-                                               LEAST_P, 1 - LEAST_P);
+        f->p[t->seat] =
+            tarry__foresight_clamp(probability(f, t, mean), least, 1 - least);
     tarry__foresight_hint hint = hint_of(f, w, t);
     if (anew && t->seat < w->room)
-        hint = presume(f, hint, f->p[t->seat], (double)t->plays - n, raw);
+        hint = presume(hint, f->p[t->seat], (double)t->plays - n,
+                       probability(f, t, raw));
     const double score =
-        weight * (t->sum - n * raw + (f->high - f->low) * hint.surplus);
+        weight * (t->sum - n * raw + contrast(f, t) * hint.surplus);
     add(f->V, r, weight * (n + hint.known), z);
     add(f->V_coming, r, weight * (n + hint.known + hint.coming), z);
     for (size_t i = 0; i < r; i++)
@@ -282,17 +350,17 @@ static void add_all(tarry__fit *f, const tarry__waiting *w, bool anew)
 
 bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
 {
-    const bool careful =
-        f->delays == TARRY__FIT_ANY_DELAYS && tarry__waiting_any(w);
+    const bool learns =
+        f->delays == TARRY__FIT_ANY_DELAYS || rule_of(f)->declared;
+    const bool careful = learns && tarry__waiting_any(w);
     find_range(f);
-    if (f->delays == TARRY__FIT_PAYOFF)
+    if (!learns && f->delays == TARRY__FIT_PAYOFF)
         tarry__worth_learn(&f->worth, w, f->n_seated);
     add_all(f, w, false);
     const bool settled = move(f, careful);
     find_spread(f);
     find_lambda(f);
-    if (w->used <= 1 || f->delays != TARRY__FIT_ANY_DELAYS ||
-        !tarry__law_learn(w, f->n_seated, f->p))
+    if (w->used <= 1 || !learns || !tarry__law_learn(w, f->n_seated, f->p))
         return settled;
     for (int i = 0; i < STEPS_ANEW; i++) {
         add_all(f, w, true);
@@ -333,6 +401,8 @@ void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
     tarry__archive_field(a, f->n_seated);
     tarry__archive_field(a, f->played);
     tarry__archive_field(a, f->arrived);
+    tarry__archive_field(a, f->reported);
+    tarry__archive_field(a, f->reports);
     tarry__archive_field(a, f->lowest);
     tarry__archive_field(a, f->highest);
     tarry__archive_field(a, f->low);

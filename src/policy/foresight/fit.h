@@ -8,7 +8,11 @@
  *
  * What has not arrived enters with the loss expected of it (waiting.h) and the
  * share of information that is really there: a step of Fisher scoring, or EM
- * with the right step length. */
+ * with the right step length.
+ *
+ * With a declared default outcome D the two classes of waiting.h are D and all
+ * reported outcomes, not high and low.  p of an arm with mean m is then
+ * (m - r) / (D - r), r being the mean of its reported outcomes. */
 #ifndef TARRY_POLICY_FORESIGHT_FIT_H
 #define TARRY_POLICY_FORESIGHT_FIT_H
 
@@ -19,6 +23,7 @@
 typedef struct {
     uint64_t plays, arrivals;
     double sum, squares; /* of the losses that have arrived */
+    uint64_t defaults;   /* of these, how many are the declared default */
     uint32_t seat;       /* its number among the arms played; NO_SEAT: none */
 } tarry__foresight_tally;
 
@@ -37,11 +42,12 @@ typedef struct {
     uint32_t *seated; /* the arms that have been played, in order */
     size_t n_seated;
     uint64_t played, arrived;
-    double lowest, highest; /* losses seen */
-    double low, high;       /* the range that the fit assumes */
-    double spread;          /* variance as a share of the largest possible */
-    double lambda;          /* regulariser: 1 / variance of theta's entries */
-    uint32_t delays;        /* what is known of them, a tarry__fit_delays */
+    double reported, reports; /* sum and number of losses but the default */
+    double lowest, highest;   /* losses seen */
+    double low, high;         /* the range that the fit assumes */
+    double spread;            /* variance as a share of the largest possible */
+    double lambda;            /* regulariser: 1 / variance of theta's entries */
+    uint32_t delays;          /* what is known of them, a tarry__fit_delays */
     tarry__foresight_worth worth; /* of what waits, if the wait is the loss */
     double *theta;                /* rank */
     double *V;        /* rank by rank: information that is there, in units */
@@ -58,13 +64,16 @@ void tarry__fit_archive(tarry__fit *fit, const tarry__view *view,
 size_t tarry__fit_play(tarry__fit *fit, size_t arm);
 size_t tarry__fit_loss(tarry__fit *fit, size_t arm, double loss);
 
+/* A loss that was booked is another. */
+size_t tarry__fit_revise(tarry__fit *fit, size_t arm, double old, double loss);
+
 /* A play that was never made; answers the arm's seat. */
 size_t tarry__fit_cancel(tarry__fit *fit, size_t arm);
 
 /* What is known of n_arms arms, for a fit that has been opened for more. */
 void tarry__fit_copy(tarry__fit *fit, const tarry__fit *from, size_t n_arms);
 
-/* The share of a loss that is high. */
+/* The share of a loss that is high, or that is the declared default. */
 double tarry__fit_high_share(const tarry__fit *fit, double loss);
 
 /* Estimates anew, and learns the law of delays; false: it is not there yet,

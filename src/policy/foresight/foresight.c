@@ -107,14 +107,41 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
     return TARRY_OK;
 }
 
+/* A default that a later report may replace at any age says nothing but that
+ * none has come: the play stays outstanding. */
+static bool stays_open(const foresight *s, double loss)
+{
+    const tarry__policy_default *rule = &s->problem->default_outcome;
+    return rule->declared && !rule->final && rule->after == 0 &&
+           loss == rule->loss;
+}
+
 static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
                                  double loss)
 {
     foresight *s = state;
+    if (stays_open(s, loss))
+        return TARRY__POLICY_USED;
     const size_t seat = tarry__fit_loss(&s->fit, arm, loss);
     tarry__waiting_end(&s->waiting, round, seat,
                        tarry__fit_high_share(&s->fit, loss));
     return TARRY__POLICY_USED;
+}
+
+static void revise(void *state, uint64_t round, size_t arm, double old,
+                   double loss)
+{
+    foresight *s = state;
+    const tarry__policy_default *rule = &s->problem->default_outcome;
+    if (stays_open(s, old)) {
+        observe(s, round, arm, loss);
+        return;
+    }
+    const size_t seat = tarry__fit_revise(&s->fit, arm, old, loss);
+    tarry__waiting_revise(&s->waiting, round, seat,
+                          tarry__fit_high_share(&s->fit, old),
+                          tarry__fit_high_share(&s->fit, loss),
+                          rule->declared && old == rule->loss);
 }
 
 static tarry_status cancel(void *state, uint64_t round, size_t arm)
@@ -218,6 +245,7 @@ const tarry__policy_type tarry__foresight = {
     .init = init,
     .choose = choose,
     .observe = observe,
+    .revise = revise,
     .cancel = cancel,
     .probability = probability,
     .reserve = reserve,

@@ -57,9 +57,19 @@ static tarry__foresight_law beginning(double ratio, double lost)
     return law;
 }
 
+static bool is_declared(const tarry__waiting *w)
+{
+    return w->problem->default_outcome.declared;
+}
+
 void tarry__law_start(tarry__waiting *w)
 {
     w->law = beginning(1, PRIOR_LOST);
+    if (is_declared(w)) { /* a default comes by its rule, and nothing is lost */
+        w->law = beginning(0, 0);
+        for (size_t j = 0; j < BINS; j++)
+            w->law.ratio[1][j] = 1;
+    }
     for (size_t i = 0; i < w->room * BINS; i++)
         w->hazard[i] = 0.5;
 }
@@ -157,9 +167,12 @@ static void learn_arm(const tarry__waiting *w, const tarry__foresight_law *law,
 {
     const double *ended = w->ended + seat * 2 * BINS;
     const double *hazard = own != NULL ? own : law->pooled;
+    const double lean = is_declared(w) ? LEAN : 1;
     double later[2] = {0, 0};
     course c;
     follow(w, law, hazard, p, &c);
+    for (size_t j = 0; j <= w->used; j++)
+        c.high[j] *= lean;
     for (size_t j = w->used; j-- > 0;) {
         const double here = (double)w->waiting[seat * BINS + j];
         const double each = here / (c.high[j] + c.low[j] + c.lost);
@@ -203,6 +216,20 @@ static void conclude(const tarry__waiting *w, const totals *t,
         for (int s = 0; s < 2; s++)
             law->ratio[s][j] =
                 (t->ended[s][j] + prior) / (t->expected[s][j] + prior);
+    }
+}
+
+/* The same with a declared default: hazards are those of reported outcomes, and
+ * the default has ended when it did; before its time it never has. */
+static void conclude_declared(const tarry__waiting *w, const totals *t,
+                              tarry__foresight_law *law)
+{
+    for (size_t j = 0; j < w->used; j++) {
+        const double own = (t->ended[1][j] + 0.5) / (t->risk[1][j] + 1);
+        const double due =
+            t->ended[0][j] > 0 ? t->ended[0][j] / t->risk[0][j] : 0;
+        law->pooled[j] = own;
+        law->ratio[0][j] = due / own;
     }
 }
 
@@ -327,7 +354,7 @@ bool tarry__law_learn(tarry__waiting *w, size_t seats, double *p)
     static const totals none;
     totals t = none;
     const size_t n = seats < w->room ? seats : w->room;
-    if (w->now >= w->try_at) {
+    if (w->now >= w->try_at && !is_declared(w)) {
         w->try_at = (uint64_t)(TRY_AGAIN * (double)w->now) + 1;
         if (try_others(w, n < TRIAL_SEATS ? n : TRIAL_SEATS, n, p))
             return true;
@@ -335,6 +362,9 @@ bool tarry__law_learn(tarry__waiting *w, size_t seats, double *p)
     for (size_t i = 0; i < n; i++)
         learn_arm(w, &w->law, i, p[i], w->hazard + i * BINS, &t);
     yield_to_arms(w, &t, &w->law);
-    conclude(w, &t, &w->law);
+    if (is_declared(w))
+        conclude_declared(w, &t, &w->law);
+    else
+        conclude(w, &t, &w->law);
     return false;
 }

@@ -113,6 +113,28 @@ void tarry__waiting_end(tarry__waiting *w, uint64_t round, size_t seat,
     w->ended[seat * 2 * BINS + BINS + j] += 1 - high_share;
 }
 
+static void take_back(double *ended, double share)
+{
+    ended[0] = ended[0] > share ? ended[0] - share : 0;
+    ended[BINS] = ended[BINS] > 1 - share ? ended[BINS] - (1 - share) : 0;
+}
+
+void tarry__waiting_revise(tarry__waiting *w, uint64_t round, size_t seat,
+                           double old_share, double share, bool now)
+{
+    if (seat >= w->room)
+        return;
+    double *ended = w->ended + seat * 2 * BINS;
+    size_t j = bin_of(w->now - round);
+    const size_t last = j;
+    while (j > 0 && (ended[j] < old_share || ended[BINS + j] < 1 - old_share))
+        j--;
+    take_back(ended + j, old_share);
+    j = now ? last : j;
+    ended[j] += share;
+    ended[BINS + j] += 1 - share;
+}
+
 void tarry__waiting_cancel(tarry__waiting *w, uint64_t round, size_t seat)
 {
     if (seat >= w->room)

@@ -39,6 +39,11 @@ void tarry__waiting_play(tarry__waiting *w, uint64_t round, size_t seat);
 void tarry__waiting_end(tarry__waiting *w, uint64_t round, size_t seat,
                         double high_share);
 
+/* Its loss is another than what it ended with: one class gives way to another,
+ * in the last bin that can give it up, or `now` in that of the play's age. */
+void tarry__waiting_revise(tarry__waiting *w, uint64_t round, size_t seat,
+                           double old_share, double share, bool now);
+
 /* The play of a round was never made. */
 void tarry__waiting_cancel(tarry__waiting *w, uint64_t round, size_t seat);
 
