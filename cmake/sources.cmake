@@ -43,6 +43,7 @@ set(TARRY_CORE
     src/design/thin.c
     src/design/variance.c
     src/policy/archive.c
+    src/policy/edge.c
     src/policy/foresight/doubt.c
     src/policy/foresight/fit.c
     src/policy/foresight/foresight.c
@@ -51,6 +52,7 @@ set(TARRY_CORE
     src/policy/foresight/view.c
     src/policy/foresight/waiting.c
     src/policy/foresight/worth.c
+    src/policy/intercept.c
     src/policy/linear/arms_tiles.c
     src/policy/linear/directed.c
     src/policy/linear/explore_commit.c

@@ -32,10 +32,12 @@ typedef struct {
     uint64_t seed;        /* of the policy's own coins, with */
     uint32_t run;         /*   the number of the run in an experiment */
     double low, high;     /* losses are reported in [low, high]; default -1, 1.
-                             They are moved and scaled to [-1, 1], where they
-                             must be linear in the arms: a range around 0 is
-                             always right, another one if the arms' features
-                             include a constant (or sum to one) */
+                             Their means are affine in the arms' features: in
+                             a range that is not around 0 each arm gets a
+                             constant as one more feature, unless the features
+                             make one up (some sum of them is 1 for all arms).
+                             With the setting intercept=no they are linear in
+                             the features as they are, in the user's own unit */
     int maximize;         /* not 0: what is reported are rewards */
     int beyond_horizon;   /* not 0: after T rounds the best arm is played on */
     const char *settings; /* more of them, "key=value,key=value"; or NULL */
@@ -208,7 +210,7 @@ typedef struct {
     size_t open_bytes;               /* memory of the table of open rounds */
     int best_known;     /* 0 before there is an estimate: `best` is then
                            only the first active arm */
-    size_t n_arms, dim; /* what it was made for */
+    size_t n_arms, dim; /* what it was made for, without an added constant */
     const double *arms;
     uint64_t seed;
     size_t n_available;        /* arms that may be chosen */
@@ -220,6 +222,7 @@ typedef struct {
                                 name:key=value,...; NULL: restored from a state
                                 that does not tell (before version 4) */
     int beyond_horizon;      /* as it was made */
+    int intercept;           /* 1: a constant was added to the features */
 } tarry_policy_status;
 
 /* What it knows, with everything counted that was reported.  Asking has no

@@ -654,7 +654,7 @@ static PyObject *status_dict(const tarry_policy_status *s)
     return Py_BuildValue(
         "{s:s, s:K, s:K, s:K, s:d, s:K, s:N, s:N, s:K, s:K, s:K, s:K, s:K, "
         "s:K, s:O, s:N, s:N, s:n, s:n, s:(dd), s:O, s:K, s:N, s:d, s:K, s:K, "
-        "s:z, s:O}",
+        "s:z, s:O, s:O}",
         "policy", s->name, "round", s->round, "horizon", s->horizon, "phase",
         s->phase, "epsilon", s->epsilon, "phase_start", s->phase_start,
         "active", active_list(s), "best", best, "pending", s->pending,
@@ -668,7 +668,8 @@ static PyObject *status_dict(const tarry_policy_status *s)
         s->high, "maximize", s->maximize ? Py_True : Py_False, "seed", s->seed,
         "available", available_list(s), "confidence", s->confidence, "expired",
         s->expired, "cancelled", s->cancelled, "description", s->description,
-        "beyond_horizon", s->beyond_horizon ? Py_True : Py_False);
+        "beyond_horizon", s->beyond_horizon ? Py_True : Py_False, "intercept",
+        s->intercept ? Py_True : Py_False);
 }
 
 static PyObject *get_status(PyObject *object, PyObject *unused)

@@ -98,6 +98,7 @@ class Policy(_tarry.Policy):
     a number of arms without features.  What the policy promises holds until the `horizon`, with
     probability 1 - 1/horizon, or for ever with probability `confidence`; one of
     them must be given.  Outcomes are losses in `range`, or rewards if `maximize`.
+    Their means are affine in the features; with `intercept="no"` they are linear.
     The same arguments and the same calls give the same choices.
 
     >>> import tarry
@@ -122,7 +123,8 @@ class Policy(_tarry.Policy):
                  range: Tuple[float, float] = (-1, 1), maximize: bool = False,
                  seed: int = 1, run: int = 0,
                  names: Optional[Iterable[str]] = None,
-                 beyond_horizon: bool = False, **settings: Any) -> None:
+                 beyond_horizon: bool = False, intercept: str = "auto",
+                 **settings: Any) -> None:
         array, texts = arms_and_names(arms, names)
         try:
             low, high = (float(x) for x in range)
@@ -132,6 +134,8 @@ class Policy(_tarry.Policy):
             raise BadArgument("horizon, confidence: one must be given")
         if confidence == 0:  # to the library: none
             raise BadArgument("the confidence must be 0.5 to below 1: 0")
+        if intercept != "auto":
+            settings["intercept"] = intercept
         self._make(policy, settings_text(settings), array,
                    0 if horizon is None else horizon,
                    0.0 if confidence is None else confidence, seed, run,

@@ -209,7 +209,8 @@ class Client:
                horizon: Optional[float] = None,
                confidence: Optional[float] = None, seed: Optional[int] = None,
                expire_after: Optional[str] = None, dim: Optional[int] = None,
-               beyond_horizon: Optional[bool] = None) -> Dict[str, Any]:
+               beyond_horizon: Optional[bool] = None,
+               intercept: Optional[str] = None) -> Dict[str, Any]:
         """Creates an experiment.  `arms`: a dict from names to features, or a
         list of {"name", "features"}; `dim` for a contextual one."""
         body: Dict[str, Any] = {
@@ -219,7 +220,7 @@ class Client:
             "horizon": None if horizon is None else int(horizon),
             "confidence": confidence, "seed": seed,
             "expire_after": expire_after, "dim": dim,
-            "beyond_horizon": beyond_horizon}
+            "beyond_horizon": beyond_horizon, "intercept": intercept}
         answer: Dict[str, Any] = self._json("POST", "/v1/experiments", {
             key: value for key, value in body.items() if value is not None},
             again=False)

@@ -349,7 +349,7 @@ pause=0.1, spool=None)
 Client.cancel(self, id)
 Client.create(self, name, arms=None, *, policy=None, range=None, \
 objective=None, horizon=None, confidence=None, seed=None, expire_after=None, \
-dim=None, beyond_horizon=None)
+dim=None, beyond_horizon=None, intercept=None)
 Client.decide(self, name, id=None, *, arms=None)
 Client.decide_many(self, name, count, id=None)
 Client.pending(self, name, limit=None)
@@ -362,7 +362,8 @@ runs=10, seed=1, points=100)
 Experiment.run(self, *, threads=None, processes=1, journal=None, progress=None)
 Experiment.to_json(self, path=None)
 Policy(policy, arms, horizon=None, *, confidence=None, range=(-1, 1), \
-maximize=False, seed=1, run=0, names=None, beyond_horizon=False, **settings)
+maximize=False, seed=1, run=0, names=None, beyond_horizon=False, \
+intercept='auto', **settings)
 Policy.admit(self, name, features=None)
 Policy.choose(self, /, id=None)
 Policy.choose_many(self, count)

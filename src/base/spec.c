@@ -139,6 +139,19 @@ static const char *given(const tarry__spec *spec, const char *key)
     return NULL;
 }
 
+const char *tarry__spec_take(tarry__spec *spec, const char *key)
+{
+    const char *value = given(spec, key);
+    size_t n = 0;
+    for (size_t i = 0; i < spec->count; i++)
+        if (strcmp(spec->key[i], key) != 0) {
+            spec->key[n] = spec->key[i];
+            spec->value[n++] = spec->value[i];
+        }
+    spec->count = n;
+    return value;
+}
+
 static const tarry_setting *listed(const tarry_setting *settings,
                                    const char *key)
 {

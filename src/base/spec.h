@@ -60,6 +60,10 @@ char *tarry__spec_print(const tarry__spec *spec);
 tarry_status tarry__spec_check(tarry__spec *spec, const tarry_setting *settings,
                                tarry_error *error);
 
+/* Takes a key out of the settings, before they are checked; its value, which
+ * lives as long as the spec, or NULL. */
+const char *tarry__spec_take(tarry__spec *spec, const char *key);
+
 /* The value of a listed key, or its default (which may be ""). */
 const char *tarry__spec_text(const tarry__spec *spec, const char *key);
 

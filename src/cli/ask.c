@@ -70,6 +70,8 @@ static int parse(ask_arguments *a, int argc, char **argv)
         {"confidence", CLI_REAL, &a->confidence, "C",
          "create: with which probability all promises hold"},
         {"range", CLI_RANGE, &a->range, "LO,HI", "create: of what is reported"},
+        {"intercept", CLI_TEXT, &a->intercept, "auto|no",
+         "create: as for tarry pipe"},
         {"maximize", CLI_FLAG, &a->maximize, NULL,
          "create: what is reported are rewards"},
         {"expire-after", CLI_TEXT, &a->expire_after, "AGE",
@@ -216,6 +218,8 @@ static json_t *with_settings(const ask_arguments *a, json_t *body)
     if (a->range.is_given)
         body = tarry__json_set(
             body, "range", json_pack("[f, f]", a->range.low, a->range.high));
+    if (a->intercept != NULL)
+        body = tarry__json_set(body, "intercept", json_string(a->intercept));
     if (a->maximize)
         body = tarry__json_set(body, "objective", json_string("maximize"));
     if (a->seed != UINT64_MAX)

@@ -13,7 +13,7 @@ typedef struct {
     size_t n_words;
     bool json, maximize;
     const char *id, *token;
-    const char *arms, *policy, *expire_after; /* of create */
+    const char *arms, *policy, *expire_after, *intercept; /* of create */
     cli_range range;
     uint64_t horizon, seed, threads, retries;
     double confidence, timeout;

@@ -99,6 +99,10 @@ static size_t print_text(const char *wanted)
             count++;
         }
     }
+    if (wanted == NULL) {
+        puts("\nEvery policy also takes:");
+        print_settings(tarry__policy_edge_settings);
+    }
     for (size_t i = 0; i < N_WORLDS; i++) {
         if (wanted == NULL)
             printf("\n%s:\n", worlds[i].title);
@@ -182,6 +186,9 @@ static json_t *as_json(const char *wanted, size_t *count)
     json_t *all = json_object(), *policies = policies_json(wanted);
     *count = json_array_size(policies);
     all = tarry__json_set(all, "policies", policies);
+    if (wanted == NULL)
+        all = tarry__json_set(all, "every_policy",
+                              settings_json(tarry__policy_edge_settings));
     for (size_t i = 0; i < N_WORLDS; i++) {
         json_t *list = entries_json(worlds[i].entries, wanted);
         *count += json_array_size(list);

@@ -24,6 +24,7 @@ static const char summary[] =
 
 typedef struct {
     const char *policy, *arms, *restore, *store, *name, *expire_after;
+    const char *intercept; /* NULL: not given */
     char settings[2000], description[4096];
     uint64_t horizon, seed, threads;
     bool maximize, beyond_horizon, json, by_number, no_probability;
@@ -104,8 +105,11 @@ static int parse(arguments *a, int argc, char **argv)
          "a setting of the policy; may be repeated"},
         {"range", CLI_RANGE, &a->range, "LOW,HIGH",
          "losses are reported in this range (default -1,1) and mapped to\n"
-         "[-1,1].  A range around 0 only scales; another one also moves,\n"
-         "which is right only if the arms' features include a constant"},
+         "[-1,1]"},
+        {"intercept", CLI_TEXT, &a->intercept, "auto|no",
+         "auto (default): in a range that is not around 0 the arms get a\n"
+         "constant feature, unless their features give one; no: the mean loss\n"
+         "is linear in the features, losses are scaled but not moved"},
         {"maximize", CLI_FLAG, &a->maximize, NULL,
          "what is reported are rewards, not losses"},
         {"expire-after", CLI_TEXT, &a->expire_after, "AGE",
@@ -140,6 +144,19 @@ static int parse(arguments *a, int argc, char **argv)
     return cli_parse(&syntax, argc, argv);
 }
 
+/* Adds settings to the description; false: there is no room. */
+static bool text_fits(arguments *a, const char *key, const char *value)
+{
+    const size_t used = strlen(a->description);
+    const size_t left = sizeof a->description - used;
+    if (*key == '\0' && *value == '\0')
+        return used + 1 < sizeof a->description;
+    const int length =
+        snprintf(a->description + used, left, "%c%s%s",
+                 strchr(a->description, ':') == NULL ? ':' : ',', key, value);
+    return length >= 0 && (size_t)length < left;
+}
+
 /* The description with all its settings; a name that is short for another is
  * replaced by it, as its meaning may change with the version. */
 static int describe(arguments *a)
@@ -150,13 +167,10 @@ static int describe(arguments *a)
         tarry_policy_describe(text, &info) == TARRY_OK &&
         info.stands_for != NULL)
         text = info.stands_for;
-    const int length =
-        snprintf(a->description, sizeof a->description, "%s%s%s", text,
-                 a->settings[0] == '\0'      ? ""
-                 : strchr(text, ':') == NULL ? ":"
-                                             : ",",
-                 a->settings);
-    return length >= 0 && (size_t)length < sizeof a->description
+    snprintf(a->description, sizeof a->description, "%s", text);
+    return text_fits(a, "", a->settings) &&
+                   (a->intercept == NULL ||
+                    text_fits(a, "intercept=", a->intercept))
                ? EXIT_DONE
                : cli_error(EXIT_USAGE, "--policy: too long: '%s'", text);
 }
@@ -287,8 +301,8 @@ static bool is_same_policy(const arguments *a, const char *made)
 static int compare(const arguments *a, const char *path, service *v)
 {
     const tarry__store_experiment *e = tarry__session_experiment(v->session);
-    const bool is_given =
-        a->policy != NULL || (a->store != NULL && a->settings[0] != '\0');
+    const bool is_given = a->policy != NULL || a->intercept != NULL ||
+                          (a->store != NULL && a->settings[0] != '\0');
     if (is_given && !is_same_policy(a, e->policy))
         return cli_error(EXIT_USAGE, "%s: a state of %s, not of '%s%s%s'", path,
                          e->policy, a->policy != NULL ? a->policy : "",

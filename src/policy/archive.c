@@ -16,7 +16,7 @@
 #include "base/input.h"
 
 static const char MAGIC[8] = "tarrysav";
-enum { OLDEST = 2, VERSION = 4 };
+enum { OLDEST = 2, VERSION = 5 };
 
 typedef struct {
     char magic[8];

@@ -38,6 +38,8 @@ static tarry_status read_text(const char *text, tarry__policy_description *out,
         return status;
     status = find(out->spec.name, &out->type, error);
     if (status == TARRY_OK)
+        status = tarry__policy_edge_read(&out->spec, &out->edge, error);
+    if (status == TARRY_OK)
         status = tarry__spec_check(&out->spec, out->type->settings, error);
     if (status != TARRY_OK)
         tarry__spec_clear(&out->spec);
@@ -72,8 +74,10 @@ tarry_status tarry__policy_read(const char *text, const char *more,
     tarry__base_free(joined);
     if (status == TARRY_OK && out->type->stands_for != NULL) {
         const char *meant = out->type->stands_for(delays);
+        const tarry__policy_edge edge = out->edge;
         tarry__spec_clear(&out->spec);
         status = read_text(meant, out, error);
+        out->edge = edge;
     }
     return as_argument(status);
 }

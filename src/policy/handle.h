@@ -24,6 +24,11 @@ struct tarry_policy {
     char *description; /* as it was made, name:key=value,...; NULL: unknown */
     tarry__policy_problem problem; /* owns the arms */
     uint32_t *available;           /* problem.active, to be written */
+    double *given;   /* the arms' features as users gave them; NULL: as the
+                        problem has them */
+    double constant; /* the last feature of all arms in the problem, which was
+                        added to them; 0: none was */
+    tarry__policy_edge edge;
     double low, high;
     int32_t maximize, beyond_horizon;
     uint64_t round; /* choices so far */

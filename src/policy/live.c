@@ -121,7 +121,21 @@ static tarry_status check_arm(const tarry_policy *p, const double *features)
 {
     if (p->type->reserve == NULL || p->problem.n_arms == TARRY__POLICY_MAX_ARMS)
         return TARRY_BAD_ARGUMENT;
-    return tarry__policy_check_arms(features, 1, p->problem.dim, NULL);
+    return tarry__policy_check_arms(features, 1, tarry__policy_dim(p), NULL);
+}
+
+/* Keeps the features of the next arm as the user gives them; if it is not
+ * admitted after all, the next one takes their place. */
+static tarry_status give(tarry_policy *p, const double *features)
+{
+    const size_t K = p->problem.n_arms, n = tarry__policy_dim(p);
+    double *given =
+        tarry__base_grow(p->given, K * n, (K + 1) * n, sizeof *given);
+    if (given == NULL)
+        return TARRY_NO_MEMORY;
+    memcpy(given + K * n, features, n * sizeof *given);
+    p->given = given;
+    return TARRY_OK;
 }
 
 tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
@@ -134,18 +148,24 @@ tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
     if (status != TARRY_OK)
         return status;
     const size_t K = q->n_arms, n = q->dim, count = tarry__policy_n_choices(q);
+    const size_t own = tarry__policy_dim(p); /* features, without a constant */
     double *arms = tarry__base_alloc((K + 1) * n, sizeof *arms);
+    if (arms != NULL && p->given != NULL)
+        status = give(p, features);
     uint32_t *available = tarry__base_alloc(count + 1, sizeof *available);
-    status = arms != NULL && available != NULL
-                 ? p->type->reserve(p->state, K + 1)
-                 : TARRY_NO_MEMORY;
+    if (arms == NULL || available == NULL)
+        status = TARRY_NO_MEMORY;
+    if (status == TARRY_OK)
+        status = p->type->reserve(p->state, K + 1);
     if (status != TARRY_OK) {
         tarry__base_free(arms);
         tarry__base_free(available);
         return status;
     }
     memcpy(arms, q->arms, K * n * sizeof *arms);
-    memcpy(arms + K * n, features, n * sizeof *arms);
+    memcpy(arms + K * n, features, own * sizeof *arms);
+    if (own < n)
+        arms[K * n + own] = p->constant;
     for (size_t i = 0; i < count; i++)
         available[i] = (uint32_t)tarry__policy_choice(q, i);
     available[count] = (uint32_t)K;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "policy/handle.h"
+#include "policy/intercept.h"
 
 tarry_policy_params tarry_policy_defaults(void)
 {
@@ -85,13 +86,15 @@ static tarry_status check_params(const tarry_policy_params *p,
     return tarry__policy_check_arms(p->arms, p->n_arms, p->dim, error);
 }
 
-static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
+static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q,
+                                const tarry__policy_edge *edge)
 {
     const size_t count = q->n_arms * q->dim;
     double *arms = tarry__base_alloc(count, sizeof *arms);
     if (arms == NULL)
         return TARRY_NO_MEMORY;
     memcpy(arms, q->arms, count * sizeof *arms);
+    p->edge = *edge;
     p->problem = (tarry__policy_problem){
         .n_arms = q->n_arms,
         .dim = q->dim,
@@ -107,21 +110,43 @@ static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q)
     return TARRY_OK;
 }
 
+/* The arms get a constant, if the range calls for one and they have none. */
+static tarry_status add_intercept(tarry_policy *p)
+{
+    tarry__policy_problem *q = &p->problem;
+    if (p->edge.no_intercept || p->low == -p->high)
+        return TARRY_OK;
+    const tarry_status status =
+        tarry__intercept_find(q->arms, q->n_arms, q->dim, &p->constant);
+    if (status != TARRY_OK || p->constant == 0)
+        return status;
+    double *arms = tarry__base_alloc(q->n_arms * (q->dim + 1), sizeof *arms);
+    if (arms == NULL)
+        return TARRY_NO_MEMORY;
+    tarry__intercept_add(q->arms, q->n_arms, q->dim, p->constant, arms);
+    p->given = q->arms;
+    q->arms = arms;
+    q->dim++;
+    return TARRY_OK;
+}
+
 static tarry_status create(const tarry__policy_description *description,
                            const tarry_policy_params *params,
                            tarry_policy **out, tarry_error *error)
 {
     tarry_policy *p = tarry__base_zalloc(1, sizeof *p);
-    if (p == NULL || copy_params(p, params) != TARRY_OK) {
+    if (p == NULL || copy_params(p, params, &description->edge) != TARRY_OK) {
         tarry__base_free(p);
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     }
     p->type = description->type;
-    p->description = tarry__spec_print(&description->spec);
-    const tarry_status status =
-        p->description != NULL
-            ? tarry__policy_open(description, &p->problem, &p->state, error)
-            : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    p->description = tarry__policy_description_print(description);
+    tarry_status status =
+        p->description != NULL ? add_intercept(p) : TARRY_NO_MEMORY;
+    if (status != TARRY_OK)
+        tarry__base_fail(error, status, "%s", tarry_status_text(status));
+    else
+        status = tarry__policy_open(description, &p->problem, &p->state, error);
     if (status == TARRY_OK)
         *out = p;
     else
@@ -159,6 +184,7 @@ void tarry_policy_free(tarry_policy *p)
     tarry__held_clear(&p->held);
     tarry__open_clear(&p->open);
     tarry__base_free(p->problem.arms);
+    tarry__base_free(p->given);
     tarry__base_free(p->available);
     tarry__base_free(p->shown);
     tarry__base_free(p->description);
@@ -179,11 +205,23 @@ static size_t best_arm(const tarry_policy *p, const void *state)
     return status.best;
 }
 
+/* The loss that is 0 to the algorithm, and how far from it 1 and -1 are.
+ * Without an intercept losses are not moved. */
+static double middle_of(const tarry_policy *p)
+{
+    return p->edge.no_intercept ? 0 : p->low / 2 + p->high / 2;
+}
+
+static double unit_of(const tarry_policy *p)
+{
+    return p->edge.no_intercept ? fmax(fabs(p->low), fabs(p->high))
+                                : p->high / 2 - p->low / 2;
+}
+
 /* [low, high] to [-1, 1], rewards to losses; exact for [-1, 1]. */
 static double normalised(const tarry_policy *p, double loss)
 {
-    const double middle = p->low / 2 + p->high / 2;
-    const double scaled = (loss - middle) / (p->high / 2 - p->low / 2);
+    const double scaled = (loss - middle_of(p)) / unit_of(p);
     const double inside = fmin(fmax(scaled, -1), 1); /* rounding only */
     return p->maximize ? -inside : inside;
 }
@@ -321,6 +359,11 @@ uint64_t tarry__policy_round(const tarry_policy *p)
     return p->round;
 }
 
+size_t tarry__policy_dim(const tarry_policy *p)
+{
+    return p->problem.dim - (p->given != NULL);
+}
+
 const tarry__policy_problem *tarry__policy_problem_of(const tarry_policy *p)
 {
     return &p->problem;
@@ -405,8 +448,7 @@ static bool is_endless(const tarry_policy *p)
 /* From losses in [-1, 1] back to what users report. */
 static double in_range(const tarry_policy *p, double loss)
 {
-    return p->low / 2 + p->high / 2 +
-           (p->maximize ? -loss : loss) * (p->high / 2 - p->low / 2);
+    return middle_of(p) + (p->maximize ? -loss : loss) * unit_of(p);
 }
 
 /* The estimates in the user's unit; nothing to do for losses in [-1, 1]. */
@@ -455,8 +497,9 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
         .late = uses.late,
         .open_bytes = p->open.room * sizeof *p->open.slot,
         .n_arms = p->problem.n_arms,
-        .dim = p->problem.dim,
-        .arms = p->problem.arms,
+        .dim = tarry__policy_dim(p),
+        .arms = p->given != NULL ? p->given : p->problem.arms,
+        .intercept = p->given != NULL,
         .seed = p->problem.seed,
         .n_available = tarry__policy_n_choices(&p->problem),
         .available = p->problem.active,
@@ -483,7 +526,7 @@ static tarry_status certify(tarry_policy *p, size_t *arm, double *gap)
     if (p->type->certify == NULL)
         return TARRY_BAD_ARGUMENT;
     status = p->type->certify(state, arm, gap);
-    *gap = status == TARRY_OK ? *gap * (p->high / 2 - p->low / 2) : NAN;
+    *gap = status == TARRY_OK ? fmin(*gap * unit_of(p), p->high - p->low) : NAN;
     return status;
 }
 
@@ -522,7 +565,7 @@ static void archive_problem(tarry_policy *p, tarry__archive *a)
     tarry__archive_array(a, &q->arms, &count, sizeof *q->arms, SIZE_MAX);
     tarry__archive_require(
         a, q->n_arms > 0 && q->n_arms <= TARRY__POLICY_MAX_ARMS && q->dim > 0 &&
-               q->dim <= 20000 && count == q->n_arms * q->dim &&
+               q->dim <= 20001 && count == q->n_arms * q->dim &&
                q->horizon >= 2 && q->horizon <= TARRY__POLICY_MAX_ROUND);
     if (a->loading && a->status == TARRY_OK)
         tarry__archive_require(a, tarry__policy_check_arms(q->arms, q->n_arms,
@@ -605,11 +648,39 @@ static void archive_description(tarry_policy *p, tarry__archive *a)
         tarry__archive_require(a, is_plain_text(p->description, count));
 }
 
+/* The arms as users gave them, from those of the problem. */
+static void load_given(tarry_policy *p, tarry__archive *a)
+{
+    const tarry__policy_problem *q = &p->problem;
+    tarry__archive_require(a, q->dim > 1 && isfinite(p->constant));
+    for (size_t k = 0; a->status == TARRY_OK && k < q->n_arms; k++)
+        tarry__archive_require(a, q->arms[(k + 1) * q->dim - 1] == p->constant);
+    if (a->status != TARRY_OK)
+        return;
+    p->given = tarry__base_alloc(q->n_arms * (q->dim - 1), sizeof *p->given);
+    if (p->given == NULL)
+        a->status = TARRY_NO_MEMORY;
+    else
+        tarry__intercept_drop(q->arms, q->n_arms, q->dim - 1, p->given);
+}
+
+/* What version 4 had not. */
+static void archive_edge(tarry_policy *p, tarry__archive *a)
+{
+    tarry__archive_field(a, p->edge);
+    tarry__archive_field(a, p->constant);
+    tarry__archive_require(a, p->edge.no_intercept <= 1);
+    if (a->loading && a->status == TARRY_OK && p->constant != 0)
+        load_given(p, a);
+}
+
 static void archive_policy(tarry_policy *p, tarry__archive *a)
 {
     archive_problem(p, a);
     if (!tarry__archive_is_before(a, 4))
         archive_description(p, a);
+    if (!tarry__archive_is_before(a, 5))
+        archive_edge(p, a);
     tarry__archive_field(a, p->low);
     tarry__archive_field(a, p->high);
     tarry__archive_field(a, p->maximize);

@@ -180,6 +180,10 @@ uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 tarry_status tarry__policy_check_arms(const double *arms, size_t n_arms,
                                       size_t dim, tarry_error *error);
 
+/* Features of an arm as the user gives them, without a constant that was
+ * added. */
+size_t tarry__policy_dim(const tarry_policy *policy);
+
 /* Its arms among others; lives as long as the policy. */
 const tarry__policy_problem *
 tarry__policy_problem_of(const tarry_policy *policy);
@@ -197,10 +201,28 @@ const tarry__policy_type *tarry__policy_type_saved(const char *name,
 
 /* ---- descriptions ---------------------------------------------------------*/
 
+/* Settings that every policy takes, whatever its own are: what is done around
+ * it with losses and choices. */
+typedef struct {
+    uint32_t no_intercept; /* 1: intercept=no, 0: intercept=auto */
+} tarry__policy_edge;
+
+extern const tarry_setting tarry__policy_edge_settings[];
+
+/* Takes the settings of the edge out of a spec that is not yet checked.
+ * TARRY_BAD_INPUT. */
+tarry_status tarry__policy_edge_read(tarry__spec *spec,
+                                     tarry__policy_edge *edge,
+                                     tarry_error *error);
+
+/* Whether one of them is given and says other than its default. */
+bool tarry__policy_edge_is_set(const tarry__policy_edge *edge);
+
 /* A policy as somebody described it, name:key=value,... */
 typedef struct {
     const tarry__policy_type *type;
     tarry__spec spec; /* its settings: known keys, each once */
+    tarry__policy_edge edge;
 } tarry__policy_description;
 
 /* The one place where descriptions are read.  `more` has further settings,
@@ -213,6 +235,10 @@ tarry_status tarry__policy_read(const char *text, const char *more,
                                 tarry__policy_description *out,
                                 tarry_error *error);
 void tarry__policy_description_clear(tarry__policy_description *description);
+
+/* The description as one text; the caller ends it with tarry__base_free.  NULL:
+ * out of memory. */
+char *tarry__policy_description_print(const tarry__policy_description *d);
 
 /* Makes the state of a described policy; the problem must live as long as it.
  * The caller ends *state with tarry__policy_close; on failure it is NULL. */

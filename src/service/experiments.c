@@ -17,6 +17,7 @@ typedef struct {
     double *features;
     const char **names; /* or NULL: arms have none */
     bool is_basis;      /* arms have no features: each gets a dimension */
+    char policy[4096];  /* its description with what the body says besides */
 } plan;
 
 static bool refuse(const plan *p, const char *what, const char *rule)
@@ -133,6 +134,28 @@ static bool read_policy(plan *p, const json_t *body)
     return true;
 }
 
+/* A setting that all policies take goes into the description. */
+static bool add_setting(plan *p, const char *key, const char *value)
+{
+    char all[sizeof p->policy];
+    const int length =
+        snprintf(all, sizeof all, "%s%c%s=%s", p->e.policy,
+                 strchr(p->e.policy, ':') == NULL ? ':' : ',', key, value);
+    memcpy(p->policy, all, sizeof all);
+    p->e.policy = p->policy;
+    return (length >= 0 && (size_t)length < sizeof p->policy) ||
+           refuse(p, "\"policy\"", "is too long");
+}
+
+static bool read_intercept(plan *p, const json_t *body)
+{
+    const char *text;
+    return read_text(p, body, "intercept", NULL, &text) &&
+           (text == NULL || strcmp(text, "auto") == 0 ||
+            (strcmp(text, "no") == 0 && add_setting(p, "intercept", text)) ||
+            refuse(p, "\"intercept\"", "must be \"auto\" or \"no\""));
+}
+
 static bool read_flag(plan *p, const json_t *body, const char *key, bool *out)
 {
     const json_t *value = json_object_get(body, key);
@@ -236,12 +259,13 @@ static bool is_contextual(plan *p, const json_t *body)
 static bool read_plan(plan *p, json_t *body)
 {
     static const char *const keys[] = {
-        "name",         "arms",    "policy",         "range",
-        "objective",    "horizon", "confidence",     "seed",
-        "expire_after", "dim",     "beyond_horizon", NULL};
+        "name",           "arms",       "policy", "range",        "objective",
+        "horizon",        "confidence", "seed",   "expire_after", "dim",
+        "beyond_horizon", "intercept",  NULL};
     return tarry__service_has_only(p->call, body, keys) && read_name(p, body) &&
            !is_contextual(p, body) && read_policy(p, body) &&
-           read_range(p, body) && read_objective(p, body) &&
+           read_intercept(p, body) && read_range(p, body) &&
+           read_objective(p, body) &&
            read_count(p, body, "horizon", 1, &p->e.horizon) &&
            read_confidence(p, body) &&
            read_count(p, body, "seed", 0, &p->e.seed) &&

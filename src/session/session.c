@@ -221,8 +221,7 @@ static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
                          s->made->name, (uintmax_t)s->snapshot_seq, why.text);
     tarry__base_free(bytes);
     if (status == TARRY_OK && s->policy != NULL)
-        status = leads_to(s, "arms of dimension",
-                          tarry__policy_problem_of(s->policy)->dim,
+        status = leads_to(s, "arms of dimension", tarry__policy_dim(s->policy),
                           s->made->dim, error);
     return status;
 }

@@ -82,6 +82,7 @@ static json_t *add_made_with(const view *v, json_t *json)
     json = tarry__json_set(json, "description",
                            p->description != NULL ? json_string(p->description)
                                                   : json_null());
+    json = tarry__json_set(json, "intercept", json_boolean(p->intercept));
     json = tarry__json_set(json, "range", json_pack("[f, f]", p->low, p->high));
     return tarry__json_set(json, "objective",
                            json_string(p->maximize ? "maximize" : "minimize"));

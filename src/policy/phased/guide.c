@@ -60,7 +60,13 @@ tarry_status tarry__guide_open(tarry__guide *g,
         tarry__policy_read(spec, NULL, TARRY__POLICY_ANY_DELAYS, &d, error);
     if (status != TARRY_OK)
         return status;
-    status = open_by(g, problem, &d, error);
+    if (tarry__policy_edge_is_set(&d.edge))
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s: settings that all policies take belong "
+                                  "to the policy, not to its guide",
+                                  text);
+    else
+        status = open_by(g, problem, &d, error);
     tarry__policy_description_clear(&d);
     return status;
 }
