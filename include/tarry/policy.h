@@ -235,11 +235,13 @@ TARRY_API tarry_status tarry_policy_get_status(tarry_policy *policy,
 /* The arm it would exploit now, and a bound on how much worse than the best arm
  * it is, in the unit of the reported losses.  All bounds it ever states hold
  * together with probability 1 - 1/T, or the confidence, if delays are of the
- * kind the policy is for; before there is anything to say the bound is high -
- * low.  Takes time of the order n_arms dim^2, once between two changes.
- * TARRY_BAD_ARGUMENT: the policy
- * (or its setting constants) states no bounds, *arm is its best and *gap is
- * NaN; TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
+ * kind the policy is for, whenever they are asked for, also between the reports
+ * of a batch: a policy for delays that do not depend on losses counts what was
+ * reported since the last choice only from the next choice on.  Before there is
+ * anything to say the bound is high - low.  Takes time of the order n_arms
+ * dim^2, once between two changes. TARRY_BAD_ARGUMENT: the policy (or its
+ * setting constants) states no bounds, *arm is its best and *gap is NaN;
+ * TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
 TARRY_API tarry_status tarry_policy_certify(tarry_policy *policy, size_t *arm,
                                             double *gap);
 

@@ -514,11 +514,15 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
     return result != TARRY_OK ? result : shown;
 }
 
+/* Losses that are held may be those of a batch that were reported first because
+ * of what they are.  A policy that allows for any delays takes the others as
+ * missing; every other one takes a batch as a whole, at the next choice. */
 static tarry_status certify(tarry_policy *p, size_t *arm, double *gap)
 {
-    void *state;
+    void *state = p->state;
     tarry__policy_uses uses;
-    tarry_status status = tarry__policy_ahead(p, &state, &uses);
+    tarry_status status =
+        p->type->any_delays ? tarry__policy_ahead(p, &state, &uses) : TARRY_OK;
     *arm = best_arm(p, state);
     *gap = NAN;
     if (status != TARRY_OK)

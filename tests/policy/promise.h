@@ -15,7 +15,8 @@ typedef struct {
     const double *arms, *means;
     uint64_t rounds; /* of a run; 0: 800 */
     uint64_t batch;  /* choices between reports; 0: 1 */
-    bool sorted;     /* a batch is reported by value, the smallest first */
+    bool sorted;     /* a batch is reported by value: of the best arms the bad
+                        outcomes come first, of the others the good ones */
     int maximize;
 } world;
 
@@ -97,17 +98,20 @@ static inline void play_world(tarry_policy *p, const world *w, uint64_t *seed,
     enum { MOST = 2000 };
     const uint64_t n = w->batch > 0 ? w->batch : 1;
     uint64_t round[MOST];
+    size_t arm[MOST];
     double loss[MOST];
     assert_true(n <= MOST);
     for (uint64_t i = 0; i < n; i++) {
         const choice c = choose(p);
         const double share = (w->means[c.arm] - w->low) / (w->high - w->low);
         round[i] = c.round;
+        arm[i] = c.arm;
         loss[i] = test_uniform(seed) < share ? w->high : w->low;
     }
-    for (int high = 0; high < (w->sorted ? 2 : 1); high++)
+    for (int late = 0; late < (w->sorted ? 2 : 1); late++)
         for (uint64_t i = 0; i < n; i++) {
-            if (w->sorted && (loss[i] == w->high) != (high == 1))
+            const bool good = (loss[i] == w->high) == (w->maximize != 0);
+            if (w->sorted && (good == (gap_of(w, arm[i]) == 0)) != (late == 1))
                 continue;
             tarry_policy_observe(p, round[i], loss[i]);
             if (n > 1 && i % (n / 5 + 1) == 0)
