@@ -66,6 +66,7 @@ tarry__phased_first_task(const tarry__policy_problem *problem,
         .drawn = algorithm->drawn && tarry__phased_company_of(choices)->draws,
         .confidence =
             choices->confidence > 0 ? choices->confidence : problem->confidence,
+        .replans = choices->cuts,
         .phase = 1,
         .ordinal = 1,
         .epsilon = 0.5};
@@ -76,6 +77,7 @@ tarry__phased_task tarry__phased_task_now(const tarry__phased *ph)
     tarry__phased_task task =
         tarry__phased_first_task(ph->problem, ph->algorithm, &ph->choices);
     task.by_regret = ph->choices.regret;
+    task.replans = ph->choices.cuts;
     task.confidence = ph->confidence;
     task.ordinal = ph->ordinal;
     task.phase = ph->phase;
@@ -146,6 +148,7 @@ static tarry_status plan_first(tarry__phased *ph)
     if (status != TARRY_OK)
         return status;
     ph->certificate = K > 1 ? 2 : 0;
+    ph->tried = K - 1;
     ph->phase_start = 1;
     ph->first_phase_rounds = tarry__phased_plan_plays(&ph->plan);
     ph->company->start(ph, 1);
@@ -216,6 +219,7 @@ static void enter_next(tarry__phased *ph, tarry_estimate *estimates,
 {
     ph->phase++;
     ph->ordinal++;
+    ph->tried = next->n_active - 1;
     ph->entered = round;
     ph->epsilon /= 2;
     tarry__base_free(ph->estimates);
@@ -256,11 +260,25 @@ tarry_status tarry__phased_advance(tarry__phased *ph, uint64_t round)
     return status;
 }
 
+/* A plan for n active arms that takes the place of another one can cut in n - 1
+ * directions.  A share pays for K of them; if too few are left, the plan has
+ * the next share. */
+static void take_share(const tarry__phased *ph, size_t n, uint64_t *ordinal,
+                       uint64_t *tried)
+{
+    *tried += n - 1;
+    if (*tried <= ph->problem->n_arms)
+        return;
+    ++*ordinal;
+    *tried = n - 1;
+}
+
 tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round,
                                   bool (*stays)(const tarry__phased *, size_t))
 {
     const size_t n = ph->plan.n_active;
-    const tarry__phased_task task = tarry__phased_task_now(ph);
+    tarry__phased_task task = tarry__phased_task_now(ph);
+    uint64_t tried = ph->tried;
     tarry__phased_plan next = {.active =
                                    tarry__base_alloc(n, sizeof *next.active)};
     tarry_status status = TARRY_NO_MEMORY;
@@ -268,6 +286,8 @@ tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round,
         for (size_t i = 0; i < n; i++)
             if (stays == NULL || stays(ph, i))
                 next.active[next.n_active++] = ph->plan.active[i];
+        if (stays != NULL)
+            take_share(ph, next.n_active, &task.ordinal, &tried);
         status = tarry__phased_plan_make(ph->rule, &task, &next);
     }
     if (status != TARRY_OK) {
@@ -275,6 +295,8 @@ tarry_status tarry__phased_replan(tarry__phased *ph, uint64_t round,
         return status;
     }
     ph->entered = stays == NULL ? round : ph->entered;
+    ph->ordinal = task.ordinal;
+    ph->tried = tried;
     tarry__phased_adopt(ph, &next, round);
     return TARRY_OK;
 }
@@ -708,6 +730,10 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
         tarry__archive_field(a, ph->ordinal);
         tarry__archive_field(a, ph->restarts);
         tarry__archive_field(a, ph->n_bases);
+        if (!tarry__archive_is_before(a, 5))
+            tarry__archive_field(a, ph->tried);
+        else
+            ph->tried = problem->n_arms;
     } else {
         ph->n_known = problem->n_arms;
         ph->ordinal = ph->phase;

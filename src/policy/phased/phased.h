@@ -135,7 +135,8 @@ struct tarry__phased {
     double confidence; /* of the promise, for ever; 0: by the horizon */
     size_t n_known;    /* arms that the problem had when this plan was made */
     uint32_t changed;  /* 1: arms have come or gone since this plan was made */
-    uint64_t ordinal;  /* phases begun since the policy was made */
+    uint64_t ordinal;  /* shares of the failures that phases have taken */
+    uint64_t tried;    /* directions that plans with the last share can cut */
     uint64_t restarts; /* how often phases have begun anew with phase 1 */
     uint64_t n_bases;  /* how often the books have got new arms */
     uint64_t phase;    /* from 1 */
@@ -203,11 +204,18 @@ double tarry__phased_log_kt(const tarry__phased_task *task);
 double tarry__phased_quota(const tarry__phased_task *task, double min_weight);
 double tarry__phased_share_all(const tarry__phased_task *task);
 
+/* Plans that are made anew (cuts=always) share the directions of one phase, K
+ * each; no more further shares than this are ever taken (docs/algorithms.md,
+ * "Cuts at any time"). */
+enum { TARRY__PHASED_MORE_SHARES = 28 };
+
 /* Tight constants: L = log(K M T), M = ceil(log2 T); with a confidence
- * log(2 K m (m + 1) / (1 - confidence)) in the m-th phase begun; and N = 2 g L
- * / eps^2. */
+ * log(2 K m (m + 1) / (1 - confidence)) for the m-th share; and N = 2 g L /
+ * eps^2.  `replans`: phases may be planned anew; then M counts the further
+ * shares twice. */
 double tarry__phased_tight_log(const tarry__policy_problem *problem,
-                               double confidence, uint64_t ordinal);
+                               double confidence, uint64_t ordinal,
+                               bool replans);
 double tarry__phased_tight_quota(double g, double L, double epsilon);
 
 /* Doubles of scratch in which tight constants judge a phase. */

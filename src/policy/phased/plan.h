@@ -74,8 +74,9 @@ typedef struct {
     bool by_regret;        /* weights by estimated gaps, once there are any */
     double confidence;     /* of the promise, for ever; 0: by the horizon */
     uint64_t phase;        /* from 1 */
-    uint64_t ordinal; /* phases begun so far, this one included: with arms that
-                         come and go phases begin anew, and this goes on */
+    uint64_t ordinal; /* which share of the failures it has; one more than the
+                         last phase's, also when phases begin anew */
+    bool replans;     /* phases may be planned anew: there are more shares */
     double epsilon;   /* accuracy that the phase works for */
     const tarry__phased_plan *before; /* an earlier plan, whose arms are likely
                                          to serve again; NULL: none */

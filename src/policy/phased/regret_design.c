@@ -74,8 +74,8 @@ static tarry_status fill_arms(const tarry__policy_problem *q,
 static void fill_limits(const tarry__phased_task *task, const uint32_t *active,
                         double floor, problem *o)
 {
-    const double L =
-        tarry__phased_tight_log(task->problem, task->confidence, task->ordinal);
+    const double L = tarry__phased_tight_log(task->problem, task->confidence,
+                                             task->ordinal, task->replans);
     const double eps = task->epsilon, *means = task->books->means;
     for (size_t i = 1; i < o->m; i++)
         if (means[active[i]] < means[active[o->best]])

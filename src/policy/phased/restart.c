@@ -220,6 +220,7 @@ tarry_status tarry__phased_restart(tarry__phased *ph, uint64_t round)
     ph->n_bases = n_bases;
     ph->restarts++;
     ph->ordinal++;
+    ph->tried = next.n_active - 1;
     ph->confidence = task.confidence;
     enter(ph, &next, round);
     return TARRY_OK;

@@ -22,12 +22,15 @@
 /* ---- the plan -------------------------------------------------------------*/
 
 double tarry__phased_tight_log(const tarry__policy_problem *problem,
-                               double confidence, uint64_t ordinal)
+                               double confidence, uint64_t ordinal,
+                               bool replans)
 {
     const double K = (double)problem->n_arms, T = (double)problem->horizon;
     const double m = (double)ordinal;
+    const double M =
+        ceil(log2(T)) + (replans ? 2 * TARRY__PHASED_MORE_SHARES : 0);
     return confidence > 0 ? log(2 * K * m * (m + 1) / (1 - confidence))
-                          : log(K * ceil(log2(T)) * T);
+                          : log(K * M * T);
 }
 
 double tarry__phased_tight_quota(double g, double L, double epsilon)
@@ -38,7 +41,7 @@ double tarry__phased_tight_quota(double g, double L, double epsilon)
 static double log_of(const tarry__phased_task *task)
 {
     return tarry__phased_tight_log(task->problem, task->confidence,
-                                   task->ordinal);
+                                   task->ordinal, task->replans);
 }
 
 /* With a horizon the promise counts on M / 2 phases, M = ceil(log2 T): more do
@@ -219,8 +222,8 @@ static void judge_all(const tarry__phased *ph, const tarry__phased_solution *s,
 {
     const double factor =
         ph->choices.width *
-        sqrt(2 *
-             tarry__phased_tight_log(ph->problem, ph->confidence, ph->ordinal));
+        sqrt(2 * tarry__phased_tight_log(ph->problem, ph->confidence,
+                                         ph->ordinal, ph->choices.cuts));
     const double enough = ph->rule->patience * ph->epsilon;
     v->exploit = empirically_best(ph, s);
     v->n_kept = 0;

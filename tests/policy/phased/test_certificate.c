@@ -514,8 +514,8 @@ static void check_share(const tarry__phased *ph, phases *seen)
     assert_int_equal(ph->ordinal, seen->begun);
     if (plan->n_active == 1)
         return;
-    const double L =
-        tarry__phased_tight_log(ph->problem, ph->confidence, seen->begun);
+    const double L = tarry__phased_tight_log(ph->problem, ph->confidence,
+                                             seen->begun, false);
     const double N =
         tarry__phased_tight_quota(plan->g, L, ph->epsilon) * plan->stretch;
     CHECK_NEAR(plan->quota, N, 1e-9 * N);
@@ -537,9 +537,9 @@ static bool check_verdict(const tarry__phased *ph, uint64_t begun)
     uint32_t kept[2][16];
     tarry__phased_verdict v = {.kept = kept[0]}, w = {.kept = kept[1]};
     first.phase = first.ordinal = 1;
-    first.choices.width *=
-        sqrt(tarry__phased_tight_log(ph->problem, ph->confidence, begun) /
-             tarry__phased_tight_log(ph->problem, ph->confidence, 1));
+    first.choices.width *= sqrt(
+        tarry__phased_tight_log(ph->problem, ph->confidence, begun, false) /
+        tarry__phased_tight_log(ph->problem, ph->confidence, 1, false));
     if (!has_seen_all(&ph->plan) || ph->rule->judge(ph, NULL, &v) != TARRY_OK)
         return false;
     assert_int_equal(ph->rule->judge(&first, NULL, &w), TARRY_OK);
@@ -585,6 +585,66 @@ static void every_phase_has_a_share_of_the_failures_of_its_own(void **state)
         }
 }
 
+/* Sixty arms of which most are bad: plans are made anew again and again.  All
+ * plans with one share together can cut in no more than K directions, and
+ * there are no more shares than the proof counts on. */
+static void plans_made_anew_pay_for_their_directions(void **state)
+{
+    enum { K = 60, T = 20000 };
+    static const double confidences[] = {0, 0.95};
+    double arms[2 * K];
+    (void)state;
+    for (size_t k = 0; k < K; k++) {
+        arms[2 * k] = cos(0.02 * (double)(k * k % 211));
+        arms[2 * k + 1] = sin(0.02 * (double)(k * k % 211));
+    }
+    for (size_t c = 0; c < 2; c++) {
+        tarry_policy_params params = tarry_policy_defaults();
+        params.n_arms = K;
+        params.dim = 2;
+        params.arms = arms;
+        params.horizon = T;
+        params.confidence = confidences[c];
+        params.settings = "constants=tight,guide=lints,guide_share=0,"
+                          "cuts=always";
+        tarry_policy *p;
+        size_t arm;
+        uint64_t round, plans = 0, directions = 0, ordinal = 0, start = 0;
+        assert_int_equal(tarry_policy_create("phased-mab", &params, &p, NULL),
+                         TARRY_OK);
+        for (uint64_t t = 1; t <= T; t++) {
+            assert_int_equal(tarry_policy_choose(p, &round, &arm), TARRY_OK);
+            const tarry__phased *ph = p->state;
+            if (ph->phase_start != start || t == 1) {
+                directions = ph->ordinal == ordinal ? directions : 0;
+                directions += ph->plan.n_active - 1;
+                ordinal = ph->ordinal;
+                start = ph->phase_start;
+                plans++;
+                assert_true(directions <= K && directions <= ph->tried);
+                assert_true(ordinal <= ph->phase + TARRY__PHASED_MORE_SHARES);
+                if (ph->plan.n_active > 1) {
+                    const double L = tarry__phased_tight_log(
+                        ph->problem, ph->confidence, ordinal, true);
+                    CHECK_NEAR(
+                        ph->plan.quota,
+                        tarry__phased_tight_quota(ph->plan.g, L, ph->epsilon) *
+                            ph->plan.stretch,
+                        1e-9 * ph->plan.quota);
+                }
+            }
+            const double mean = -0.9 * arms[2 * arm];
+            tarry_policy_observe(p, round,
+                                 two_valued(mean, uniform_at(0, round, 24)));
+        }
+        const tarry__phased *ph = p->state;
+        print_message("    %d plans in %d phases, %d shares\n", (int)plans,
+                      (int)ph->phase, (int)ph->ordinal);
+        assert_true(plans > ph->phase && ph->ordinal > ph->phase);
+        tarry_policy_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +656,7 @@ int main(void)
         cmocka_unit_test(missing_losses_are_completed_the_worst_way),
         cmocka_unit_test(phases_and_books_have_half_of_the_failures_each),
         cmocka_unit_test(every_phase_has_a_share_of_the_failures_of_its_own),
+        cmocka_unit_test(plans_made_anew_pay_for_their_directions),
         cmocka_unit_test(an_arm_that_follows_one_cut_has_a_bound_of_its_own),
         cmocka_unit_test(who_is_not_tried_again_is_ruled_out_by_all_data),
     };
