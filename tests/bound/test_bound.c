@@ -487,16 +487,18 @@ static void a_confidence_is_paid_for_in_full(void **state)
 }
 
 /* The same with a guide that plays `share` times as often: a phase may have its
- * plan twice, or three times if arms are cut at any time; and in each phase a
- * delay may be longer than is waited for, at a cost of 2.  A design that counts
- * regret may need twice the plays, leaves gaps of 32 eps, and phase 1 may have
- * its plan once more. */
+ * plan twice, or three times if arms are cut at any time, and then 28 plans
+ * more are paid for; and in each phase a delay may be longer than is waited
+ * for, at a cost of 2.  A design that counts regret may need twice the plays,
+ * leaves gaps of 32 eps, and phase 1 may have its plan once more. */
 static double guided_promise(int algorithm, double T, double share,
                              double plans, double wait, bool regret)
 {
     double sum = 2, left = T;
     for (int m = 1; left > 0; m++) {
-        const double eps = ldexp(1, -m), L = log(4 * ceil(log2(T)) * T);
+        const double eps = ldexp(1, -m);
+        const double M = ceil(log2(T)) + (plans > 2 ? 56 : 0);
+        const double L = log(4 * M * T);
         const double g = m == 1 || algorithm == 4 ? 4 : 1.001 * 4;
         const double N = (regret ? 2 : 1) * 2 * g * L / (eps * eps);
         const double plan = (1 + share) * (N + 4);
