@@ -39,7 +39,7 @@ wheel:
 	@$(PYTHON) python/build-backend/tarry_wheel.py build
 
 test:
-	@tools/setup build demo test python
+	@tools/setup build demo test python python-test
 	@$(if $(CI),tools/check)
 	@$(RELEASE) -DTARRY_TESTS=ON -DTARRY_BENCH=ON \
 		-DTARRY_PYTHON=$(PYTHON) $(STRICT) >/dev/null
@@ -98,7 +98,7 @@ mutants: all
 	@tools/mutants/run build
 
 plant:
-	@tools/setup build demo test python
+	@tools/setup build demo test python python-test
 	@tools/plant --count $(or $(COUNT),50) --seed $(or $(SEED),1) $(IN)
 
 format:

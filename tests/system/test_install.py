@@ -267,5 +267,78 @@ class SetUpWithoutDpkg(unittest.TestCase):
         self.assertIn("needs jansson,", error)
 
 
+class SetUpWithDpkg(unittest.TestCase):
+    """Programs of the test's own stand for dpkg-query, id and apt-get."""
+
+    def set_up(self, *groups, there=(), apt="exit 0"):
+        """Exit code, stdout, stderr, and the calls of apt-get."""
+        programs = {
+            "id": "echo 0",
+            "apt-get": 'echo "$@" >>"$0.calls"; ' + apt,
+            "dpkg-query": 'case " %s " in *" $4 "*) echo ok installed;; esac'
+                          % " ".join(there)}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in programs.items():
+                path = os.path.join(folder, name)
+                with open(path, "w") as file:
+                    file.write("#!/bin/sh\n%s\n" % text)
+                os.chmod(path, 0o755)
+            done = subprocess.run(
+                [ROOT + "/tools/setup", *groups], capture_output=True,
+                text=True, env={**os.environ, "PATH": folder + ":" +
+                                os.environ["PATH"]})
+            calls = os.path.join(folder, "apt-get.calls")
+            asked = []
+            if os.path.exists(calls):
+                with open(calls) as file:
+                    asked = file.read().splitlines()
+        return done.returncode, done.stdout, done.stderr, asked
+
+    def packages(self, *groups):
+        """The packages that a set-up of these groups installs."""
+        code, _, error, asked = self.set_up(*groups)
+        self.assertEqual((code, error), (0, ""))
+        return asked[-1].split("--no-install-recommends ")[1].split()
+
+    def test_set_up_names_each_package_and_its_reason_first(self):
+        code, out, error, asked = self.set_up("demo", "python",
+                                              there=["python3-dev"])
+        self.assertEqual((code, error), (0, ""))
+        for name, why in (("gnuplot-nox", "draws the figures"),
+                          ("python3-numpy", "arrays in and out")):
+            self.assertRegex(out, "(?m)^  %s +%s" % (name, why))
+        self.assertNotIn("python3-dev", out)
+        self.assertEqual(len(asked), 2)
+        self.assertRegex(asked[0], "Lock::Timeout=.* update$")
+        self.assertRegex(asked[1], "Lock::Timeout=.* gnuplot-nox python3 "
+                                   "python3-numpy$")
+
+    def test_set_up_is_silent_where_all_packages_are_there(self):
+        self.assertEqual(self.set_up("demo", there=["gnuplot-nox"]),
+                         (0, "", "", []))
+
+    def test_set_up_waits_for_the_lock_of_another_package_manager(self):
+        """Of the package lists and of dpkg, which have different errors."""
+        for lock in ("Could not get lock /var/lib/apt/lists/lock. It is held "
+                     "by process 7 (apt-get)",
+                     "Unable to acquire the dpkg frontend lock"):
+            code, out, error, asked = self.set_up(
+                "demo", apt='[ "$(wc -l <"$0.calls")" -gt 2 ] || '
+                            '{ echo "E: %s" >&2; exit 100; }' % lock)
+            self.assertEqual((code, error, len(asked)), (0, "", 4))
+            self.assertEqual(out.count(lock), 1)
+
+    def test_set_up_fails_with_the_words_of_apt(self):
+        code, _, error, asked = self.set_up(
+            "demo", apt="echo 'E: Temporary failure resolving' >&2; exit 100")
+        self.assertEqual((code, error, len(asked)),
+                         (1, "E: Temporary failure resolving\n", 1))
+
+    def test_the_python_package_is_built_without_test_tools(self):
+        self.assertEqual(self.packages("python"),
+                         ["python3", "python3-dev", "python3-numpy"])
+        self.assertIn("mypy", self.packages("python-test"))
+
+
 if __name__ == "__main__":
     unittest.main()
