@@ -4,6 +4,7 @@
 # The library, first part: designs and policies.
 set(TARRY_CORE
     src/base/base.c
+    src/base/elementary.c
     src/base/file.c
     src/base/input.c
     src/base/json.c

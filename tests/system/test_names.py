@@ -15,6 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 SRC = os.path.join(ROOT, "src")
 # Only for one kernel at a time: defines the width of its vectors.
 APART = {"base/lanes.h"}
+# Declares what <math.h> declares, by the same words: tarry__exp.
+AS_IN_C = "base/elementary.h"
 
 
 def headers():
@@ -44,6 +46,8 @@ def code(path):
 
 def words_of(path):
     """The names that may stand behind tarry__ in this header."""
+    if path == AS_IN_C:
+        yield from re.findall(r"^double tarry__(\w+)\(double", code(path), re.M)
     parts = path[:-2].split("/")
     for word in parts + [parts[-1].replace("_kernel", ""),
                          parts[-1].replace("_type", ""),
