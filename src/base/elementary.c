@@ -258,7 +258,7 @@ static double log_far(double x)
                             : log_special(x);
 }
 
-double tarry__log(double x)
+double tarry__ln(double x)
 {
     const uint64_t bits = bits_of(x);
     return is_positive_normal(bits) ? log_rounded(logarithm_of(bits))
@@ -495,14 +495,14 @@ double tarry__lgamma(double x)
     if (!(x > 0))
         return x == 0 ? INFINITY : NAN;
     if (x > 0x1p60)
-        return x * (tarry__log(x) - 1);
+        return x * (tarry__ln(x) - 1);
     if (x >= STIRLING_FROM)
         return stirling(x).high;
     const moved m = move_to_2(x);
     if (x >= 0.5 && x < 1.5)
         return log_gamma_near_2(m.t) - tarry__log1p(m.t);
     return log_gamma_near_2(m.t) +
-           (m.below == 1 ? tarry__log(m.above) : -tarry__log(m.below));
+           (m.below == 1 ? tarry__ln(m.above) : -tarry__ln(m.below));
 }
 
 double tarry__tgamma(double x)

@@ -9,13 +9,14 @@
  * Behind each function: the largest error in units of the last place of the
  * exact result, of subnormal results in units of 2^-1074.  Special values are
  * those of C17, annex F; errno and the flags of floating point are not
- * part of the interface. */
+ * part of the interface.  The logarithm is called tarry__ln, since tarry__log
+ * is a log. */
 #ifndef TARRY_BASE_ELEMENTARY_H
 #define TARRY_BASE_ELEMENTARY_H
 
 double tarry__exp(double x);           /* 0.55; in subnormals 1 */
 double tarry__expm1(double x);         /* 0.8 */
-double tarry__log(double x);           /* 1.01 */
+double tarry__ln(double x);            /* natural logarithm; 1.01 */
 double tarry__log1p(double x);         /* 1.01 */
 double tarry__log2(double x);          /* 0.51; exact for powers of 2 */
 double tarry__log10(double x);         /* 0.51; exact for powers of 10 */

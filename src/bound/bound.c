@@ -26,6 +26,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "bound/tight.h"
 #include "sim/sim.h"
 
@@ -116,7 +117,7 @@ static double regret_of_phases(const tarry__bound_question *s, double alpha,
 static double log_of_all(const tarry__bound_question *s, const tarry__bound *b)
 {
     const double psi = fmin(0.5 / s->promised_weight, s->K);
-    return log(psi * (double)b->n_phases * s->T);
+    return tarry__ln(psi * (double)b->n_phases * s->T);
 }
 
 /* The best q: by the bound, which for constants=tight may be the same for many,
@@ -155,13 +156,13 @@ static void by_alpha_beta(const tarry__bound_question *s, tarry__bound *b,
 
 double tarry__bound_sweeps(double sigma)
 {
-    return sigma < 1 ? sigma : sigma * (1 + log(sigma));
+    return sigma < 1 ? sigma : sigma * (1 + tarry__ln(sigma));
 }
 
 double tarry__bound_sigma(const tarry__bound_question *s)
 {
     return s->world->adversary == NULL
-               ? 2 * s->late_mean + 8 * log(s->T)
+               ? 2 * s->late_mean + 8 * tarry__ln(s->T)
                : (double)tarry__adversary_budget(s->world->adversary);
 }
 
@@ -410,12 +411,12 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
 {
     const tarry__instance *in = &world->instance;
     const double n = (double)in->dim, K = (double)in->n_arms;
-    const double loglog = n > 2 ? fmax(log(log(n)), 0) : 0;
+    const double loglog = n > 2 ? fmax(tarry__ln(tarry__ln(n)), 0) : 0;
     tarry__bound_question s = {.world = world,
                                .n = n,
                                .K = K,
                                .T = (double)horizon,
-                               .log_kt = log(K * (double)horizon),
+                               .log_kt = tarry__ln(K * (double)horizon),
                                .promised_weight =
                                    1 / (2 * floor(16 + 4 * n * loglog))};
     double waits[TARRY__BOUND_SHARES + 1];

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 
 static const double GAP = 1e-12;  /* smaller gaps count as none */
@@ -230,7 +231,7 @@ static double weigh(search *s, const double *M, double factor, double power)
         for (size_t i = 0; i < r; i++)
             sum +=
                 s->Z[j * r + i] * tarry__linalg_dot(M + i * r, s->Z + j * r, r);
-        s->worth[j] = factor * sum / pow(s->gap[j], power);
+        s->worth[j] = factor * sum / tarry__pow(s->gap[j], power);
         largest = fmax(largest, s->worth[j]);
     }
     return largest;

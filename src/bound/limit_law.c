@@ -13,14 +13,15 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 enum { PASSES = 4 };
 
 /* KL of two-valued laws; p and s are probabilities of the higher value. */
 static double divergence(double p, double s)
 {
-    const double up = p > 0 ? p * log(p / s) : 0;
-    const double down = p < 1 ? (1 - p) * log((1 - p) / (1 - s)) : 0;
+    const double up = p > 0 ? p * tarry__ln(p / s) : 0;
+    const double down = p < 1 ? (1 - p) * tarry__ln((1 - p) / (1 - s)) : 0;
     return fmax(up + down, 0);
 }
 

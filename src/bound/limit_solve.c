@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 
 enum { STEPS = 60, STAGES = 40 };
@@ -72,7 +73,7 @@ static double objective(path *t, const double *p)
         return INFINITY;
     double sum = 0;
     for (size_t j = 0; j < t->at->w; j++)
-        sum += t->tau * p[j] + log(t->u[j]) - log(p[j]);
+        sum += t->tau * p[j] + tarry__ln(t->u[j]) - tarry__ln(p[j]);
     return sum;
 }
 

@@ -16,6 +16,7 @@
  *     case that a delay is longer, or, with an adversary, (1 + c) sigma (1 +
  * log sigma). N counts the rounding up of each N(b).  design=regret may need
  * twice the N of the near design, and phase 1 may wait for (1 + c) N rounds. */
+#include "base/elementary.h"
 #include "bound/tight.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/json.h"
+#include "base/elementary.h"
 #include "cli/cli.h"
 #include "bound/bound.h"
 #include "bound/limit.h"
@@ -57,7 +58,7 @@ static json_t *limit_json(const arguments *a, const tarry__bound_limit *l)
         tarry__json_number(l->constant), "certified",
         tarry__json_number(l->certified), "by_law",
         tarry__json_number(l->by_law), "regret",
-        tarry__json_number(l->certified * log((double)a->horizon)));
+        tarry__json_number(l->certified * tarry__ln((double)a->horizon)));
 }
 
 static int print_json(const arguments *a, const tarry__bound *b,
@@ -117,7 +118,7 @@ static void print_upper(const arguments *a, const tarry__bound *b)
 /* The limit for large T, and what proves it. */
 static void print_limit(const arguments *a, const tarry__bound_limit *l)
 {
-    const double log_t = log((double)a->horizon);
+    const double log_t = tarry__ln((double)a->horizon);
     if (isnan(l->constant)) {
         printf("limit         not known: arms in more than %d dimensions\n",
                TARRY__LIMIT_MOST_DIM);

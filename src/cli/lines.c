@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/elementary.h"
 #include "cli/cli.h"
 
 int cli_width(FILE *stream)
@@ -88,7 +89,7 @@ void cli_put_end(void)
 const char *cli_number(double x, int digits, char text[32])
 {
     const double size = fabs(x);
-    const int above = size > 0 ? (int)floor(log10(size)) : 0;
+    const int above = size > 0 ? (int)floor(tarry__log10(size)) : 0;
     const int decimals = digits - 1 - above;
     if (size != 0 && (size < 1e-4 || size >= 1e9))
         snprintf(text, 32, "%.*e", digits - 1, x);

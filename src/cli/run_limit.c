@@ -4,6 +4,7 @@
  * Instances differ from run to run, so c is the mean over the first runs. */
 #include <math.h>
 #include "base/json.h"
+#include "base/elementary.h"
 #include "bound/limit.h"
 #include "cli/run.h"
 
@@ -40,10 +41,11 @@ static json_t *limit_json(const tarry__experiment *e)
     for (size_t i = 0; i < e->n_grid; i++)
         curve = tarry__json_add(
             curve, json_pack("[I, f]", (json_int_t)e->grid[i],
-                             limit.constant * log((double)e->grid[i])));
+                             limit.constant * tarry__ln((double)e->grid[i])));
     return json_pack("{s:f, s:I, s:f, s:o}", "constant", limit.constant,
                      "instances", (json_int_t)limit.instances, "at_horizon",
-                     limit.constant * log((double)e->horizon), "curve", curve);
+                     limit.constant * tarry__ln((double)e->horizon), "curve",
+                     curve);
 }
 
 json_t *run_add_limits(const tarry__batch *b, json_t *result)
@@ -67,7 +69,7 @@ void run_print_limit(const tarry__experiment *e, const char *name)
         cli_put("%s not known: arms in too many dimensions", name);
     } else {
         cli_put("%s %.5g log T = %.5g for every policy as T grows; %s", name,
-                limit.constant, limit.constant * log((double)e->horizon),
+                limit.constant, limit.constant * tarry__ln((double)e->horizon),
                 limit.instances > 1 ? "mean over instances" : "one instance");
     }
     cli_put_end();

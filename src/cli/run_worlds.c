@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "cli/run.h"
 
 /* ---- the table ------------------------------------------------------------*/
@@ -49,10 +50,10 @@ static double typical(const tarry__batch *b, const double *ratio, size_t p)
         const double r = ratio[p * b->count + w];
         if (isnan(r) || has_no_scale(b, ratio, w))
             continue;
-        sum += log(r);
+        sum += tarry__ln(r);
         n++;
     }
-    return n > 0 ? exp(sum / (double)n) : NAN;
+    return n > 0 ? tarry__exp(sum / (double)n) : NAN;
 }
 
 static int column(const tarry__batch *b, size_t w)

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "base/threads.h"
 #include "linalg/linalg.h"
 #include "design/solver.h"
@@ -223,7 +224,7 @@ static tarry_status certify(tarry__solver *s, double wanted, double *g)
 /* The paper's bound on the support: 16 + 4 r log log r. */
 static size_t paper_support(size_t r)
 {
-    const double loglog = r > 2 ? log(log((double)r)) : 0;
+    const double loglog = r > 2 ? tarry__ln(tarry__ln((double)r)) : 0;
     return 16 + (size_t)(4 * (double)r * fmax(loglog, 0));
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 /* The text at `key`, "" if there is none. */
 static const char *text_at(const json_t *object, const char *key)
@@ -158,7 +159,8 @@ static void widen(double *min, double *max, double value)
  * machine has. */
 static void margin_of_log(double *min, double *max)
 {
-    const double factor = exp(0.04 * (log(*max) - log(*min)));
+    const double factor =
+        tarry__exp(0.04 * (tarry__ln(*max) - tarry__ln(*min)));
     *min = fmax(*min / (*max > *min ? fmax(factor, 1.05) : 2), DBL_MIN);
     *max = fmin(*max * fmax(factor, 1.05), DBL_MAX);
 }

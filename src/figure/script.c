@@ -7,6 +7,7 @@
  *
  * Colours are those of Okabe and Ito, which colour-blind readers can tell
  * apart, less the yellow; marks and dashes differ as well, for grey print. */
+#include "base/elementary.h"
 #include "figure/figure.h"
 
 #include <ctype.h>
@@ -99,7 +100,7 @@ static size_t put_title(FILE *out, const char *title)
  * small. */
 static void put_tic(FILE *out, char axis, double value, int exponent)
 {
-    const double mantissa = value / pow(10, exponent);
+    const double mantissa = value / tarry__pow(10, exponent);
     fprintf(out, "set %ctics add (", axis);
     if (value == 0 || (exponent >= -3 && exponent <= 4))
         fprintf(out, "'%.6g' %.17g)\n", value, value);
@@ -114,13 +115,14 @@ static void put_decades(FILE *out, char axis, double min, double max)
 {
     static const double one[] = {1, 0}, few[] = {1, 2, 5, 0},
                         more[] = {1, 1.5, 2, 3, 4, 5, 7, 0};
-    const double decades = log10(max) - log10(min);
+    const double decades = tarry__log10(max) - tarry__log10(min);
     const double *mantissas = decades > 3 ? one : decades > 1 ? few : more;
     const int step = (int)ceil(decades / 8);
-    const int first = (int)floor(log10(min)), last = (int)floor(log10(max));
+    const int first = (int)floor(tarry__log10(min)),
+              last = (int)floor(tarry__log10(max));
     for (int e = first; e <= last; e++)
         for (const double *m = mantissas; *m != 0; m++) {
-            const double value = *m * pow(10, e);
+            const double value = *m * tarry__pow(10, e);
             if (e % step == 0 && value >= min && value <= max)
                 put_tic(out, axis, value, e);
         }
@@ -129,12 +131,13 @@ static void put_decades(FILE *out, char axis, double min, double max)
 /* Equal steps of 1, 2 or 5 times a power of ten. */
 static void put_steps(FILE *out, char axis, double min, double max)
 {
-    const double rough = (max - min) / 6, unit = pow(10, floor(log10(rough)));
+    const double rough = (max - min) / 6,
+                 unit = tarry__pow(10, floor(tarry__log10(rough)));
     const double step = rough < 2 * unit   ? 2 * unit
                         : rough < 5 * unit ? 5 * unit
                                            : 10 * unit;
     const double largest = fmax(fabs(min), fabs(max));
-    const int exponent = (int)floor(log10(largest));
+    const int exponent = (int)floor(tarry__log10(largest));
     const double first = ceil(min / step) * step;
     for (int k = 0; k < 12 && first + k * step <= max; k++)
         put_tic(out, axis, first + k * step + 0.0, /* no -0 */
@@ -178,7 +181,8 @@ static bool is_drawn(const tarry__figure *f, const figure_series *s)
 /* How far along the axis x lies, from 0 to 1. */
 static double place_of(const tarry__figure *f, const figure_view *v, double x)
 {
-    return f->x.log ? (log(x) - log(v->min_x)) / (log(v->max_x) - log(v->min_x))
+    return f->x.log ? (tarry__ln(x) - tarry__ln(v->min_x)) /
+                          (tarry__ln(v->max_x) - tarry__ln(v->min_x))
                     : (x - v->min_x) / (v->max_x - v->min_x);
 }
 

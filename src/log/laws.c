@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "random/special.h"
 
 enum { CLASSES = 256, STEPS = 400, MOST_FREE = 3 };
@@ -52,12 +53,12 @@ static double two_point_tail(const double *p, double x)
 
 static double geometric_tail(const double *p, double x)
 {
-    return pow(p[0] / (1 + p[0]), ceil(x - 1e-9));
+    return tarry__pow(p[0] / (1 + p[0]), ceil(x - 1e-9));
 }
 
 static double exponential_tail(const double *p, double x)
 {
-    return exp(-x / p[0]);
+    return tarry__exp(-x / p[0]);
 }
 
 static double poisson_tail(const double *p, double x)
@@ -67,22 +68,22 @@ static double poisson_tail(const double *p, double x)
 
 static double pareto_tail(const double *p, double x)
 {
-    return x <= p[1] ? 1 : pow(p[1] / x, p[0]);
+    return x <= p[1] ? 1 : tarry__pow(p[1] / x, p[0]);
 }
 
 static double lomax_tail(const double *p, double x)
 {
-    return exp(-p[0] * log1p(x / p[1]));
+    return tarry__exp(-p[0] * tarry__log1p(x / p[1]));
 }
 
 static double lognormal_tail(const double *p, double x)
 {
-    return tarry__random_normal_tail((log(x) - log(p[0])) / p[1]);
+    return tarry__random_normal_tail((tarry__ln(x) - tarry__ln(p[0])) / p[1]);
 }
 
 static double weibull_tail(const double *p, double x)
 {
-    return exp(-pow(x / p[1], p[0]));
+    return tarry__exp(-tarry__pow(x / p[1], p[0]));
 }
 
 static void start_mean(const grouped *g, double *p)
@@ -122,7 +123,7 @@ static void start_pareto(const grouped *g, double *p)
 
 static void start_lognormal(const grouped *g, double *p)
 {
-    p[0] = exp(g->log_mean);
+    p[0] = tarry__exp(g->log_mean);
     p[1] = fmax(g->log_deviation, 0.05);
 }
 
@@ -165,7 +166,7 @@ static void measure(grouped *g, const tarry__survival *c)
     for (size_t i = 0; i < c->n_steps; i++) {
         const double d = (double)c->step[i].events, t = c->step[i].time;
         const double l =
-            log(fmax(t, 1e-3 * (g->high[g->count - 1] - g->first)));
+            tarry__ln(fmax(t, 1e-3 * (g->high[g->count - 1] - g->first)));
         n += d;
         sum += d * t;
         logs += d * l;
@@ -228,12 +229,12 @@ static double log_likelihood(const law *l, const grouped *g, const double *p,
         if (k < g->count) {
             const double mass =
                 tail_at(l, p, g->low[k]) - tail_at(l, p, g->high[k]);
-            sum += g->seen[k] * log(fmax((1 - never) * mass, tiny));
+            sum += g->seen[k] * tarry__ln(fmax((1 - never) * mass, tiny));
         }
         if (g->out[k] > 0)
-            sum +=
-                g->out[k] *
-                log(fmax(never + (1 - never) * tail_at(l, p, g->age[k]), tiny));
+            sum += g->out[k] *
+                   tarry__ln(fmax(
+                       never + (1 - never) * tail_at(l, p, g->age[k]), tiny));
     }
     return sum;
 }
@@ -247,7 +248,7 @@ typedef struct {
 
 static double never_of(const double *x)
 {
-    return 1 / (1 + exp(-x[0]));
+    return 1 / (1 + tarry__exp(-x[0]));
 }
 
 static double cost(const search *s, const double *x)
@@ -255,7 +256,7 @@ static double cost(const search *s, const double *x)
     double p[3] = {s->start[0], s->start[1], s->start[2]};
     for (int i = 0; i < s->law->n_parameters && !s->law->fixed;
          i++) /* at most two */
-        p[i] = exp(x[i + 1]);
+        p[i] = tarry__exp(x[i + 1]);
     const double value = -log_likelihood(s->law, s->data, p, never_of(x));
     return isfinite(value) ? value : 1e300;
 }
@@ -353,15 +354,16 @@ static void fit_law(const law *l, const grouped *g, bool whole,
     search s = {l, g, {1, 1, 1}};
     l->start(g, s.start);
     const double left = fmin(fmax(g->left, 1e-4), 0.999);
-    const double x[MOST_FREE] = {log(left / (1 - left)), log(s.start[0]),
-                                 log(s.start[1])};
+    const double x[MOST_FREE] = {tarry__ln(left / (1 - left)),
+                                 tarry__ln(s.start[0]), tarry__ln(s.start[1])};
     const int n = l->fixed ? 1 : 1 + l->n_parameters;
     const corner best = minimise(&s, x, n);
     *f = (tarry__laws_fit){.name = l->name,
                            .aic = 2 * (1 + l->n_parameters) + 2 * best.value};
     for (int i = 0; i < 3; i++)
-        f->parameter[i] =
-            l->fixed || i >= l->n_parameters ? s.start[i] : exp(best.x[i + 1]);
+        f->parameter[i] = l->fixed || i >= l->n_parameters
+                              ? s.start[i]
+                              : tarry__exp(best.x[i + 1]);
     f->never = never_of(best.x);
     if (f->never < 1e-4)
         f->never = 0;
@@ -379,9 +381,10 @@ static void rank(tarry__laws *all)
             all->fit[k - 1] = other;
         }
     for (size_t i = 0; i < all->count; i++)
-        sum += exp((all->fit[0].aic - all->fit[i].aic) / 2);
+        sum += tarry__exp((all->fit[0].aic - all->fit[i].aic) / 2);
     for (size_t i = 0; i < all->count; i++)
-        all->fit[i].weight = exp((all->fit[0].aic - all->fit[i].aic) / 2) / sum;
+        all->fit[i].weight =
+            tarry__exp((all->fit[0].aic - all->fit[i].aic) / 2) / sum;
 }
 
 bool tarry__laws_rank(const tarry__survival *curve, bool whole,

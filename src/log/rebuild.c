@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "base/file.h"
 #include "env/delay.h"
 #include "linalg/linalg.h"
@@ -243,7 +244,7 @@ static double tilted_mean(const tarry__rebuild_pair *p, size_t count, double c)
 {
     double sum = 0, mean = 0;
     for (size_t i = 0; i < count; i++) {
-        const double weight = p[i].weight * exp(c * p[i].loss);
+        const double weight = p[i].weight * tarry__exp(c * p[i].loss);
         sum += weight;
         mean += weight * p[i].loss;
     }
@@ -279,7 +280,7 @@ static void tilt(tarry__rebuild_world *o, size_t first, double target)
     }
     const double c = fabs(low) < 49 ? low : 0; /* out of reach: leave them */
     for (size_t i = 0; i < count; i++)
-        p[i].weight *= exp(c * p[i].loss);
+        p[i].weight *= tarry__exp(c * p[i].loss);
     scale_weights(o, first, 1);
     add_extreme(o, first, tilted_mean(p, count, 0), target);
 }

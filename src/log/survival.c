@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "log/order.h"
 
 static const double z95 = 1.959963984540054;
@@ -99,9 +100,9 @@ static tarry__log_interval interval_of(const tarry__survival_step *s)
 {
     if (!(s->out > 0 && s->out < 1))
         return (tarry__log_interval){s->out, s->out, s->out};
-    const double reach = z95 * sqrt(s->variance) / -log(s->out);
-    return (tarry__log_interval){s->out, pow(s->out, exp(reach)),
-                                 pow(s->out, exp(-reach))};
+    const double reach = z95 * sqrt(s->variance) / -tarry__ln(s->out);
+    return (tarry__log_interval){s->out, tarry__pow(s->out, tarry__exp(reach)),
+                                 tarry__pow(s->out, tarry__exp(-reach))};
 }
 
 tarry__log_interval tarry__survival_at(const tarry__survival *c, double time)

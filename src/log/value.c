@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 #include "log/rebuild.h"
 
@@ -30,8 +31,9 @@ static low_end begin_low_end(size_t n)
 static void change_bet(low_end *e)
 {
     const double variance = e->squares / e->seen;
-    e->bet = fmin(largest_bet, sqrt(2 * log(1 / alpha) / (e->n * variance)));
-    e->cost = -log1p(-e->bet) - e->bet;
+    e->bet =
+        fmin(largest_bet, sqrt(2 * tarry__ln(1 / alpha) / (e->n * variance)));
+    e->cost = -tarry__log1p(-e->bet) - e->bet;
     e->until = e->seen < 4096 ? 1 : 64;
 }
 
@@ -52,7 +54,8 @@ static void add_low_end(low_end *e, double x)
 
 static double end_low_end(const low_end *e)
 {
-    return e->bets > 0 ? (e->gains - log(1 / alpha) - e->price) / e->bets : 0;
+    return e->bets > 0 ? (e->gains - tarry__ln(1 / alpha) - e->price) / e->bets
+                       : 0;
 }
 
 /* ---- the basis ------------------------------------------------------------*/

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 static const struct {
     const char *name;
@@ -79,7 +80,7 @@ static double quota(const tarry__audit *a)
 {
     const tarry__instance *in = &a->world->instance;
     const double n = (double)in->dim, eps = a->epsilon;
-    const double log_kt = log((double)in->n_arms * a->horizon);
+    const double log_kt = tarry__ln((double)in->n_arms * a->horizon);
     double least = 1;
     for (size_t i = 0; i < a->n_plan; i++)
         least = fmin(least, a->plan[i].weight);
@@ -87,7 +88,7 @@ static double quota(const tarry__audit *a)
         return ceil(24 * log_kt / (eps * eps));
     const double N = 16 * n * log_kt / (eps * eps);
     return a->algorithm == 3
-               ? fmax(N, 24 * sqrt(n) * log(a->horizon) / (eps * least))
+               ? fmax(N, 24 * sqrt(n) * tarry__ln(a->horizon) / (eps * least))
                : N;
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include "base/elementary.h"
 #include "lab/experiment.h"
 
 const char *const tarry__fit_verdict_names[] = {"supported", "unresolved",
@@ -47,7 +48,8 @@ static bool block_slopes(const tarry__fit_series *s, double middle,
             const tarry__fit_point *p = &s->point[i];
             if (p->n_blocks != n_blocks || !(p->block[b] > 0))
                 return false;
-            slopes[b] += (log(p->x) - middle) / spread * log(p->block[b]);
+            slopes[b] +=
+                (tarry__ln(p->x) - middle) / spread * tarry__ln(p->block[b]);
         }
     }
     return true;
@@ -62,7 +64,7 @@ static double error_of_runs(const tarry__fit_series *s, double middle,
         return tarry__experiment_summarise(slopes, s->point[0].n_blocks).ci95;
     for (size_t i = 0; i < s->n; i++) {
         const tarry__fit_point *p = &s->point[i];
-        const double w = (log(p->x) - middle) / spread;
+        const double w = (tarry__ln(p->x) - middle) / spread;
         if (p->mean > 0)
             own += w * w * (p->ci95 / p->mean) * (p->ci95 / p->mean);
     }
@@ -77,8 +79,8 @@ static double error_of_residuals(const tarry__fit_series *s,
     for (size_t i = 0; i < s->n; i++) {
         if (!(s->point[i].mean > 0))
             continue;
-        const double r = log(s->point[i].mean) - log(p->scale) -
-                         p->exponent * log(s->point[i].x);
+        const double r = tarry__ln(s->point[i].mean) - tarry__ln(p->scale) -
+                         p->exponent * tarry__ln(s->point[i].x);
         sum += r * r;
     }
     const size_t freedom = p->used - 2;
@@ -93,22 +95,22 @@ tarry__fit_law tarry__fit_power(const tarry__fit_series *s)
     for (size_t i = 0; i < s->n; i++)
         if (s->point[i].mean > 0) {
             p.used++;
-            sum_x += log(s->point[i].x);
-            sum_y += log(s->point[i].mean);
+            sum_x += tarry__ln(s->point[i].x);
+            sum_y += tarry__ln(s->point[i].mean);
         }
     if (p.used < 3)
         return p;
     const double middle = sum_x / (double)p.used;
     for (size_t i = 0; i < s->n; i++)
         if (s->point[i].mean > 0) {
-            const double dx = log(s->point[i].x) - middle;
+            const double dx = tarry__ln(s->point[i].x) - middle;
             spread += dx * dx;
-            product += dx * log(s->point[i].mean);
+            product += dx * tarry__ln(s->point[i].mean);
         }
     p.exponent = product / spread;
     if (fabs(p.exponent) < 1e-12) /* rounding */
         p.exponent = 0;
-    p.scale = exp(sum_y / (double)p.used - p.exponent * middle);
+    p.scale = tarry__exp(sum_y / (double)p.used - p.exponent * middle);
     p.ci95 = fmax(error_of_runs(s, middle, spread),
                   error_of_residuals(s, &p, spread));
     return p;
@@ -150,8 +152,9 @@ static double at_most(uint64_t hits, uint64_t runs, double p)
     double sum = 0;
     for (uint64_t k = 0; k <= hits; k++) {
         const double j = (double)k;
-        sum += exp(lgamma(n + 1) - lgamma(j + 1) - lgamma(n - j + 1) +
-                   j * log(p) + (n - j) * log1p(-p));
+        sum += tarry__exp(tarry__lgamma(n + 1) - tarry__lgamma(j + 1) -
+                          tarry__lgamma(n - j + 1) + j * tarry__ln(p) +
+                          (n - j) * tarry__log1p(-p));
     }
     return fmin(sum, 1);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "env/world.h"
 #include "paper/lab.h"
 #include "tarry/design.h"
@@ -68,7 +69,7 @@ static void stretch(double *arms, size_t K, size_t n, uint64_t seed,
     for (size_t k = 0; k < K; k++) {
         const tarry_random at = {
             .seed = seed, .run = run, .round = k, .stream = 7};
-        const double scale = exp(tarry_random_normal(&at));
+        const double scale = tarry__exp(tarry_random_normal(&at));
         for (size_t i = 0; i < n; i++)
             arms[k * n + i] *= scale;
     }
@@ -78,7 +79,7 @@ static void look_at(const tarry_design *d, const double *arms, size_t K,
                     size_t n, tarry__lab_answer *answer)
 {
     const double r = (double)d->rank, psi = (double)d->n_support;
-    const double loglog = r > 2 ? fmax(log(log(r)), 0) : 0;
+    const double loglog = r > 2 ? fmax(tarry__ln(tarry__ln(r)), 0) : 0;
     const double g = largest_variance(d, arms, K, n) / r;
     answer->design_g = isfinite(g) ? g : DBL_MAX;
     answer->design_weight = 2 * psi * d->min_weight;

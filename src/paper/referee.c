@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 
 static const char *const names[] = {"", "phased-stochastic",
@@ -146,12 +147,13 @@ static double quota(const tarry__referee *r, double least)
 {
     const tarry__instance *in = &r->world->instance;
     const double n = (double)in->dim, eps = r->epsilon, T = r->horizon;
-    const double log_kt = log((double)in->n_arms * T);
+    const double log_kt = tarry__ln((double)in->n_arms * T);
     if (r->algorithm == 4)
         return 24 * log_kt / (eps * eps);
     const double N = 16 * n * log_kt / (eps * eps);
-    return r->algorithm == 3 ? fmax(N, 24 * sqrt(n) * log(T) / (eps * least))
-                             : N;
+    return r->algorithm == 3
+               ? fmax(N, 24 * sqrt(n) * tarry__ln(T) / (eps * least))
+               : N;
 }
 
 /* Whether g <= 4r over the active arms, on few arms of no small weight. */
@@ -161,7 +163,8 @@ static bool is_balanced(tarry__referee *r, double least, double sum)
     const double rank = (double)r->rank, psi = (double)r->n_entries;
     if (r->rank == 0 || fabs(sum - 1) > ROUNDING ||
         least < (1 - ROUNDING) / (2 * psi) ||
-        psi > 16 + 4 * rank * fmax(0, log(log(rank))) || !invert(r, true))
+        psi > 16 + 4 * rank * fmax(0, tarry__ln(tarry__ln(rank))) ||
+        !invert(r, true))
         return false;
     for (size_t i = 0; i < r->n_active; i++) {
         project(r, r->active[i], r->y);

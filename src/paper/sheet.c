@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "lab/experiment.h"
 
 /* Of an exponent, where a row does not say another. */
@@ -390,8 +391,9 @@ static void add_law(tarry__sheet *s, json_t *figure,
     const double first = series->point[0].x,
                  last = series->point[series->n - 1].x;
     for (int i = 0; i <= 16; i++) {
-        const double x = first * pow(last / first, i / 16.0);
-        append(s, points, json_pack("[f, f]", x, scale * pow(x, exponent)));
+        const double x = first * tarry__pow(last / first, i / 16.0);
+        append(s, points,
+               json_pack("[f, f]", x, scale * tarry__pow(x, exponent)));
     }
 }
 
@@ -410,7 +412,7 @@ void tarry__sheet_draw_power(tarry__sheet *s, json_t *figure,
         sqrt(series->point[0].x * series->point[series->n - 1].x);
     snprintf(name, sizeof name, "theory: exponent %.3g", theory);
     add_law(s, figure, series, name, "theory",
-            p.scale * pow(middle, p.exponent - theory), theory);
+            p.scale * tarry__pow(middle, p.exponent - theory), theory);
 }
 
 void tarry__sheet_draw_curve(tarry__sheet *s, json_t *figure, const char *name,

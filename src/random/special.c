@@ -7,7 +7,8 @@
  * by Lentz's method).  Near a large s these take sqrt(s) terms and more; there,
  * N. M. Temme, "The asymptotic expansion of the incomplete gamma functions",
  * SIAM J. Math. Anal. 10 (1979) 757-766. */
-#define _DEFAULT_SOURCE /* lgamma_r: lgamma writes a global */
+#define _DEFAULT_SOURCE /* M_PI */
+#include "base/elementary.h"
 #include "random/special.h"
 
 #include <float.h>
@@ -18,7 +19,7 @@ static const double sqrt_half = 0.70710678118654752440;
 
 double tarry__random_normal_tail(double z)
 {
-    return 0.5 * erfc(z * sqrt_half);
+    return 0.5 * tarry__erfc(z * sqrt_half);
 }
 
 /* ---- AS 241 --------------------------------------------------------------*/
@@ -70,7 +71,7 @@ double tarry__random_normal_quantile(double p)
     const double q = p - 0.5;
     if (fabs(q) <= 0.425)
         return q * value(&central, 0.180625 - q * q);
-    const double r = sqrt(-log(q < 0 ? p : 1 - p));
+    const double r = sqrt(-tarry__ln(q < 0 ? p : 1 - p));
     const double z = r <= 5 ? value(&middle, r - 1.6) : value(&outer, r - 5);
     return q < 0 ? -z : z;
 }
@@ -80,8 +81,7 @@ double tarry__random_normal_quantile(double p)
 /* x^s exp(-x) / Gamma(s) */
 static double front(double s, double x)
 {
-    int sign;
-    return exp(s * log(x) - x - lgamma_r(s, &sign));
+    return tarry__exp(s * tarry__ln(x) - x - tarry__lgamma(s));
 }
 
 static double by_series(double s, double x)
@@ -137,12 +137,12 @@ static double by_temme(double s, double x, double side)
                         c1[] = {-1.0 / 540, -1.0 / 288, 1.0 / 378,
                                 -77.0 / 77760, 1.0 / 4860},
                         c2[] = {25.0 / 6048, -139.0 / 51840};
-    const double m = (x - s) / s, half_square = fmax(0, m - log1p(m));
+    const double m = (x - s) / s, half_square = fmax(0, m - tarry__log1p(m));
     const double eta = copysign(sqrt(2 * half_square), m);
     const double sum = polynomial(c0, 7, eta) + polynomial(c1, 4, eta) / s +
                        polynomial(c2, 1, eta) / (s * s);
     return tarry__random_normal_tail(side * eta * sqrt(s)) +
-           side * sum * exp(-s * half_square) / sqrt(2 * M_PI * s);
+           side * sum * tarry__exp(-s * half_square) / sqrt(2 * M_PI * s);
 }
 
 double tarry__random_gamma_lower(double s, double x)

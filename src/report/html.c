@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/elementary.h"
 #include "base/json.h"
 #include "figure/figure.h"
 
@@ -116,7 +117,7 @@ void tarry__html_number(FILE *out, const json_t *value, const json_t *ci95)
         fputs(" ± ", out);
         put_short(out, half);
     } else { /* two digits of the interval */
-        const int decimals = (int)fmax(0, 1 - floor(log10(half)));
+        const int decimals = (int)fmax(0, 1 - floor(tarry__log10(half)));
         snprintf(digits, sizeof digits, "%.*f", decimals, v);
         put_digits(out, digits);
         snprintf(digits, sizeof digits, "%.*f", decimals, half);

@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "env/delay.h"
 
 static const tarry_setting settings[] = {
@@ -101,8 +102,8 @@ static uint64_t keep_of(const holder *h, size_t k)
     const double sigma = (double)h->sigma, psi = (double)h->n_order;
     if (!h->staggered || h->n_order < 2 || h->sigma == 0)
         return h->sigma > k;
-    const double r = pow(sigma, -1 / (psi - 1));
-    const double before = sigma * pow(r, (double)k);
+    const double r = tarry__pow(sigma, -1 / (psi - 1));
+    const double before = sigma * tarry__pow(r, (double)k);
     return (uint64_t)fmax(1, floor(k + 1 < h->n_order ? before * (1 - r) : 1));
 }
 

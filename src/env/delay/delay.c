@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "env/column.h"
 
 const tarry__entry *const tarry__delays[] = {
@@ -30,7 +31,7 @@ static void set_spread(double spread, double *factor, size_t n_arms)
     for (size_t k = 0; k < n_arms; k++) {
         const double share =
             n_arms > 1 ? 2.0 * (double)k / (double)(n_arms - 1) - 1 : 0;
-        factor[k] = pow(spread, share);
+        factor[k] = tarry__pow(spread, share);
     }
 }
 

@@ -3,6 +3,7 @@
  * An exponential of mean a rounded down is geometric: P(D >= d) = exp(-d/a),
  * with mean 1 / (exp(1/a) - 1), about a - 1/2.  The geometric of mean m is thus
  * the exponential of mean a = 1 / log(1 + 1/m). */
+#include "base/elementary.h"
 #include "env/delay.h"
 
 #include <math.h>
@@ -38,21 +39,21 @@ static double exponential_scale(const void *state, double factor)
 
 static double geometric_scale(const void *state, double factor)
 {
-    return 1 / log1p(1 / (factor * ((const law *)state)->mean));
+    return 1 / tarry__log1p(1 / (factor * ((const law *)state)->mean));
 }
 
 static double tail(const void *state, size_t arm, double scale, double d)
 {
     (void)state;
     (void)arm;
-    return exp(-d / scale);
+    return tarry__exp(-d / scale);
 }
 
 static double mean(const void *state, size_t arm, double scale)
 {
     (void)state;
     (void)arm;
-    return 1 / expm1(1 / scale);
+    return 1 / tarry__expm1(1 / scale);
 }
 
 const tarry__delay_type tarry__delay_exponential = {

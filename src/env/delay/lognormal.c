@@ -2,6 +2,7 @@
 #include "env/delay.h"
 
 #include <math.h>
+#include "base/elementary.h"
 #include "random/special.h"
 
 static const tarry_setting settings[] = {
@@ -39,13 +40,13 @@ static void prepare(const void *state, double *u, size_t count)
 {
     const double sigma = ((const law *)state)->sigma;
     for (size_t i = 0; i < count; i++)
-        u[i] = exp(-sigma * tarry__random_normal_quantile(u[i]));
+        u[i] = tarry__exp(-sigma * tarry__random_normal_quantile(u[i]));
 }
 
 static double tail(const void *state, size_t arm, double scale, double d)
 {
     (void)arm;
-    return tarry__random_normal_tail(log(d / scale) /
+    return tarry__random_normal_tail(tarry__ln(d / scale) /
                                      ((const law *)state)->sigma);
 }
 
@@ -53,8 +54,8 @@ static double tail(const void *state, size_t arm, double scale, double d)
 static double beyond(const void *state, double scale, double y)
 {
     const double sigma = ((const law *)state)->sigma;
-    const double z = log(y / scale) / sigma;
-    return scale * exp(sigma * sigma / 2) *
+    const double z = tarry__ln(y / scale) / sigma;
+    return scale * tarry__exp(sigma * sigma / 2) *
                tarry__random_normal_tail(z - sigma) -
            y * tarry__random_normal_tail(z);
 }

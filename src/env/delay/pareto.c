@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 static const tarry_setting settings[] = {
     TARRY__SPEC_REAL("shape", "2.5", 0.1, 1000,
@@ -83,19 +84,19 @@ static void prepare_pareto(const void *state, double *u, size_t count)
 {
     const double shape = ((const law *)state)->shape;
     for (size_t i = 0; i < count; i++)
-        u[i] = exp(-log(u[i]) / shape);
+        u[i] = tarry__exp(-tarry__ln(u[i]) / shape);
 }
 
 static double pareto_tail(const void *state, size_t arm, double scale, double d)
 {
     (void)arm;
-    return d <= scale ? 1 : pow(scale / d, ((const law *)state)->shape);
+    return d <= scale ? 1 : tarry__pow(scale / d, ((const law *)state)->shape);
 }
 
 static double pareto_beyond(const void *state, double scale, double y)
 {
     const double shape = ((const law *)state)->shape;
-    return y / (shape - 1) * pow(scale / y, shape);
+    return y / (shape - 1) * tarry__pow(scale / y, shape);
 }
 
 /* The first floor(scale) terms of the sum are 1. */
@@ -128,13 +129,13 @@ static void prepare_lomax(const void *state, double *u, size_t count)
 {
     const double shape = ((const law *)state)->shape;
     for (size_t i = 0; i < count; i++)
-        u[i] = expm1(-log(u[i]) / shape);
+        u[i] = tarry__expm1(-tarry__ln(u[i]) / shape);
 }
 
 static double lomax_tail(const void *state, size_t arm, double scale, double d)
 {
     (void)arm;
-    return exp(-((const law *)state)->shape * log1p(d / scale));
+    return tarry__exp(-((const law *)state)->shape * tarry__log1p(d / scale));
 }
 
 static double lomax_beyond(const void *state, double scale, double y)

@@ -3,6 +3,7 @@
  * By the arm's number modulo 5: constant; uniform from 0 to 2 mean;
  * exponential; Lomax with shape 3/2, of infinite variance; a tenth of the
  * losses 10 mean late, the others at once.  Rounded down. */
+#include "base/elementary.h"
 #include "env/delay.h"
 
 #include <float.h>
@@ -43,9 +44,10 @@ static uint64_t finish(const void *state, const tarry__delay_play *play)
     case UNIFORM:
         return tarry__delay_whole_rounds(2 * mean * x);
     case EXPONENTIAL:
-        return tarry__delay_whole_rounds(-mean * log(x));
+        return tarry__delay_whole_rounds(-mean * tarry__ln(x));
     case LOMAX: /* (1 + y / scale)^-3/2 = x, of mean 2 scale */
-        return tarry__delay_whole_rounds(mean / 2 * expm1(-log(x) / 1.5));
+        return tarry__delay_whole_rounds(mean / 2 *
+                                         tarry__expm1(-tarry__ln(x) / 1.5));
     default:
         return tarry__delay_whole_rounds(x < 0.1 ? 10 * mean : 0);
     }
@@ -62,9 +64,9 @@ static double tail(const void *state, size_t arm, double mean, double d)
     case UNIFORM:
         return fmax(0, 1 - d / (2 * mean));
     case EXPONENTIAL:
-        return fmax(exp(-d / mean), DBL_MIN);
+        return fmax(tarry__exp(-d / mean), DBL_MIN);
     case LOMAX:
-        return exp(-1.5 * log1p(2 * d / mean));
+        return tarry__exp(-1.5 * tarry__log1p(2 * d / mean));
     default:
         return d <= tarry__delay_real_rounds(10 * mean) ? 0.1 : 0;
     }
@@ -93,7 +95,7 @@ static double mean_of(const void *state, size_t arm, double mean)
     case UNIFORM:
         return whole - whole * (whole + 1) / (4 * mean);
     case EXPONENTIAL:
-        return 1 / expm1(1 / mean);
+        return 1 / tarry__expm1(1 / mean);
     case LOMAX:
         return tarry__delay_sum_tail(1, lomax_tail, lomax_beyond, state, mean);
     default:

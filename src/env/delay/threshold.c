@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 static const tarry_setting late_settings[] = {
     TARRY__SPEC_REAL("late", "100", 0, TARRY__DELAY_LONGEST,
@@ -91,12 +92,12 @@ static double side_tail(const law *l, double mean, double d)
 {
     if (!l->exponential)
         return d <= tarry__delay_real_rounds(mean);
-    return mean > 0 ? fmax(exp(-d / mean), DBL_MIN) : 0;
+    return mean > 0 ? fmax(tarry__exp(-d / mean), DBL_MIN) : 0;
 }
 
 static double side_mean(const law *l, double mean)
 {
-    return l->exponential ? 1 / expm1(1 / mean)
+    return l->exponential ? 1 / tarry__expm1(1 / mean)
                           : tarry__delay_real_rounds(mean);
 }
 

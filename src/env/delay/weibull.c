@@ -3,6 +3,7 @@
 #include "env/delay.h"
 
 #include <math.h>
+#include "base/elementary.h"
 #include "random/special.h"
 
 static const tarry_setting settings[] = {
@@ -40,21 +41,21 @@ static void prepare(const void *state, double *u, size_t count)
 {
     const double power = 1 / ((const law *)state)->shape;
     for (size_t i = 0; i < count; i++)
-        u[i] = pow(-log(u[i]), power);
+        u[i] = tarry__pow(-tarry__ln(u[i]), power);
 }
 
 static double tail(const void *state, size_t arm, double scale, double d)
 {
     (void)arm;
-    return exp(-pow(d / scale, ((const law *)state)->shape));
+    return tarry__exp(-tarry__pow(d / scale, ((const law *)state)->shape));
 }
 
 /* (scale / k) Gamma(1/k, (y / scale)^k) with k the shape. */
 static double beyond(const void *state, double scale, double y)
 {
     const double k = ((const law *)state)->shape;
-    return scale * tgamma(1 + 1 / k) *
-           tarry__random_gamma_upper(1 / k, pow(y / scale, k));
+    return scale * tarry__tgamma(1 + 1 / k) *
+           tarry__random_gamma_upper(1 / k, tarry__pow(y / scale, k));
 }
 
 static double mean(const void *state, size_t arm, double scale)

@@ -4,7 +4,7 @@
  * grows with the horizon shows without the luck of an instance. */
 #include "env/instance.h"
 
-#include <math.h>
+#include "base/elementary.h"
 
 static const tarry_setting settings[] = {
     TARRY__SPEC_COUNT("arms", "100", 1, TARRY__INSTANCE_MOST_ARMS,
@@ -25,9 +25,9 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
         (status = tarry__instance_reserve(out, K, 2, error)))
         return status;
     for (uint64_t k = 0; k < K; k++) {
-        const double angle = 2 * M_PI * (double)k / (double)K;
-        out->arms[2 * k] = cos(angle);
-        out->arms[2 * k + 1] = sin(angle);
+        const double turns = (double)k / (double)K;
+        out->arms[2 * k] = tarry__cos_turns(turns);
+        out->arms[2 * k + 1] = tarry__sin_turns(turns);
     }
     out->theta[0] = -scale;
     return TARRY_OK;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 enum { MOST_HARD_ARMS = 100000 };
 
@@ -32,13 +33,13 @@ static tarry_status make(const tarry__spec *spec, tarry__instance_place place,
         (status = tarry__spec_real(spec, "dbar", &dbar, error)) ||
         (status = tarry__instance_place_fix(spec, &place, error)))
         return status;
-    const double n = (double)dim, needed = 32 * log(dbar * n);
+    const double n = (double)dim, needed = 32 * tarry__ln(dbar * n);
     if (n < needed)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "lower-loss: dim >= 32 log(dbar dim) = %.1f is "
                                 "needed for dbar=%g: '%zu'",
                                 needed, dbar, dim);
-    const double q = sqrt(8 * log(dbar * n) / n), K = ceil(2 * dbar / q);
+    const double q = sqrt(8 * tarry__ln(dbar * n) / n), K = ceil(2 * dbar / q);
     if (K > MOST_HARD_ARMS)
         return tarry__base_fail(
             error, TARRY_BAD_INPUT,

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 static const tarry_setting settings[] = {
     TARRY__SPEC_COUNT("dim", "500", 24, TARRY__INSTANCE_MOST_DIM,
@@ -45,12 +46,12 @@ static tarry_status read(const tarry__spec *spec, size_t *dim, size_t *n_arms,
     if (*dim % 2 != 0)
         return tarry__base_fail(error, TARRY_BAD_INPUT,
                                 "lower-payoff: dim must be even: '%zu'", *dim);
-    if ((double)*n_arms > exp((double)*dim / 100))
+    if ((double)*n_arms > tarry__exp((double)*dim / 100))
         return tarry__base_fail(
             error, TARRY_BAD_INPUT,
             "lower-payoff: arms <= exp(dim / 100) = %.1f is "
             "needed: '%zu'",
-            exp((double)*dim / 100), *n_arms);
+            tarry__exp((double)*dim / 100), *n_arms);
     return TARRY_OK;
 }
 

@@ -4,6 +4,7 @@
  * Lemma 3.1): K unit vectors with |<a_i, a_j>| <= sqrt(8 log K / n).  Vectors
  * uniform on the sphere have it with probability about 1 - 1/K^2; here it is
  * checked for every pair. */
+#include "base/elementary.h"
 #include "env/instance.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static const tarry_setting settings[] = {
 
 double tarry__instance_orthogonal_promise(size_t n_arms, size_t dim)
 {
-    return sqrt(8 * log((double)n_arms) / (double)dim);
+    return sqrt(8 * tarry__ln((double)n_arms) / (double)dim);
 }
 
 tarry_status tarry__instance_nearly_orthogonal(tarry__instance *instance,

@@ -8,6 +8,7 @@
  * log psi) and sigma (1 + (psi - 1)(1 - sigma^(-1/(psi - 1)))); more than
  * sigma (1 + log sigma) nobody can make it pay.  hold-rarest holds one arm:
  * Algorithm 1 must wait until chance has played it sigma times more. */
+#include "base/elementary.h"
 #include "paper/paper.h"
 
 #include <math.h>
@@ -75,12 +76,12 @@ static void ask(tarry__plan *plan)
 /* What theory says of a point: with all arms of its design. */
 static double in_turn(double sigma, double psi)
 {
-    return sigma * (1 + log(psi));
+    return sigma * (1 + tarry__ln(psi));
 }
 
 static double staggered(double sigma, double psi)
 {
-    return sigma * (1 + (psi - 1) * (1 - pow(sigma, -1 / (psi - 1))));
+    return sigma * (1 + (psi - 1) * (1 - tarry__pow(sigma, -1 / (psi - 1))));
 }
 
 /* Each point of a series against the most there can be, and against what its
@@ -100,7 +101,7 @@ static void check_each(tarry__sheet *s, int series, double sigma,
             tarry__lab_text(s->lab,
                             "%s, %s %g: overhead over sigma (1 + log sigma)",
                             p->name, sigma > 0 ? "n =" : "sigma =", p->x),
-            tarry__fit_point_over(m, budget * (1 + log(budget))), 1,
+            tarry__fit_point_over(m, budget * (1 + tarry__ln(budget))), 1,
             TARRY__FIT_AT_MOST);
         tarry__sheet_check_mean_within(
             s,
@@ -123,8 +124,8 @@ static void draw(tarry__sheet *s)
     tarry__fit_series most = {.name = "sigma (1 + log sigma)"};
     for (size_t i = 0; i < turn.n; i++) {
         const double sigma = turn.point[i].x;
-        most.point[most.n++] =
-            (tarry__fit_point){.x = sigma, .mean = sigma * (1 + log(sigma))};
+        most.point[most.n++] = (tarry__fit_point){
+            .x = sigma, .mean = sigma * (1 + tarry__ln(sigma))};
     }
     json_t *figure = tarry__sheet_figure(
         s, &(tarry__sheet_drawing){

@@ -10,6 +10,7 @@
  * and regret comes in steps; so horizons are four times one another, chosen
  * such that the last phase ends shortly before, and regret is read off
  * there. */
+#include "base/elementary.h"
 #include "paper/paper.h"
 
 #include <math.h>
@@ -107,7 +108,8 @@ static tarry__fit_series growth_of(const tarry__sheet *s, int i)
     growth.name = subjects[i].words;
     for (size_t k = 0; k < growth.n; k++)
         growth.point[k] = tarry__fit_point_over(
-            growth.point[k], sqrt(log(subjects[i].K * horizons.point[k].x)));
+            growth.point[k],
+            sqrt(tarry__ln(subjects[i].K * horizons.point[k].x)));
     return growth;
 }
 

@@ -4,6 +4,7 @@
  * The instance hides its best arm among K = 2 dbar/q others for dbar/q rounds,
  * q = sqrt(8 log(dbar n)/n); with probability 1/2 they all miss it and each
  * costs at least 1 - q.  The game lasts just these rounds. */
+#include "base/elementary.h"
 #include "paper/paper.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ static const double DBAR = 50;
 
 static double q_of(double n)
 {
-    return sqrt(8 * log(DBAR * n) / n);
+    return sqrt(8 * tarry__ln(DBAR * n) / n);
 }
 
 static tarry__lab_case case_of(tarry__lab *lab, double n, const char *policy)

@@ -9,6 +9,7 @@
  * cost 1/20 each, D/800 in all.  The upper bound of prior work, that of
  * `spanner`, is for long games, in which it has learned: at fixed n, what delay
  * adds to its regret. */
+#include "base/elementary.h"
 #include "paper/paper.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static tarry__lab_case hard(tarry__lab *lab, double D)
     const double K = ceil(D / 10);
     return (tarry__lab_case){
         .instance = tarry__lab_text(lab, "lower-payoff:dim=%g,arms=%g",
-                                    2 * ceil(50 * log(K) + 1), K),
+                                    2 * ceil(50 * tarry__ln(K) + 1), K),
         .loss = "none",
         .delay = tarry__lab_text(lab, "payoff:D=%g", D),
         .policy = "uniform",

@@ -6,6 +6,7 @@
  * never comes, and losses that are late without end cost no more than if they
  * never came.  Lemma "missing to delay mean": sigma_max <= 2 E[d] + 8 log T;
  * with it Algorithm 2 pays E[d] log E[d] under delays by chance. */
+#include "base/elementary.h"
 #include "paper/paper.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static void ask(tarry__plan *plan)
 /* The horizon a point was asked with. */
 static double sigma_of(double mean, double horizon)
 {
-    return 2 * mean + 8 * log(horizon);
+    return 2 * mean + 8 * tarry__ln(horizon);
 }
 
 /* Each point of a series against its own limit, in every run. */
@@ -114,7 +115,7 @@ static double largest_sigma(const tarry__plan_point *p, tarry__sheet *s)
 static double sweeps(const tarry__plan_point *p, tarry__sheet *s)
 {
     const double sigma = largest_sigma(p, s);
-    return sigma * (1 + log(sigma));
+    return sigma * (1 + tarry__ln(sigma));
 }
 
 static void judge(tarry__sheet *s)

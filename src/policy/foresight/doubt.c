@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 #include "policy/foresight/root.h"
 
@@ -160,7 +161,7 @@ static void add_held(tarry__doubt *d)
 static double width(const tarry__doubt *d, double left, double w)
 {
     const double repaid = d->c * left * w / d->noise[d->best];
-    return repaid > 1 ? 2 * d->beta * log(repaid) : 0;
+    return repaid > 1 ? 2 * d->beta * tarry__ln(repaid) : 0;
 }
 
 /* As many rounds as have passed, or as are left. */

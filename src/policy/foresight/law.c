@@ -15,6 +15,7 @@
 #include "policy/foresight/law.h"
 
 #include <math.h>
+#include "base/elementary.h"
 #include "policy/foresight/view.h"
 #include "policy/foresight/waiting.h"
 
@@ -240,7 +241,7 @@ static void yield_to_arms(const tarry__waiting *w, const totals *t,
         const double alike = tarry__foresight_clamp(
             likeness(&t->arms[j], MOST_ALIKE, ALIKE_SQUARES), LEAST_ALIKE,
             MOST_ALIKE);
-        law->alike[j] *= pow(alike / law->alike[j], YIELDING);
+        law->alike[j] *= tarry__pow(alike / law->alike[j], YIELDING);
     }
 }
 
@@ -269,7 +270,7 @@ static double leeway(double p, double plays)
 {
     const double least = 1 / (plays + 2);
     const double q = tarry__foresight_clamp(p, least, 1 - least);
-    return 0.5 * log(2 * PI * q * (1 - q) / (plays + 1));
+    return 0.5 * tarry__ln(2 * PI * q * (1 - q) / (plays + 1));
 }
 
 /* The logarithm of the likelihood of what one arm's plays did. */
@@ -285,12 +286,13 @@ static double likelihood_of(const tarry__waiting *w,
         const double waiting = (double)w->waiting[seat * BINS + j];
         plays += ended[j] + ended[BINS + j];
         if (ended[j] > 0)
-            sum += ended[j] * log(c.high[j] - c.high[j + 1]);
+            sum += ended[j] * tarry__ln(c.high[j] - c.high[j + 1]);
         if (ended[BINS + j] > 0)
-            sum += ended[BINS + j] * log(c.low[j] - c.low[j + 1]);
+            sum += ended[BINS + j] * tarry__ln(c.low[j] - c.low[j + 1]);
         if (waiting > 0)
-            sum += waiting * log(law->lost + 0.5 * (c.high[j] + c.high[j + 1] +
-                                                    c.low[j] + c.low[j + 1]));
+            sum += waiting *
+                   tarry__ln(law->lost + 0.5 * (c.high[j] + c.high[j + 1] +
+                                                c.low[j] + c.low[j + 1]));
     }
     return sum + leeway(p, plays);
 }

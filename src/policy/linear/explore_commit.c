@@ -10,6 +10,7 @@
  * horizon, it explores on. */
 #include <math.h>
 #include "policy/coins.h"
+#include "base/elementary.h"
 #include "policy/linear/linear.h"
 #include "policy/linear/ridge.h"
 
@@ -38,7 +39,7 @@ static const double GROWING = -2, GROWING_BY_HALVES = -1;
 /* m for a horizon of t rounds. */
 static double exploration(const tarry__policy_problem *problem, double t)
 {
-    return ceil(cbrt((double)problem->dim * pow(t, 2)));
+    return ceil(tarry__cbrt((double)problem->dim * tarry__pow(t, 2)));
 }
 
 /* Without a horizon it explores in those rounds in which m grows. */

@@ -13,6 +13,7 @@
  * information is concerned.  beta is that of linucb.c times alpha. */
 #include <math.h>
 #include "linalg/linalg.h"
+#include "base/elementary.h"
 #include "policy/linear/directed.h"
 #include "policy/linear/linear.h"
 
@@ -58,7 +59,7 @@ static void weigh(tarry__directed *d, uint64_t round)
         const double *a = tarry__directed_arm(d, i);
         const double cov = tarry__linalg_dot(a, y, n);
         const double both = (1 + tarry__ridge_variance(&d->asked, a)) * own;
-        d->info[i] = both > 0 ? -log1p(-cov * cov / both) : 0;
+        d->info[i] = both > 0 ? -tarry__log1p(-cov * cov / both) : 0;
     }
     tarry__directed_mix(d);
 }

@@ -21,6 +21,7 @@
  * in V where information is concerned. */
 #include <math.h>
 #include "linalg/linalg.h"
+#include "base/elementary.h"
 #include "policy/linear/directed.h"
 #include "policy/linear/linear.h"
 
@@ -112,7 +113,7 @@ static void find_information(tarry__directed *d, size_t b, double least,
         for (size_t i = 1; i < count; i++)
             if (d->work[i] < d->work[z])
                 z = i;
-        const double q = exp(least - d->work[z]);
+        const double q = tarry__exp(least - d->work[z]);
         if (!(q > 1e-6))
             return;
         add_information(d, b, z, q, width);
@@ -124,7 +125,7 @@ static void weigh(tarry__directed *d, uint64_t round)
 {
     const double t = (double)round;
     const double width =
-        d->alpha * tarry__ridge_radius(&d->seen, 1 / (t * log(t + 2)));
+        d->alpha * tarry__ridge_radius(&d->seen, 1 / (t * tarry__ln(t + 2)));
     const size_t b = find_best(d);
     const double least = find_evidence(d, b);
     if (least >= width * width / 2) {

@@ -11,6 +11,7 @@
  * depend on single losses. */
 #include <math.h>
 #include "linalg/linalg.h"
+#include "base/elementary.h"
 #include "policy/linear/directed.h"
 #include "policy/linear/linear.h"
 #include "tarry/design.h"
@@ -61,7 +62,7 @@ static void weigh(tarry__directed *d, uint64_t round)
         const double q = DESIGN * d->work[tarry__policy_choice(d->problem, i)] +
                          (i == best ? BEST : 0) +
                          (1 - DESIGN - BEST) / (double)count;
-        d->weights[i] = gap > 0 ? q * exp(-gap * gap / width) : q;
+        d->weights[i] = gap > 0 ? q * tarry__exp(-gap * gap / width) : q;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 
 enum { FRESH_EVERY = 1024 };
@@ -118,9 +119,9 @@ static bool compute_afresh(tarry__ridge *r)
     if (!factor(r->V, n, r->L))
         return false;
     invert(r->L, n, r->S);
-    r->log_det = -(double)n * log(r->lambda);
+    r->log_det = -(double)n * tarry__ln(r->lambda);
     for (size_t i = 0; i < n; i++)
-        r->log_det += 2 * log(r->L[i * n + i]);
+        r->log_det += 2 * tarry__ln(r->L[i * n + i]);
     r->kernels->transposed(r->S, n, r->b, r->p);
     r->kernels->times(r->S, n, r->p, r->theta);
     return true;
@@ -155,7 +156,7 @@ static tarry__ridge_change add_term(tarry__ridge *r, const double *a,
         .c = (loss - tarry__linalg_dot(a, r->theta, n)) / s, .d = 1 / s};
     r->kernels->shrink(r->S, n, 1 / (root * (root + 1)), r->u, r->p);
     tarry__linalg_rank_one(r->recent_V, n, 1, a);
-    r->log_det += log(s);
+    r->log_det += tarry__ln(s);
     move_theta(r, change.c);
     r->added++;
     r->since++;
@@ -220,7 +221,7 @@ double tarry__ridge_variance(const tarry__ridge *r, const double *a)
 
 double tarry__ridge_radius(const tarry__ridge *r, double delta)
 {
-    return sqrt(fmax(0, -2 * log(delta) + r->log_det)) + sqrt(r->lambda);
+    return sqrt(fmax(0, -2 * tarry__ln(delta) + r->log_det)) + sqrt(r->lambda);
 }
 
 size_t tarry__ridge_best(const tarry__ridge *r,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 
 static const double lambdas[] = {1, 4, 16, 64, 256, 1024};
@@ -34,7 +35,7 @@ static bool fit(ellipsoid *e, double lambda, double delta)
 {
     const tarry__ellipsoid_data *d = e->data;
     const size_t r = d->rank;
-    double log_det = -(double)r * log(lambda);
+    double log_det = -(double)r * tarry__ln(lambda);
     memset(e->L, 0, r * (r + 1) * sizeof *e->L);
     for (size_t i = 0; i < r; i++)
         e->L[i + i * r] = lambda;
@@ -48,9 +49,9 @@ static bool fit(ellipsoid *e, double lambda, double delta)
     if (vanishes(e, lambda) || !tarry__linalg_cholesky(e->L, r))
         return false;
     for (size_t i = 0; i < r; i++)
-        log_det += 2 * log(e->L[i + i * r]);
+        log_det += 2 * tarry__ln(e->L[i + i * r]);
     tarry__linalg_cholesky_solve(e->L, r, e->theta);
-    e->radius = d->width * sqrt(2 * log(1 / delta) + log_det + lambda);
+    e->radius = d->width * sqrt(2 * tarry__ln(1 / delta) + log_det + lambda);
     return true;
 }
 

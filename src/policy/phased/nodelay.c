@@ -15,6 +15,7 @@
  * Departure: the design is the paper's balanced one with g <= 4r at worst (in
  * practice below 2r) where the book's has g <= n or 2n. */
 #include <math.h>
+#include "base/elementary.h"
 #include "policy/phased/phased.h"
 
 static double quota(const tarry__phased_task *task, double min_weight)
@@ -22,7 +23,7 @@ static double quota(const tarry__phased_task *task, double min_weight)
     const double m = (double)task->phase;
     (void)min_weight;
     return 2 * (double)task->problem->dim *
-           (tarry__phased_log_kt(task) + log(m * (m + 1))) /
+           (tarry__phased_log_kt(task) + tarry__ln(m * (m + 1))) /
            (task->epsilon * task->epsilon);
 }
 

@@ -1,4 +1,5 @@
 /* own_mean.c - see own_mean.h. */
+#include "base/elementary.h"
 #include "policy/phased/own_mean.h"
 
 #include <math.h>
@@ -7,20 +8,21 @@ enum { HALVINGS = 60 };
 
 static double log_beta(double a, double b)
 {
-    return lgamma(a) + lgamma(b) - lgamma(a + b);
+    return tarry__lgamma(a) + tarry__lgamma(b) - tarry__lgamma(a + b);
 }
 
 /* h log p + (n - h) log(1 - p), 0 log 0 being 0. */
 static double log_likelihood(double h, double n, double p)
 {
-    return (h > 0 ? h * log(p) : 0) + (n - h > 0 ? (n - h) * log1p(-p) : 0);
+    return (h > 0 ? h * tarry__ln(p) : 0) +
+           (n - h > 0 ? (n - h) * tarry__log1p(-p) : 0);
 }
 
 /* The largest p that n losses with high share h allow. */
 static double largest_p(double n, double h, double delta)
 {
     const double least =
-        log_beta(h + 0.5, n - h + 0.5) - log_beta(0.5, 0.5) + log(delta);
+        log_beta(h + 0.5, n - h + 0.5) - log_beta(0.5, 0.5) + tarry__ln(delta);
     double low = n > 0 ? h / n : 1, high = 1; /* low is allowed */
     if (n == 0 || log_likelihood(h, n, 1) >= least)
         return 1;

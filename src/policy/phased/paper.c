@@ -4,6 +4,7 @@
  * N and the share of it that must arrive from the algorithm.  At the end lower
  * and upper estimates (estimate.c) say which arms stay: a is kept iff lower(a)
  * - min_b upper(b) <= cut eps. */
+#include "base/elementary.h"
 #include "policy/phased/phased.h"
 
 #include <math.h>
@@ -12,15 +13,16 @@
 double tarry__phased_log_t(const tarry__phased_task *task)
 {
     const double m = (double)task->ordinal;
-    return task->confidence > 0 ? log(m * (m + 1) / (1 - task->confidence))
-                                : log((double)task->problem->horizon);
+    return task->confidence > 0
+               ? tarry__ln(m * (m + 1) / (1 - task->confidence))
+               : tarry__ln((double)task->problem->horizon);
 }
 
 double tarry__phased_log_kt(const tarry__phased_task *task)
 {
     const double K = (double)task->problem->n_arms;
-    return task->confidence > 0 ? log(K) + tarry__phased_log_t(task)
-                                : log(K * (double)task->problem->horizon);
+    return task->confidence > 0 ? tarry__ln(K) + tarry__phased_log_t(task)
+                                : tarry__ln(K * (double)task->problem->horizon);
 }
 
 double tarry__phased_quota(const tarry__phased_task *task, double min_weight)

@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 #include "policy/phased/phased.h"
 
@@ -41,7 +42,7 @@ static double quota(const tarry__phased_task *task, double min_weight)
 {
     const double m = (double)task->phase;
     (void)min_weight;
-    return 2 * (tarry__phased_log_kt(task) + log(m * (m + 1))) /
+    return 2 * (tarry__phased_log_kt(task) + tarry__ln(m * (m + 1))) /
            (task->epsilon * task->epsilon);
 }
 

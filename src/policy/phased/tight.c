@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 #include "linalg/linalg.h"
 
 /* ---- the plan -------------------------------------------------------------*/
@@ -49,7 +50,8 @@ static double log_of(const tarry__phased_task *task)
 static bool is_beyond(const tarry__phased_task *task)
 {
     return task->confidence == 0 &&
-           (double)task->phase > ceil(log2((double)task->problem->horizon)) / 2;
+           (double)task->phase >
+               ceil(tarry__log2((double)task->problem->horizon)) / 2;
 }
 
 /* N(b) = ceil(N w(b)); beyond the phases that the promise counts on, longer

@@ -4,12 +4,13 @@
 
 #include <math.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 static double log_of(const tarry__policy_problem *problem)
 {
-    return problem->confidence > 0
-               ? log(2 * (double)problem->n_arms / (1 - problem->confidence))
-               : log((double)problem->horizon);
+    return problem->confidence > 0 ? tarry__ln(2 * (double)problem->n_arms /
+                                               (1 - problem->confidence))
+                                   : tarry__ln((double)problem->horizon);
 }
 
 tarry_status tarry__counts_open(tarry__counts *c,

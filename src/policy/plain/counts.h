@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include "base/elementary.h"
 #include "policy/plain/plain.h"
 
 typedef struct {
@@ -52,7 +53,7 @@ static inline uint64_t tarry__plain_missing(const tarry__plain_count *arm)
 static inline double tarry__counts_log(const tarry__counts *counts, double n)
 {
     return counts->problem->confidence > 0
-               ? counts->log_horizon + log(n * (n + 1))
+               ? counts->log_horizon + tarry__ln(n * (n + 1))
                : counts->log_horizon;
 }
 

@@ -24,6 +24,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "base/elementary.h"
 
 static const tarry_setting settings[] = {
     TARRY__SPEC_REAL("scale", "1", 0, 1e6,
@@ -119,7 +120,7 @@ static size_t next_silent(ucb *u)
 static size_t least_index(const ucb *u, uint64_t round)
 {
     const size_t blocks = n_blocks(u->counts.problem->n_arms);
-    const double root = sqrt(log((double)round));
+    const double root = sqrt(tarry__ln((double)round));
     size_t best = 0;
     double least = INFINITY;
     for (size_t b = 0; b < blocks; b++) {
