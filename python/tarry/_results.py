@@ -24,9 +24,10 @@ def student(freedom: int) -> float:
              2.2622, 2.2281)
     if freedom <= len(small):
         return small[freedom - 1]
-    z, v = 1.959963985, freedom
-    return z + z * (z**2 + 1) / (4 * v) + \
-        z * (5 * z**4 + 16 * z**2 + 3) / (96 * v**2)
+    z, v = 1.959963985, float(freedom)
+    z2 = z * z
+    return z + z * (z2 + 1) / (4 * v) + \
+        z * (5 * z2 * z2 + 16 * z2 + 3) / (96 * v * v)
 
 
 class Mean(NamedTuple):
@@ -38,14 +39,25 @@ class Mean(NamedTuple):
         return "%.4g ± %.2g" % self
 
 
+def _sum(values: Any) -> float:
+    """From left to right, as the program adds: NumPy and newer Pythons add in
+    orders of their own."""
+    total = 0.0
+    for value in values:
+        total += float(value)
+    return total
+
+
 def mean_of(values: Any) -> Mean:
     count = len(values)
     if count == 0:
         return Mean(math.nan, math.nan)
     if count == 1:
         return Mean(float(values[0]), math.nan)  # no interval
-    return Mean(float(np.mean(values)), student(count - 1) * float(
-        np.std(values, ddof=1)) / math.sqrt(count))
+    mean = _sum(values) / count
+    squares = _sum((value - mean) * (value - mean) for value in values)
+    return Mean(mean, student(count - 1) * math.sqrt(
+        squares / (count - 1) / count))
 
 
 class PolicyResult:
@@ -316,7 +328,7 @@ class Results:
 
 
 def _mean(values: Array) -> float:
-    return float(np.mean(values)) if len(values) else math.nan
+    return _sum(values) / len(values) if len(values) else math.nan
 
 
 # ---- tables ----------------------------------------------------------------
