@@ -21,13 +21,14 @@
 #include "bound/horizon.h"
 
 #include <math.h>
+#include "base/elementary.h"
 
 static const double beyond = 0x1p39; /* above the longest horizon */
 
 static double upper_at(tarry__bound_question *s, tarry__bound *b, double T)
 {
     s->T = T;
-    s->log_kt = log(s->K * T);
+    s->log_kt = tarry__ln(s->K * T);
     tarry__bound_find_upper(s, b);
     return b->upper;
 }

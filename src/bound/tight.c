@@ -29,7 +29,7 @@ double tarry__tight_quota(const tarry__bound_question *q, double eps)
     const double g = first ? q->first_g : drawn * rank;
     const tarry__policy_problem problem = {.n_arms = q->world->instance.n_arms,
                                            .horizon = (uint64_t)q->T};
-    const uint64_t m = (uint64_t)lround(-log2(eps));
+    const uint64_t m = (uint64_t)lround(-tarry__log2(eps));
     const double L = tarry__phased_tight_log(
         &problem, q->choices.confidence,
         m + (q->choices.cuts ? TARRY__PHASED_MORE_SHARES : 0), q->choices.cuts);

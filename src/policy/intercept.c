@@ -62,11 +62,9 @@ tarry_status tarry__intercept_find(const double *arms, size_t n_arms, size_t n,
         tarry__span(arms, n_arms, n, RANK_TOLERANCE, 1, &rank, T);
     *constant = 0;
     if (status == TARRY_OK) {
-        tarry__linalg_blas_quiet_begin();
         fit_one(arms, n_arms, n, T, rank, t, x);
         if (rank == 0 || !is_one(arms, n_arms, n, x))
             *constant = fitting(arms, n_arms * n);
-        tarry__linalg_blas_quiet_end();
     }
     tarry__base_free(memory);
     return status;

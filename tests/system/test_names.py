@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 SRC = os.path.join(ROOT, "src")
 # Only for one kernel at a time: defines the width of its vectors.
 APART = {"base/lanes.h"}
-# Declares what <math.h> declares, by the same words: tarry__exp.
+# Functions of <math.h>, by the same words: tarry__exp, tarry__pow.
 AS_IN_C = "base/elementary.h"
 
 

@@ -29,9 +29,9 @@ double tarry__phased_tight_log(const tarry__policy_problem *problem,
     const double K = (double)problem->n_arms, T = (double)problem->horizon;
     const double m = (double)ordinal;
     const double M =
-        ceil(log2(T)) + (replans ? 2 * TARRY__PHASED_MORE_SHARES : 0);
-    return confidence > 0 ? log(2 * K * m * (m + 1) / (1 - confidence))
-                          : log(K * M * T);
+        ceil(tarry__log2(T)) + (replans ? 2 * TARRY__PHASED_MORE_SHARES : 0);
+    return confidence > 0 ? tarry__ln(2 * K * m * (m + 1) / (1 - confidence))
+                          : tarry__ln(K * M * T);
 }
 
 double tarry__phased_tight_quota(double g, double L, double epsilon)
