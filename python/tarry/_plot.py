@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterable, List, Optional
 import numpy as np
 
 from ._errors import BadArgument
+from ._optional import optional
 from ._results import PolicyResult, student
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
@@ -15,16 +16,16 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
 def _axes(ax: Any, width: float, height: float) -> Any:
-    import matplotlib  # type: ignore[import]
-    from matplotlib.figure import Figure  # type: ignore[import]
+    matplotlib = optional("matplotlib", "figures")
     if ax is not None:
         return ax
     if "matplotlib.pyplot" in __import__("sys").modules or \
             hasattr(matplotlib, "_called_from_pytest"):
-        import matplotlib.pyplot as pyplot  # type: ignore[import]
+        pyplot = optional("matplotlib.pyplot", "figures")
         figure = pyplot.figure(figsize=(width, height))
     else:
-        figure = Figure(figsize=(width, height))
+        figure = optional("matplotlib.figure", "figures").Figure(
+            figsize=(width, height))
     return figure.add_subplot()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import _tarry
 from ._arrays import Array
 from ._errors import BadArgument
+from ._optional import optional
 
 
 _FIELDS = ("regret", "seconds", "sigma_mean", "sigma_max", "sigma_final",
@@ -290,7 +291,7 @@ class Results:
 
     def to_pandas(self) -> Any:
         """A data frame with a row per world, policy and run."""
-        import pandas  # type: ignore[import]
+        pandas = optional("pandas", "data frames")
         frames = [pandas.DataFrame(dict(
             {"world": r.world, "policy": r.name, "run": r.runs},
             **{field: getattr(r, field) for field in _FIELDS}))
@@ -300,7 +301,7 @@ class Results:
 
     def curves_to_pandas(self) -> Any:
         """A data frame with a row per world, policy, run and point."""
-        import pandas
+        pandas = optional("pandas", "data frames")
         frames = [pandas.DataFrame({
             "world": r.world, "policy": r.name,
             "run": np.repeat(r.runs, len(r.grid)),
