@@ -7,10 +7,11 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
+
+from ports import free_port
 
 
 def programs():
@@ -50,9 +51,7 @@ class Server:
                                     "-A", "trust", "-E", "UTF8", "--locale=C",
                                     "-N"), check=True, capture_output=True,
                        cwd="/")
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+        self.port = free_port()
         with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
             file.write("port = %d\nlisten_addresses = '127.0.0.1'\n"
                        "unix_socket_directories = ''\nfsync = %s\n"
@@ -76,7 +75,7 @@ class Server:
             self.process = subprocess.Popen(
                 self.command("postgres", "-D", self.data), stderr=log,
                 stdout=log, cwd="/")
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while True:
             done = subprocess.run(["psql", self.url(), "-c", "SELECT 1"],
                                   capture_output=True)

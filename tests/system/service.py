@@ -4,23 +4,18 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
 
+from ports import free_port
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 TARRY = os.path.abspath(os.environ["TARRY"])
-WAIT_S = 60  # until it is ready, on a busy machine
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+WAIT_S = 300  # until it is ready, on a busy machine
 
 
 class Service:

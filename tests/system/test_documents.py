@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 import unittest
 
-from service import ROOT, TARRY, Service, free_port
+from ports import free_port
+from service import ROOT, TARRY, Service
 
 DOCS = os.path.join(ROOT, "docs")
 

@@ -11,9 +11,9 @@ import unittest
 
 from faults import FaultTest
 from lab import SANITIZED, TARRY
-from service import free_port
+from ports import free_port
 
-WAIT_S = 60
+WAIT_S = 300
 ARMS = [{"features": [1, 0]}, {"features": [0, 1]}]
 
 

@@ -188,7 +188,9 @@ class Input(LabTest):
                               ["serve", "--config"]):
                 with self.subTest(arguments):
                     self.refused(*arguments, path, says=path,
-                                 cwd=self.folder, timeout=60)
+                                 cwd=self.folder, timeout=60,
+                                 env={**os.environ,
+                                      "TARRY_LISTEN": "127.0.0.1:0"})
         self.refused("run", "--delay", "script:file=/dev/zero", "--resume",
                      self.path("journal"), says="/dev/zero", timeout=60)
 
