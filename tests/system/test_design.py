@@ -595,7 +595,7 @@ def least_memory():
     size_bytes = 40 << 20
     while True:
         try:
-            done = tarry("--version", timeout=0.5, **limited(size_bytes))
+            done = tarry("--version", timeout=5, **limited(size_bytes))
             if done.returncode == 0:
                 return size_bytes
         except subprocess.TimeoutExpired:

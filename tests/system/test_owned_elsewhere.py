@@ -92,7 +92,7 @@ class Elsewhere(unittest.TestCase):
 
 
 def until(browser, expression):
-    end = time.time() + 40
+    end = time.time() + 300
     while not browser.ask("!!(%s)" % expression):
         if time.time() > end:
             raise AssertionError(expression)

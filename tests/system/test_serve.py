@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -20,7 +21,7 @@ import unittest
 import urllib.parse
 
 from lab import BRIEF, SANITIZED, TARRY, LabTest, tarry
-from wire import ARMS, Closed, Server, Talk
+from wire import ARMS, Closed, Server, Talk, most_are_quick
 
 PROBLEM = "application/problem+json"
 
@@ -547,12 +548,8 @@ class Contract(ServeTest):
     def test_what_is_too_old_expires_by_itself(self):
         self.ok(self.server.create("brief", expire_after="300ms"), 201)
         self.ok(self.decide(name="brief"), 201)
-        for _ in range(100):
+        while self.log("brief")[-1]["event"] != "expire":
             time.sleep(0.1)
-            status = self.log("brief")[-1]["event"]
-            if status == "expire":
-                break
-        self.assertEqual(status, "expire")
 
     def test_the_horizon(self):
         self.ok(self.server.create("short", horizon=2), 201)
@@ -665,9 +662,11 @@ class Contract(ServeTest):
     def test_answers_tell_the_time_of_day(self):
         told = []
         for _ in range(2):
+            before = time.time()
             told.append(email.utils.parsedate_to_datetime(
                 self.call("GET", "/healthz").headers["date"]).timestamp())
-            self.assertLess(abs(told[-1] - time.time()), 3)
+            self.assertLess(before - 3, told[-1])
+            self.assertLess(told[-1], time.time() + 1)
             time.sleep(1.1)
         self.assertGreater(told[1], told[0])
 
@@ -1043,20 +1042,21 @@ class Wire(ServeTest):
         one = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
                b"Host: localhost\r\nContent-Length: 2\r\n\r\n{}")
         talks = [server.talk() for _ in range(6)]
-        long = 0
-        for _ in range(40):
+
+        def seconds():
             for talk in talks:
                 talk.send(one)
             talks[-1].read()
             begins = time.monotonic()
             talks[-1].send(one)
             talks[-1].read()
-            long += time.monotonic() - begins > 0.2
+            passed = time.monotonic() - begins
             for talk in talks[:-1]:
                 self.assertEqual(talk.read().status, 201)
+            return passed
+        self.assertTrue(most_are_quick(seconds))
         for talk in talks:
             talk.socket.close()
-        self.assertLess(long, 4)
 
     def flood(self, talk):
         """A process that sends decisions as fast as it can, for ever."""
@@ -1083,20 +1083,23 @@ class Wire(ServeTest):
         many = [server.talk() for _ in range(2)]
         children = [self.flood(talk) for talk in many]
         try:
-            time.sleep(0.3)
-            waits = []
+            made = []  # decisions, when each answer left
             with server.talk() as talk:
-                for _ in range(50):
-                    time.sleep(0.01)
-                    begins = time.monotonic()
-                    self.ok(talk.call("GET", "/healthz"))
-                    waits.append(time.monotonic() - begins)
+                while len(made) < 51:
+                    text = talk.call("GET", "/metrics").body.decode()
+                    made.append(int(re.search(
+                        r"^tarry_decisions_total\{[^}]*\} (\d+)$", text,
+                        re.M)[1]))
+                    if made[0] < 1000:  # the flood has yet to come
+                        made.clear()
         finally:
             for child, talk in zip(children, many):
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
                 talk.socket.close()
-        self.assertLess(sorted(waits)[25], 0.006)
+        meanwhile = sorted(b - a for a, b in zip(made, made[1:]))
+        self.assertGreater(meanwhile[-1], 0)
+        self.assertLess(meanwhile[12], 500)
 
     def test_the_time_before_a_request_is_not_its_own(self):
         self.server.stop()
@@ -1146,11 +1149,8 @@ class Wire(ServeTest):
                       b"Host: localhost\r\n\r\n" * 3)
             talk.more()
             self.assertEqual(len(os.listdir(files)), before + 1)
-            for _ in range(100):
+            while len(os.listdir(files)) > before:
                 time.sleep(0.1)
-                if len(os.listdir(files)) == before:
-                    return
-            self.fail("it is still served")
 
     def test_connections_too_many_are_turned_away(self):
         held = [self.server.talk() for _ in range(300)]
@@ -1162,14 +1162,13 @@ class Wire(ServeTest):
             self.assertIn("retry-after", answer.headers)
         for talk in held:
             talk.socket.close()
-        for _ in range(50):
+        while True:
             try:
-                self.assertEqual(self.call("GET", "/healthz").status, 200)
-                break
-            except (Closed, AssertionError):
-                time.sleep(0.1)
-        else:
-            self.fail("it does not recover")
+                if self.call("GET", "/healthz").status == 200:
+                    break
+            except Closed:
+                pass
+            time.sleep(0.1)
 
     def seconds_used(self, server):
         with open("/proc/%d/stat" % server.process.pid) as file:
@@ -1207,7 +1206,7 @@ class Wire(ServeTest):
             talk.socket.close()
 
     def seconds_for(self, server, ids):
-        """All are asked for at once."""
+        """Of the server's processor; all are asked for at once."""
         talks = [server.talk() for _ in ids]
         server.process.send_signal(signal.SIGSTOP)
         for talk, id in zip(talks, ids):
@@ -1215,10 +1214,10 @@ class Wire(ServeTest):
             talk.send(("POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
                        "Host: localhost\r\nContent-Length: %d\r\n\r\n%s"
                        % (len(body), body)).encode())
-        begin = time.monotonic()
+        before = self.seconds_used(server)
         server.process.send_signal(signal.SIGCONT)
         answers = [talk.read() for talk in talks]
-        seconds = time.monotonic() - begin
+        seconds = self.seconds_used(server) - before
         for talk in talks:
             talk.socket.close()
         return seconds, answers
@@ -1263,10 +1262,8 @@ class Wire(ServeTest):
         for i, talk in enumerate(held):
             talk.send(ends[i % len(ends)])
             talk.socket.close()
-        end = time.monotonic() + 20
-        while self.count_files() > before and time.monotonic() < end:
+        while self.count_files() > before:
             time.sleep(0.05)
-        self.assertEqual(self.count_files(), before)
 
     def test_clients_that_go_away(self):
         post = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
