@@ -6,13 +6,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 #include <math.h>
 
 /* BRIEF is 1 in a build with sanitizers and in that of tools/coverage, else 0.
- * Those look for errors of memory and for lines that nobody runs, and need few
- * of the runs that statistics want; whatever a test counts, it counts in full
- * where BRIEF is 0.  Tests in Python: TARRY_BRIEF. */
+ * Those look for errors of memory and for lines that no test runs, and need few
+ * of the runs that statistics want.  Tests in Python: TARRY_BRIEF. */
+
+/* How much a test does: `all` in `make campaign` (TARRY_CAMPAIGN=1), else
+ * `brief` where BRIEF is 1, else `usual`.  tests/CMakeLists.txt gives the label
+ * `campaign` to a test that has this word. */
+static inline size_t amount(size_t brief, size_t usual, size_t all)
+{
+    return getenv("TARRY_CAMPAIGN") != NULL ? all : BRIEF ? brief : usual;
+}
 
 /* |a - b| <= tolerance, printing both. */
 #define CHECK_NEAR(a, b, tolerance)                                            \

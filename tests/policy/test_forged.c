@@ -140,7 +140,7 @@ static bool try_forged(program *p, unsigned char *bytes, size_t size, int count)
 /* Fields begin at any byte: a text stands before them. */
 static void forge_words(program *p, unsigned char *bytes, size_t size)
 {
-    const size_t most = 2 * (1 + size / (BRIEF ? 4000 : 20000)) - 1;
+    const size_t most = 2 * (1 + size / amount(1000, 3000, 20000)) - 1;
     size_t refused = 0;
     for (size_t at = HEADER_BYTES; at + 4 <= size; at += 1 + below(p, most)) {
         const uint32_t word = some_word(p);
@@ -276,7 +276,7 @@ enum { GONE = 1 };
 static void name_the_gone(program *p, unsigned char *bytes, size_t size)
 {
     const uint32_t word = GONE;
-    const size_t most = 2 * (1 + size / (BRIEF ? 200 : 800)) - 1;
+    const size_t most = 2 * (1 + size / amount(60, 200, 800)) - 1;
     for (size_t at = HEADER_BYTES; at + 4 <= size; at += 1 + below(p, most)) {
         uint32_t old;
         memcpy(&old, bytes + at, sizeof old);

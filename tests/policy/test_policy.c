@@ -8,15 +8,19 @@
 #include "policy/policy_type.h"
 #include "tarry/policy.h"
 
-/* Where BRIEF, of delays and ranges each so manieth is tried, twins part
- * earlier, and many arms are fewer; other tests pass ends of phases there. */
-enum {
-    ROUNDS = 30000,
-    TWIN_ROUNDS = BRIEF ? 10000 : ROUNDS,
-    MANY_ARMS = BRIEF ? 20000 : 200000,
-    SOME_DELAYS = BRIEF ? 3 : 1,
-    SOME_RANGES = BRIEF ? 4 : 1
-};
+/* But in `make campaign`, twins part earlier, and each so manieth delay and
+ * range is tried; other tests pass ends of phases there. */
+enum { ROUNDS = 30000, MANY_ARMS = BRIEF ? 20000 : 200000 };
+
+static int twin_rounds(void)
+{
+    return (int)amount(4000, 10000, ROUNDS);
+}
+
+static size_t some_delays(void)
+{
+    return amount(3, 2, 1);
+}
 static const uint64_t HORIZON = 100000;
 
 /* The practical settings of the paper's four. */
@@ -136,10 +140,10 @@ static bytes saved(tarry_policy *p)
 
 static void twin_repeats_every_choice(const char *name)
 {
-    for (size_t d = 0; d < N_DELAYS; d += SOME_DELAYS) {
+    for (size_t d = 0; d < N_DELAYS; d += some_delays()) {
         match live = make_match(name, &delay_laws[d]);
         match twin = make_match(name, &delay_laws[d]);
-        for (int t = 0; t < TWIN_ROUNDS; t++) {
+        for (int t = 0; t < twin_rounds(); t++) {
             const choice a = play_on(&live), b = play_on(&twin);
             assert_int_equal(a.round, t + 1);
             assert_int_equal(b.round, t + 1);
@@ -175,11 +179,11 @@ static void succeed(match *heir)
 
 static void restored_policy_goes_on(const char *name)
 {
-    for (size_t d = 0; d < N_DELAYS; d += SOME_DELAYS) {
+    for (size_t d = 0; d < N_DELAYS; d += some_delays()) {
         uint64_t seed = d;
         match live = make_match(name, &delay_laws[d]);
         match heir = make_match(name, &delay_laws[d]);
-        for (int t = 0; t < TWIN_ROUNDS; t++) {
+        for (int t = 0; t < twin_rounds(); t++) {
             if (test_bits(&seed) % 1000 == 0)
                 succeed(&heir);
             assert_int_equal(play_on(&live).arm, play_on(&heir).arm);
@@ -201,7 +205,7 @@ static int rounds_with_status(const char *name)
 {
     const bool large =
         strstr(name, "foresight") != NULL || strcmp(name, "recommended") == 0;
-    return large ? ROUNDS / 20 : TWIN_ROUNDS;
+    return large ? ROUNDS / 20 : twin_rounds();
 }
 
 static void restored_after_a_change(const char *name)
@@ -459,7 +463,7 @@ static void ranges(const char *name)
                           {0, 1, 1},          {-3.5, 12.25, 0},
                           {2.385, 2.386, 1},  {1e6, 1e6 + 1, 0},
                           {-1e300, 1e300, 0}, {-1e-300, 3e-300, 1}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i += SOME_RANGES)
+    for (size_t i = 0; i < sizeof list / sizeof *list; i += amount(4, 2, 1))
         plays_alike(name, &list[i]);
 }
 

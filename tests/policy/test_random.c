@@ -467,7 +467,7 @@ static void run_program(const char *text, uint64_t seed, plan plan)
 static void policies_do_as_the_model_says(void **state)
 {
     (void)state;
-    const uint64_t steps = getenv("TARRY_CAMPAIGN") != NULL ? 1000000 : 4000;
+    const uint64_t steps = amount(4000, 4000, 1000000);
     for (size_t k = 0; description(k) != NULL; k++)
         run_program(description(k), first_seed() + k,
                     (plan){steps, HORIZON, ARMS, false});

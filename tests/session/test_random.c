@@ -869,7 +869,7 @@ static void sessions_do_as_the_model_says(void **state)
 {
     (void)state;
     const char *seed = getenv("TARRY_SEED");
-    const uint64_t steps = getenv("TARRY_CAMPAIGN") != NULL ? 10000 : 300;
+    const uint64_t steps = amount(300, 300, 10000);
     const char *policy;
     for (size_t k = 0; (policy = tarry_policy_name(k)) != NULL; k++)
         if (strcmp(policy, "oracle") != 0) /* must be told the means */

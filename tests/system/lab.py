@@ -9,6 +9,13 @@ import unittest
 TARRY = os.environ["TARRY"]
 SANITIZED = bool(os.environ.get("TARRY_SANITIZE"))
 BRIEF = os.environ.get("TARRY_BRIEF") == "1"  # see tests/check.h
+CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
+
+
+def amount(brief, usual, all):
+    """How much a test does: that of tests/check.h."""
+    return all if CAMPAIGN else brief if BRIEF else usual
+
 
 SMALL = ["--instance", "sphere:dim=3,arms=6", "--horizon", "2e4",
          "--runs", "5", "--points", "20"]

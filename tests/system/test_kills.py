@@ -1,7 +1,7 @@
 """Kills at random moments: what was kept is whole, and going on from it gives
 the bytes of a job that was never killed.
 
-50 kills by default, 500 with TARRY_CAMPAIGN=1; TARRY_SEED=n for other ones."""
+20 kills by default, 500 with TARRY_CAMPAIGN=1; TARRY_SEED=n for other ones."""
 import json
 import os
 import random
@@ -11,9 +11,9 @@ import subprocess
 import time
 import unittest
 
-from lab import BRIEF, SANITIZED, TARRY, LabTest, tarry
+from lab import BRIEF, SANITIZED, TARRY, LabTest, amount, tarry
 
-KILLS = 500 if os.environ.get("TARRY_CAMPAIGN") else 20 if BRIEF else 50
+KILLS = amount(20, 20, 500)
 SEED = int(os.environ.get("TARRY_SEED", 2385))
 #: seconds until a command is at work
 START = 0.3 if SANITIZED else 0.02

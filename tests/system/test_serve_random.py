@@ -21,14 +21,13 @@ import time
 import unittest
 
 import postgres
-from lab import BRIEF, LabTest, tarry
+from lab import CAMPAIGN, LabTest, amount, tarry
 from traffic import (ALL, MOST_BODY, Client, Decision, Experiment,
                      is_pending, must, replay)
 from wire import Closed, Server, Talk
 
-CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
 SEED = int(os.environ.get("TARRY_SEED", 2385))
-VOLLEYS = 1500 if CAMPAIGN else 12 if BRIEF else 24
+VOLLEYS = amount(12, 24, 1500)
 CLIENTS = 6
 MOST_BURST = 12
 LONG = 10000  # decisions: the answer is more than a connection holds

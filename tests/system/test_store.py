@@ -1,7 +1,7 @@
 """Stores: what was answered is kept, whatever happens to process, disk and
 file.
 
-50 kills by default and some hundred flipped bits; TARRY_CAMPAIGN=1 tries 500
+15 kills by default and some hundred flipped bits; TARRY_CAMPAIGN=1 tries 500
 and many more; TARRY_SEED=n for other ones."""
 import csv
 import io
@@ -17,12 +17,11 @@ import time
 import unittest
 
 from faults import counts_in
-from lab import BRIEF, SANITIZED
+from lab import CAMPAIGN, SANITIZED, amount
 from pipe import TARRY, Folder, Pipe, run
 
-CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
-KILLS = 500 if CAMPAIGN else 10 if BRIEF else 50
-FLIPS = 20000 if CAMPAIGN else 40 if BRIEF else 400
+KILLS = amount(5, 15, 500)
+FLIPS = amount(40, 120, 20000)
 SEED = int(os.environ.get("TARRY_SEED", 2385))
 FAULTS = os.path.join(os.environ.get("TARRY_BUILD", "build"), "tests",
                       "libfaults.so")

