@@ -1,23 +1,27 @@
 # make        set up, build the library and build/tarry
 # make demo   set up, build, show the main job
-# make test   set up, build, run every test (also under sanitizers), coverage
+# make test   set up, build, run every test, most of them also with sanitizers
+# make quick  set up, build, run the quick tests: between two edits
 # make python    the Python package, for PYTHONPATH=python
 # make bench     print the speed tables       make install [PREFIX=/usr/local]
 # make bench-serve  the service beside PostgreSQL
 # make valgrind  unit tests under valgrind    make tsan      threads, sanitized
-# make coverage  lines run by the tests       make check     format, clang-tidy
+# make coverage  lines run by the tests, of which some folders must have enough
+# make check     format, clang-tidy
 # make mutants   wrong algorithms that the paper's rows must notice
 # make plant COUNT=n SEED=s IN="src/http src/cli"   small defects that the tests
 #                must notice; says which they do not
 # make fuzz MINUTES=n     every parser and loader with libFuzzer
-# make campaign  the long forms of kills, faults, power loss, random programs
+# make campaign  the long form of each test that has one: kills, faults, power
+#                loss, random programs, statistics
 # make format    put the code in its format   make clean
 PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 STRICT = -DTARRY_WERROR=$(if $(CI),ON,OFF)
 PYTHON ?= /usr/bin/python3
+DEFINITIONS = -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DTARRY_PYTHON=$(PYTHON) $(STRICT)
 
-.PHONY: all demo test python wheel bench bench-serve install valgrind tsan coverage fuzz \
+.PHONY: all demo test quick python wheel bench bench-serve install valgrind tsan coverage fuzz \
         campaign check mutants plant format clean
 all:
 	@tools/setup build
@@ -40,16 +44,11 @@ wheel:
 
 test:
 	@tools/setup build demo test python python-test
-	@$(if $(CI),tools/check)
-	@$(RELEASE) -DTARRY_TESTS=ON -DTARRY_BENCH=ON \
-		-DTARRY_PYTHON=$(PYTHON) $(STRICT) >/dev/null
-	@cmake --build --preset release
-	@ctest --preset release
-	@cmake --preset sanitize -DTARRY_TESTS=ON -DTARRY_PYTHON=$(PYTHON) \
-		$(STRICT) >/dev/null
-	@cmake --build --preset sanitize
-	@ctest --preset sanitize
-	@tools/coverage
+	@tools/suite $(if $(CI),--check) $(DEFINITIONS)
+
+quick:
+	@tools/setup build demo test python python-test
+	@tools/suite --quick $(DEFINITIONS)
 
 bench:
 	@tools/setup build
@@ -76,7 +75,7 @@ tsan:
 
 coverage:
 	@tools/setup build demo test
-	@tools/coverage --all
+	@tools/coverage $(if $(ALL),--all)
 
 fuzz:
 	@tools/setup build test tsan
@@ -86,8 +85,8 @@ campaign:
 	@tools/setup build demo test
 	@$(RELEASE) -DTARRY_TESTS=ON >/dev/null
 	@cmake --build --preset release
-	@TARRY_CAMPAIGN=1 ctest --preset release --timeout 36000 \
-		-R 'system.(faults|kills|serve_kills|serve_random|strangers)|(policy|session|service).random|store.(power|damage|faults)|sim.coverage'
+	@TARRY_CAMPAIGN=1 ctest --preset release --timeout 36000 -L '^campaign$$' \
+		-j $$(($$(nproc) + 1))
 
 check:
 	@tools/setup build check
