@@ -16,12 +16,12 @@ const char *tarry__base_vectors_unknown(void);
 
 /* The variant of a kernel for this machine. */
 #ifdef __x86_64__
-#define TARRY__VARIANT(kernel)                                                 \
+#define TARRY__BASE_VARIANT(kernel)                                            \
     (tarry__base_vector_lanes() == 8   ? kernel##_avx512                       \
      : tarry__base_vector_lanes() == 4 ? kernel##_avx2                         \
                                        : kernel##_base)
 #else
-#define TARRY__VARIANT(kernel) kernel##_base
+#define TARRY__BASE_VARIANT(kernel) kernel##_base
 #endif
 
 #endif

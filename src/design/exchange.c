@@ -20,12 +20,12 @@ static const tarry__exchange_change NOTHING = {.scale = 1, .keep = 1};
 
 void tarry__exchange_look(tarry__exchange *ex, size_t k, size_t l)
 {
-    TARRY__VARIANT(tarry__exchange_look)(ex, k, l);
+    TARRY__BASE_VARIANT(tarry__exchange_look)(ex, k, l);
 }
 
 void tarry__exchange_make(tarry__exchange *ex, tarry__exchange_change change)
 {
-    TARRY__VARIANT(tarry__exchange_make)(ex, change);
+    TARRY__BASE_VARIANT(tarry__exchange_make)(ex, change);
 }
 
 void tarry__exchange_begin(tarry__exchange *ex)

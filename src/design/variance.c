@@ -81,13 +81,13 @@ void tarry__design_panel_pack(tarry__design_panel *p, const double *M, size_t r,
 void tarry__variances(const tarry__design_panel *panel, const double *arms,
                       const size_t *index, size_t count, double *variance)
 {
-    (panel->is_small ? TARRY__VARIANT(tarry__design_small)
-                     : TARRY__VARIANT(tarry__design_kernel))(panel, arms, index,
-                                                             count, variance);
+    (panel->is_small ? TARRY__BASE_VARIANT(tarry__design_small)
+                     : TARRY__BASE_VARIANT(tarry__design_kernel))(
+        panel, arms, index, count, variance);
 }
 
 void tarry__design_moments(const double *x, const double *weight, size_t count,
                            size_t r, double *V)
 {
-    TARRY__VARIANT(tarry__design_moments)(x, weight, count, r, V);
+    TARRY__BASE_VARIANT(tarry__design_moments)(x, weight, count, r, V);
 }

@@ -25,7 +25,7 @@ static const double NOTHING = 1e-50; /* a square, of the largest one */
 
 static const tarry__linalg_kernels *kernels(void)
 {
-    return TARRY__VARIANT(&tarry__linalg);
+    return TARRY__BASE_VARIANT(&tarry__linalg);
 }
 
 static size_t smaller(size_t a, size_t b)

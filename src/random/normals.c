@@ -6,5 +6,5 @@
 void tarry__random_normal_rounds(const tarry_random *at, size_t count,
                                  double *z)
 {
-    TARRY__VARIANT(tarry__normals)(at, count, z);
+    TARRY__BASE_VARIANT(tarry__normals)(at, count, z);
 }

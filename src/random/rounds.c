@@ -6,10 +6,10 @@
 void tarry__random_uniform_rounds(const tarry_random *at, size_t count,
                                   double *u, double *v)
 {
-    TARRY__VARIANT(tarry__random_uniforms)(at, count, u, v);
+    TARRY__BASE_VARIANT(tarry__random_uniforms)(at, count, u, v);
 }
 
 void tarry__random_minus_log(double *x, size_t count)
 {
-    TARRY__VARIANT(tarry__random_logs)(x, count);
+    TARRY__BASE_VARIANT(tarry__random_logs)(x, count);
 }

@@ -36,9 +36,9 @@ class Folder(tempfile.TemporaryDirectory):
 class Pipe:
     """One running `tarry pipe`."""
 
-    def __init__(self, *options, cwd=None):
+    def __init__(self, *options, cwd=None, env=None):
         self.process = subprocess.Popen(
-            [TARRY, "pipe", *map(str, options)], cwd=cwd,
+            [TARRY, "pipe", *map(str, options)], cwd=cwd, env=env,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE)
 

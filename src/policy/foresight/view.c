@@ -136,7 +136,7 @@ enum { BLOCK = 32 }; /* arms at a time, so that they stay in the cache */
 
 static tarry__view_kernel *kernel(void)
 {
-    return TARRY__VARIANT(tarry__view);
+    return TARRY__BASE_VARIANT(tarry__view);
 }
 
 static size_t block_at(const tarry__view *v, size_t from)

@@ -20,5 +20,5 @@ void tarry__linear_tiles_fill(double *tiles, const double *arms, size_t n,
 
 const tarry__arms_kernels *tarry__arms_kernel(void)
 {
-    return TARRY__VARIANT(&tarry__arms);
+    return TARRY__BASE_VARIANT(&tarry__arms);
 }
