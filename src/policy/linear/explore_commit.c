@@ -39,7 +39,7 @@ static const double GROWING = -2, GROWING_BY_HALVES = -1;
 /* m for a horizon of t rounds. */
 static double exploration(const tarry__policy_problem *problem, double t)
 {
-    return ceil(tarry__cbrt((double)problem->dim * tarry__pow(t, 2)));
+    return ceil(tarry__cbrt((double)problem->dim * t * t));
 }
 
 /* Without a horizon it explores in those rounds in which m grows. */

@@ -1013,10 +1013,13 @@ typedef struct {
     uint64_t until, known;
 } rule;
 
-/* m for two dimensions; at cubes the root may be off by its last bit. */
+/* m for two dimensions: the least with m^3 >= 2 t^2. */
 static uint64_t m_of(uint64_t t)
 {
-    return (uint64_t)ceil(cbrt(2 * (double)t * (double)t));
+    uint64_t m = 0;
+    while (m * m * m < 2 * t * t)
+        m++;
+    return m;
 }
 
 static bool is_asked_for(const rule *r, uint64_t round)
