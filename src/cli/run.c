@@ -239,9 +239,12 @@ static int export_instance(const arguments *a)
 static int check_writable(const char *path)
 {
     tarry_error error;
-    return path == NULL || tarry__file_check(path, &error) == TARRY_OK
+    const tarry_status status =
+        path == NULL ? TARRY_OK : tarry__file_check(path, &error);
+    return status == TARRY_OK
                ? EXIT_DONE
-               : cli_error(EXIT_USAGE, "%s", error.text);
+               : cli_error(status == TARRY_NO_MEMORY ? EXIT_FAILED : EXIT_USAGE,
+                           "%s", error.text);
 }
 
 /* Of two results in one file only the last would be left. */
