@@ -1,7 +1,7 @@
 /* Power that fails: whatever of states, journals and stores had reached the
  * disk by then, all that was acknowledged is there afterwards.
  *
- * More than 10 000 images, fewer with sanitizers; TARRY_CAMPAIGN=1: some ten
+ * More than 4000 images, fewer with sanitizers; TARRY_CAMPAIGN=1: some ten
  * thousands; TARRY_SEED=n for others. */
 #include "disk.h"
 #include <dirent.h>
