@@ -10,7 +10,6 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 from . import _tarry
 from ._arrays import whole
 from ._errors import BadArgument, BadInput
-from ._optional import optional
 from ._processes import run_parts
 from ._results import Results
 from ._world import Problem, World, name_of, starter
@@ -228,18 +227,18 @@ def _is_watched() -> bool:
 
 
 class _Bar:
-    """tqdm's.  Without tqdm there is none, unless it is wanted."""
+    """tqdm's, if there is tqdm."""
 
     def __init__(self, wanted: Optional[bool]) -> None:
         self._bar: Any = None
         if wanted or (wanted is None and _is_watched()):
             try:
-                self._bar = optional("tqdm.auto", "progress").tqdm(
+                from tqdm.auto import tqdm  # type: ignore[import]
+                self._bar = tqdm(
                     total=100, leave=False, unit="%",
                     bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
             except ImportError:
-                if wanted:
-                    raise
+                pass
 
     def show(self, share: float) -> None:
         if self._bar is not None:

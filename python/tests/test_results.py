@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tarry
 from house import House
-from tarry import _lab, _results
+from tarry import _results
 
 GRID = [1, 4, 10]
 
@@ -270,8 +270,7 @@ def test_frames_have_a_row_per_run_and_per_point(made):
 @pytest.mark.parametrize("name, purpose, call", [
     ("pandas", "data frames", lambda r: r.to_pandas()),
     ("pandas", "data frames", lambda r: r.curves_to_pandas()),
-    ("matplotlib", "figures", lambda r: r.plot(world="b")),
-    ("tqdm", "progress", lambda r: _lab._Bar(True))])
+    ("matplotlib", "figures", lambda r: r.plot(world="b"))])
 def test_a_missing_package_is_named_with_the_way_to_install_it(
         made, monkeypatch, name, purpose, call):
     for module in [m for m in sys.modules if m.split(".")[0] == name]:
@@ -282,7 +281,6 @@ def test_a_missing_package_is_named_with_the_way_to_install_it(
     assert str(told.value) == (
         "tarry needs the package %s for %s, and it is not installed: install "
         "python3-%s (Debian) or `pip install %s`" % (name, purpose, name, name))
-    _lab._Bar(None).end()  # a bar that nothing asked for is left out
 
 
 # ---- figures ---------------------------------------------------------------
