@@ -459,7 +459,8 @@ static void try_all(world *w, const operation *o, fault f,
                                     uint64_t))
 {
     const bool is_campaign = getenv("TARRY_CAMPAIGN") != NULL;
-    const uint64_t first = is_shared(w->url) ? 8 : 100, last = first / 2;
+    const uint64_t first = is_shared(w->url) ? 4 : amount(30, 50, 50),
+                   last = first / 2;
     uint64_t k = 1, past;
     while (try_one(w, o, f, k))
         k += is_campaign || k < first ? 1 : 1 + k / 3;
