@@ -11,7 +11,7 @@ from lab import TARRY, LabTest
 
 LIBRARY = os.path.join(os.environ["TARRY_BUILD"], "tests", "libfaults.so")
 SHORT = 0
-ERROR = r"^(tarry: |libgomp: )[^\n]+\n$"
+ERROR = r"^(tarry: |\n?libgomp: )[^\n]+\n$"
 #: what may fail, and how; a short write is none of the caller's business
 FAULTS = [(call, code, ever)
           for call, codes in (
