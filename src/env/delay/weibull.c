@@ -41,7 +41,7 @@ static void prepare(const void *state, double *u, size_t count)
 {
     const double power = 1 / ((const law *)state)->shape;
     for (size_t i = 0; i < count; i++)
-        u[i] = tarry__pow(-tarry__ln(u[i]), power);
+        u[i] = tarry__exp(power * tarry__ln(-tarry__ln(u[i])));
 }
 
 static double tail(const void *state, size_t arm, double scale, double d)
