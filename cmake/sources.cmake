@@ -251,6 +251,7 @@ set(TARRY_PROGRAM
     src/store/postgres_rows.c
     src/store/postgres_schema.c
     src/store/sqlite.c
+    src/store/sqlite_mark.c
     src/store/sqlite_scan.c
     src/store/sqlite_schema.c
     src/store/sqlite_verify.c

@@ -47,7 +47,9 @@ static int parse(arguments *a, int argc, char **argv)
             "         verifies the copy\n"
             "upgrade  brings a store of an older version to this one\n\n"
             "A store is a file, sqlite:FILE, or postgresql://...\n"
-            "A store in use is left alone: the process that uses it is named.",
+            "A store file that a process uses is exported and copied as it\n"
+            "is at one moment; check and upgrade refuse it and name the\n"
+            "process.",
         .examples = "  tarry store check log.db\n"
                     "  tarry store export log.db > log.csv\n"
                     "  tarry store copy log.db postgresql://host/decisions",
@@ -322,7 +324,8 @@ static int run(int argc, char **argv)
     if (is_copy)
         return copy(&a);
     const tarry_status status =
-        tarry__store_open(a.store, false, &store, &error);
+        is_export ? tarry__store_read(a.store, &store, &error)
+                  : tarry__store_open(a.store, false, &store, &error);
     if (status != TARRY_OK)
         return fail(status, &error);
     code = is_check    ? check(&a, store)

@@ -285,7 +285,7 @@ tarry_status tarry__store_copy(const char *from_url, const char *to_url,
         strncmp(to_url, memory, strlen(memory)) == 0)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "memory: ends with the process");
-    tarry_status status = tarry__store_open(from_url, false, &from, error);
+    tarry_status status = tarry__store_read(from_url, &from, error);
     if (status != TARRY_OK)
         return status;
     const char *path = strncmp(to_url, sqlite, strlen(sqlite)) == 0

@@ -56,6 +56,10 @@ typedef struct {
     tarry_status (*open)(const char *path, bool create,
                          tarry__store_heads *heads, void **state,
                          tarry_error *error);
+    /* The same for reading what another process uses, as it is now; NULL: any
+     * number of processes can open it. */
+    tarry_status (*open_used)(const char *path, tarry__store_heads *heads,
+                              void **state, tarry_error *error);
     void (*close)(void *state);
     /* One commit of a new experiment (or NULL, then 0) and of batches; sums[i]
      * is the running digest after each event, batch by batch.  `heads` is as

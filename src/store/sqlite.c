@@ -159,20 +159,31 @@ static bool keep_log(sqlite3 *db, int keep)
                              NULL) == SQLITE_OK;
 }
 
+/* After a commit.  Moving the log into the file takes the file's mark away. */
+static int tend_log(void *context, sqlite3 *db, const char *name, int pages)
+{
+    tarry__sqlite *s = context;
+    if (pages >= LOG_PAGES) {
+        sqlite3_wal_checkpoint(db, name);
+        s->has_mark = false;
+    } else {
+        tarry__sqlite_end_mark(s);
+    }
+    return SQLITE_OK;
+}
+
 static tarry_status connect(tarry__sqlite *s, tarry_error *error)
 {
-    char pages[60];
-    snprintf(pages, sizeof pages, "PRAGMA wal_autocheckpoint = %d", LOG_PAGES);
-    return sqlite3_open_v2(s->path, &s->db,
-                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                           NULL) == SQLITE_OK &&
-                   keep_log(s->db, 1) &&
-                   sqlite3_busy_timeout(s->db, BUSY_MS) == SQLITE_OK &&
-                   set(s->db, "PRAGMA synchronous = FULL") &&
-                   set(s->db, "PRAGMA cell_size_check = ON") &&
-                   set(s->db, pages)
-               ? TARRY_OK
-               : tarry__sqlite_fail(s, error);
+    if (sqlite3_open_v2(s->path, &s->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK ||
+        !keep_log(s->db, 1) ||
+        sqlite3_busy_timeout(s->db, BUSY_MS) != SQLITE_OK ||
+        !set(s->db, "PRAGMA synchronous = FULL") ||
+        !set(s->db, "PRAGMA cell_size_check = ON"))
+        return tarry__sqlite_fail(s, error);
+    sqlite3_wal_hook(s->db, tend_log, s);
+    return TARRY_OK;
 }
 
 /* All experiments' events and digests in two numbers. */
@@ -216,6 +227,14 @@ static tarry_status remember_log(tarry__sqlite *s, tarry_error *error)
                                   strerror(errno));
 }
 
+/* The file is taken as whole: its mark is to go with the new log. */
+static tarry_status begin_log(tarry__sqlite *s, tarry_error *error)
+{
+    s->has_mark = false;
+    return tarry__sqlite_begin_mark(s) ? TARRY_OK
+                                       : tarry__sqlite_fail(s, error);
+}
+
 static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
                                 tarry_error *error)
 {
@@ -226,6 +245,9 @@ static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
         status = tarry__sqlite_check_header(s, error);
     if (status == TARRY_OK)
         status = tarry__lock_hold(&s->lock, s->path, error);
+    if (status == TARRY_OK)
+        status = tarry__sqlite_check_mark(
+            s, !s->lock.is_new && !s->lock.is_known, error);
     if (status == TARRY_OK)
         status = tarry__wal_check(s->path, !s->lock.is_new, error);
     if (status == TARRY_OK)
@@ -240,6 +262,8 @@ static tarry_status open_locked(tarry__sqlite *s, tarry__store_heads *heads,
         status = compare_with_lock(s, heads, error);
     if (status == TARRY_OK)
         status = remember_log(s, error);
+    if (status == TARRY_OK && s->lacks_log)
+        status = begin_log(s, error);
     if (status == TARRY_OK && !keep_log(s->db, 0))
         status = tarry__sqlite_fail(s, error);
     return status;
@@ -263,6 +287,44 @@ static tarry_status open_sqlite(const char *path, bool create,
                                            path, strerror(errno));
     if (status == TARRY_OK)
         status = open_locked(s, heads, error);
+    if (status == TARRY_OK)
+        *state = s;
+    else
+        close_sqlite(s);
+    return status;
+}
+
+/* One transaction from the first row to the last: all of one moment.  Who uses
+ * the store goes on; its log grows until this ends, and stays. */
+static tarry_status read_used(tarry__sqlite *s, tarry__store_heads *heads,
+                              tarry_error *error)
+{
+    tarry_status status = tarry__sqlite_check_header(s, error);
+    if (status == TARRY_OK)
+        status = tarry__sqlite_check_mark(s, false, error);
+    if (status == TARRY_OK)
+        status = connect(s, error);
+    if (status == TARRY_OK && !set(s->db, "PRAGMA query_only = ON; BEGIN"))
+        status = tarry__sqlite_fail(s, error);
+    if (status == TARRY_OK)
+        status = tarry__sqlite_check_schema(s, error);
+    if (status == TARRY_OK)
+        status = prepare_all(s, error);
+    return status == TARRY_OK ? tarry__sqlite_verify(s, heads, error) : status;
+}
+
+static tarry_status open_used(const char *path, tarry__store_heads *heads,
+                              void **state, tarry_error *error)
+{
+    tarry__sqlite *s = tarry__base_zalloc(1, sizeof *s);
+    if (s == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    s->lock.fd = s->lock.store = -1;
+    s->path = resolve(path);
+    const tarry_status status =
+        s->path != NULL ? read_used(s, heads, error)
+                        : tarry__base_fail(error, TARRY_IO_ERROR, "%s: %s",
+                                           path, strerror(errno));
     if (status == TARRY_OK)
         *state = s;
     else
@@ -398,20 +460,6 @@ static bool is_log_there(const tarry__sqlite *s)
     return stat(log_of(s), &now) == 0 && are_same(&now, &s->log);
 }
 
-/* What is written to files that were removed, moved away or replaced goes with
- * this process: nobody would find it at the next start. */
-static tarry_status begin(tarry__sqlite *s, tarry_error *error)
-{
-    int has_moved = 0;
-    sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved);
-    if (has_moved != 0 || !is_log_there(s))
-        return tarry__base_fail(error, TARRY_IO_ERROR,
-                                "%s, or %s, was moved, removed or replaced",
-                                s->path, log_of(s));
-    return run(s, TARRY__SQLITE_BEGIN) ? TARRY_OK
-                                       : tarry__sqlite_fail(s, error);
-}
-
 /* Commits if all went well, else goes back; the error is that of the first
  * thing that went wrong. */
 static tarry_status finish(tarry__sqlite *s, bool done, tarry_error *error)
@@ -422,6 +470,21 @@ static tarry_status finish(tarry__sqlite *s, bool done, tarry_error *error)
     if (!sqlite3_get_autocommit(s->db))
         run(s, TARRY__SQLITE_ROLLBACK);
     return status;
+}
+
+/* What is written to files that were removed, moved away or replaced goes with
+ * this process: nobody would find it at the next start. */
+static tarry_status begin(tarry__sqlite *s, tarry_error *error)
+{
+    int has_moved = 0;
+    sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (has_moved != 0 || !is_log_there(s))
+        return tarry__base_fail(error, TARRY_IO_ERROR,
+                                "%s, or %s, was moved, removed or replaced",
+                                s->path, log_of(s));
+    if (!run(s, TARRY__SQLITE_BEGIN))
+        return tarry__sqlite_fail(s, error);
+    return tarry__sqlite_begin_mark(s) ? TARRY_OK : finish(s, false, error);
 }
 
 static tarry_status append(void *state, const tarry__store_heads *heads,
@@ -765,6 +828,7 @@ static bool has_file(void *state, const struct stat *file)
 }
 
 const tarry__store_kind tarry__store_sqlite = {.open = open_sqlite,
+                                               .open_used = open_used,
                                                .close = close_sqlite,
                                                .append = append,
                                                .probe = probe,

@@ -17,7 +17,6 @@
 #include "store/sqlite_store.h"
 
 enum {
-    VERSION = 1,
     APPLICATION = 0x74617272 /* "tarr": tells a store from other databases */
 };
 
@@ -103,7 +102,7 @@ static bool fill(sqlite3 *db)
     char numbers[100];
     snprintf(numbers, sizeof numbers,
              "PRAGMA application_id = %d; PRAGMA user_version = %d",
-             APPLICATION, VERSION);
+             APPLICATION, TARRY__SQLITE_VERSION);
     bool done = run(db, "PRAGMA synchronous = FULL") &&
                 run(db, "BEGIN IMMEDIATE") && run(db, numbers);
     for (size_t i = 0; done && i < N_SCHEMA; i++)
@@ -172,8 +171,7 @@ static uint32_t big_endian(const unsigned char *b)
            b[3];
 }
 
-tarry_status tarry__sqlite_check_header(const tarry__sqlite *s,
-                                        tarry_error *error)
+tarry_status tarry__sqlite_check_header(tarry__sqlite *s, tarry_error *error)
 {
     unsigned char b[100];
     struct stat what;
@@ -195,10 +193,12 @@ tarry_status tarry__sqlite_check_header(const tarry__sqlite *s,
         big_endian(b + 68) != APPLICATION)
         return tarry__base_fail(error, TARRY_BAD_STATE,
                                 "%s: not a store of tarry", s->path);
-    if (big_endian(b + 60) != VERSION)
+    const uint32_t version = big_endian(b + 60) & ~(uint32_t)TARRY__SQLITE_MARK;
+    if (version != TARRY__SQLITE_VERSION)
         return tarry__base_fail(error, TARRY_BAD_STATE,
                                 "%s: a store of version %u, not %d", s->path,
-                                (unsigned)big_endian(b + 60), VERSION);
+                                (unsigned)version, TARRY__SQLITE_VERSION);
+    s->has_mark = version != big_endian(b + 60);
     if (b[18] != 2 || b[19] != 2) /* its log would not be looked at */
         return tarry__base_fail(error, TARRY_BAD_STATE,
                                 "%s: damaged in its header, or changed to "

@@ -30,9 +30,16 @@ typedef enum {
     TARRY__SQLITE_COUNT
 } tarry__sqlite_sql;
 
+enum {
+    TARRY__SQLITE_VERSION = 1,
+    TARRY__SQLITE_MARK = 1 << 16 /* in the version: see sqlite_mark.c */
+};
+
 typedef struct {
     char *path; /* through symbolic links */
     tarry__lock lock;
+    bool has_mark;  /* the file says that its log belongs to it */
+    bool lacks_log; /* so it does, and there is none */
     sqlite3 *db;
     struct stat log; /* the file that SQLite has as its log */
     sqlite3_stmt *statement[TARRY__SQLITE_COUNT];
@@ -41,9 +48,18 @@ typedef struct {
 /* Makes a new, empty store at s->path: first beside it, then moved there. */
 tarry_status tarry__sqlite_create(const tarry__sqlite *s, tarry_error *error);
 
-/* Looks at the first bytes of the file: a store of this version? */
-tarry_status tarry__sqlite_check_header(const tarry__sqlite *s,
-                                        tarry_error *error);
+/* Looks at the first bytes of the file: a store of this version?  Sets
+ * s->has_mark. */
+tarry_status tarry__sqlite_check_header(tarry__sqlite *s, tarry_error *error);
+
+/* Refuses a file with the mark whose log is missing, unless that is_forced. */
+tarry_status tarry__sqlite_check_mark(tarry__sqlite *s, bool is_forced,
+                                      tarry_error *error);
+
+/* Inside of each transaction that writes, and after its commit: sees to it that
+ * the file has the mark.  begin: false if SQLite fails. */
+bool tarry__sqlite_begin_mark(tarry__sqlite *s);
+void tarry__sqlite_end_mark(tarry__sqlite *s);
 
 /* Whether tables, indexes and views are as they were made. */
 tarry_status tarry__sqlite_check_schema(tarry__sqlite *s, tarry_error *error);

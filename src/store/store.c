@@ -67,18 +67,45 @@ static const tarry__store_kind *kind_of(const char *url, const char **path)
     return &tarry__store_sqlite;
 }
 
+static tarry__store *make(const tarry__store_kind *kind)
+{
+    tarry__store *s = tarry__base_zalloc(1, sizeof *s);
+    if (s != NULL) {
+        s->kind = kind;
+        pthread_mutex_init(&s->lock, NULL);
+    }
+    return s;
+}
+
 tarry_status tarry__store_open(const char *url, bool create, tarry__store **out,
                                tarry_error *error)
 {
     const char *path;
     *out = NULL;
-    tarry__store *s = tarry__base_zalloc(1, sizeof *s);
+    tarry__store *s = make(kind_of(url, &path));
     if (s == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    s->kind = kind_of(url, &path);
-    pthread_mutex_init(&s->lock, NULL);
     const tarry_status status =
         s->kind->open(path, create, &s->heads, &s->state, error);
+    if (status == TARRY_OK)
+        *out = s;
+    else
+        tarry__store_close(s);
+    return status;
+}
+
+tarry_status tarry__store_read(const char *url, tarry__store **out,
+                               tarry_error *error)
+{
+    const char *path;
+    const tarry__store_kind *kind = kind_of(url, &path);
+    tarry_status status = tarry__store_open(url, false, out, error);
+    if (status != TARRY_CANCELLED || kind->open_used == NULL)
+        return status;
+    tarry__store *s = make(kind);
+    if (s == NULL)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    status = kind->open_used(path, &s->heads, &s->state, error);
     if (status == TARRY_OK)
         *out = s;
     else

@@ -74,6 +74,11 @@ typedef struct tarry__store tarry__store;
  * process; TARRY_BAD_ARGUMENT, TARRY_IO_ERROR, TARRY_NO_MEMORY. */
 tarry_status tarry__store_open(const char *url, bool create, tarry__store **out,
                                tarry_error *error);
+/* The same for reading only: if another process uses the file, what is
+ * committed at this moment, which that process can go on to add to. */
+tarry_status tarry__store_read(const char *url, tarry__store **out,
+                               tarry_error *error);
+
 void tarry__store_close(tarry__store *store);
 
 /* Copies a URL with a star for its password, for people; `shown` has room for

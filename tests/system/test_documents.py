@@ -121,20 +121,25 @@ class Typed(unittest.TestCase):
         text = read("docs", "operations.md")
         part = text[text.index("## Backup"):text.index("## Upgrade")]
         blocks = re.findall(r"(?:^    .*\n)+", part, re.M)
-        self.assertEqual(len(blocks), 2)
-        with Service() as service:
-            service.create("shop")
-            ask = lambda n: service.ask(
-                "POST", "/v1/experiments/shop/decisions", {"count": n})[0]
-            self.assertEqual(ask(500), 201)
-            self.shell(blocks[0], service.folder)
-            self.assertEqual(ask(70), 201)
-            service.kill()
-            self.shell(blocks[1], service.folder)
-            service.start()
-            self.assertEqual(service.get("/v1/experiments/shop")["decisions"],
-                             500)
-            self.assertEqual(ask(1), 201)
+        self.assertEqual(len(blocks), 3)
+        *backups, restore = blocks
+        for backup in backups:
+            with self.subTest(backup), Service() as service:
+                service.create("shop")
+                ask = lambda n: service.ask(
+                    "POST", "/v1/experiments/shop/decisions", {"count": n})[0]
+                self.assertEqual(ask(500), 201)
+                self.shell(backup, service.folder)
+                self.shell("tarry store check copy.db", service.folder)
+                self.shell("tarry store export tarry.db > log.csv; "
+                           "test `wc -l < log.csv` = 501", service.folder)
+                self.assertEqual(ask(70), 201)
+                service.kill()
+                self.shell(restore, service.folder)
+                service.start()
+                self.assertEqual(
+                    service.get("/v1/experiments/shop")["decisions"], 500)
+                self.assertEqual(ask(1), 201)
 
     def shell(self, block, folder):
         path = os.path.join(folder, "tarry")

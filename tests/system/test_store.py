@@ -240,8 +240,7 @@ class GoingOn(StoreTest):
         pipe = self.kept()
         pipe.one("choose")
         for command in (["pipe", "--store", self.store],
-                        ["store", "check", self.store],
-                        ["store", "export", self.store]):
+                        ["store", "check", self.store]):
             self.refused(*command, naming="process %d" % pipe.process.pid,
                          code=1)
         self.assertEqual(pipe.one("choose").split()[0], "2")
@@ -589,6 +588,126 @@ class FullDisk(StoreTest):
                 except OSError:
                     pass
         self.check_full(pipe, twin, fill, lambda: os.remove(ballast))
+
+
+# ---- copies -----------------------------------------------------------------
+
+class Copies(StoreTest):
+    """Of a store that is in use: what is whole passes, what is not is named."""
+
+    def setUp(self):
+        super().setUp()
+        self.copy = self.folder.path("copy.db")
+
+    def copied(self, *ends):
+        for end in ("", "-wal", "-shm", "-lock"):
+            if os.path.exists(self.copy + end):
+                os.remove(self.copy + end)
+        for end in ends:
+            shutil.copyfile(self.store + end, self.copy + end)
+
+    def says(self, *ends):
+        self.copied(*ends)
+        code, out, error = run("store", "check", self.copy)
+        return out.decode() if code == 0 else error
+
+    def is_refused(self, *ends):
+        self.copied(*ends)
+        self.refused("store", "check", self.copy,
+                     naming="without " + os.path.realpath(self.copy) + "-wal")
+
+    def backup(self):
+        self.copied()
+        source, target = sqlite3.connect(self.store), sqlite3.connect(self.copy)
+        source.backup(target)
+        source.close()
+        target.close()
+
+    def test_copy_without_log_is_refused(self):
+        pipe = self.kept()
+        for rounds in (1, 30):
+            play(pipe, rounds)
+            self.is_refused("")
+            self.assertFalse(os.path.exists(self.copy + "-lock"))
+        self.is_refused("")
+        pipe.kill()  # its log stays
+        self.is_refused("")
+        pipe = self.again()
+        self.is_refused("")
+        pipe.one("choose")
+        self.is_refused("")
+        self.assertIn("32 decisions", self.says("", "-wal"))
+        pipe.end()
+        self.assertIn("32 decisions", self.says(""))
+
+    def test_copy_without_log_is_refused_after_the_log_was_moved(self):
+        """Its 4000 pages are moved into the file more than once."""
+        pipe = self.kept()
+        pipe.one("choose")
+        before, moves = os.path.getsize(self.store), 0
+        while moves < 2:
+            pipe.one("choose 10000")
+            for _ in range(10000):
+                pipe.answer()
+            pages = os.path.getsize(self.store)
+            moves += pages > before
+            before = pages
+        pipe.one("choose")  # in the log, if all of the others were moved
+        self.is_refused("")
+        pipe.end()
+        self.assertIn("decisions", self.says(""))
+
+    def test_backup_of_sqlite_is_whole(self):
+        pipe = self.kept()
+        for first in (1, 101):
+            play(pipe, 100, first)
+            self.backup()
+            for _ in range(2):
+                code, out, _ = run("store", "check", self.copy)
+                self.assertEqual(code, 0)
+                self.assertIn(b" %d decisions" % (first + 99), out)
+        self.assertEqual(pipe.one("choose").split()[0], "201")
+
+    def test_copy_that_another_program_has_completed_is_whole(self):
+        pipe = self.kept()
+        play(pipe, 40)
+        self.copied("", "-wal")
+        other = sqlite3.connect(self.copy)  # moves the log when it closes
+        self.assertEqual(other.execute("SELECT count(*) FROM choices")
+                         .fetchone(), (40,))
+        other.close()
+        self.assertFalse(os.path.exists(self.copy + "-wal"))
+        code, out, _ = run("store", "check", self.copy)
+        self.assertEqual((code, b" 40 decisions" in out), (0, True))
+        pipe.end()
+
+    def test_empty_lock_file_says_that_a_copy_is_to_be_taken_as_it_is(self):
+        pipe = self.kept()
+        play(pipe, 40)
+        self.copied("")
+        open(self.copy + "-lock", "wb").close()
+        for _ in range(2):
+            self.assertEqual(run("store", "check", self.copy)[0], 0)
+        pipe.end()
+
+    def test_store_in_use_is_exported_and_copied(self):
+        pipe = self.kept()
+        for rounds in (3, 3000):
+            play(pipe, rounds)
+            count = pipe.status()["round"]
+            code, out, _ = run("store", "export", self.store)
+            self.assertEqual((code, out.count(b"\n")), (0, count + 1))
+            self.copied()
+            self.assertEqual(run("store", "copy", self.store, self.copy)[0], 0)
+            self.assertEqual(run("store", "export", self.copy)[1], out)
+            self.assertIn("%d decisions" % count,
+                          run("store", "check", self.copy)[1].decode())
+            self.assertEqual(pipe.one("choose").split()[0], str(count + 1))
+        self.is_refused("")
+        pipe.end()
+        code, out, _ = run("store", "check", self.store)
+        self.assertEqual((code, b" %d decisions" % (count + 1) in out),
+                         (0, True))
 
 
 # ---- flipped bits -----------------------------------------------------------
