@@ -226,6 +226,7 @@ set(TARRY_PROGRAM
     src/service/service.c
     src/service/table.c
     src/service/keys.c
+    src/http/chunked.c
     src/http/connection.c
     src/http/parse.c
     src/http/reply.c

@@ -40,8 +40,7 @@ static void make_experiment(const char *body)
                                       .path = "/v1/experiments",
                                       .query = "",
                                       .body = body,
-                                      .size = strlen(body),
-                                      .has_length = true};
+                                      .size = strlen(body)};
     uint64_t count;
     int done = eventfd(0, 0);
     tarry__service_take(server.service, &r, made, &done);

@@ -157,9 +157,16 @@ static bool reserve(tarry__http_connection *c, size_t wanted)
     return true;
 }
 
+/* The length of a chunked body is that of its data so far. */
 static size_t whole_size(const tarry__http_connection *c)
 {
-    return c->head_size + (c->head.has_length ? (size_t)c->head.length : 0);
+    return c->head_size + (size_t)c->head.length;
+}
+
+static bool has_whole_request(const tarry__http_connection *c)
+{
+    return c->head_size > 0 && c->size >= whole_size(c) &&
+           (!c->head.is_chunked || c->chunks.state == TARRY__CHUNKED_ENDED);
 }
 
 /* Room for what is still to come; a body's memory grows with what has come. */
@@ -267,15 +274,13 @@ static void name_request(tarry__http_connection *c)
 static void hand_over(tarry__http_connection *c)
 {
     const tarry__http_head *h = &c->head;
-    const tarry__service_request request = {
-        .method = h->method,
-        .path = h->path,
-        .query = h->query,
-        .token = token_of(h),
-        .body = c->in + c->head_size,
-        .size = h->has_length ? (size_t)h->length : 0,
-        .has_length = h->has_length,
-        .is_foreign = is_foreign(h)};
+    const tarry__service_request request = {.method = h->method,
+                                            .path = h->path,
+                                            .query = h->query,
+                                            .token = token_of(h),
+                                            .body = c->in + c->head_size,
+                                            .size = (size_t)h->length,
+                                            .is_foreign = is_foreign(h)};
     c->closes = !h->keeps_alive;
     c->is_streaming = c->is_fresh = false;
     c->begun = c->server->now;
@@ -288,7 +293,7 @@ static void hand_over(tarry__http_connection *c)
 static void continue_if_asked(tarry__http_connection *c)
 {
     static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (c->head.expects_continue && !c->head.is_old && c->size < whole_size(c))
+    if (c->head.expects_continue && !c->head.is_old && !has_whole_request(c))
         (void)!send(c->fd, line, sizeof line - 1, MSG_NOSIGNAL);
 }
 
@@ -319,6 +324,22 @@ static void parse_head(tarry__http_connection *c, size_t size)
     }
 }
 
+/* What has come behind the data so far. */
+static void take_chunks(tarry__http_connection *c)
+{
+    const size_t before = whole_size(c);
+    size_t size = c->size - before, data;
+    const tarry__http_verdict v =
+        tarry__chunked_take(&c->chunks, c->in + before, &size,
+                            c->server->options.most_body_bytes, &data);
+    if (v.status != 0) {
+        refuse(c, v.status, v.code, v.detail);
+        return;
+    }
+    c->head.length += data;
+    c->size = before + size;
+}
+
 /* Looks at what has come.  true: more is to be read. */
 static bool take_request(tarry__http_connection *c)
 {
@@ -334,9 +355,11 @@ static bool take_request(tarry__http_connection *c)
         if (size > 0)
             parse_head(c, size);
     }
+    if (c->state == TARRY__HTTP_READING && c->head.is_chunked)
+        take_chunks(c);
     if (c->state != TARRY__HTTP_READING)
         return false;
-    if (c->head_size == 0 || c->size < whole_size(c))
+    if (!has_whole_request(c))
         return true;
     hand_over(c);
     return false;
@@ -354,6 +377,7 @@ static void forget_request(tarry__http_connection *c)
     c->size = rest;
     c->head_size = c->searched = 0;
     c->head = (tarry__http_head){0};
+    c->chunks = (tarry__chunked){0};
     if (rest == 0 && c->room > TARRY__HTTP_MOST_HEAD) {
         c->server->buffered -= c->room;
         tarry__base_free(c->in);

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 #include <time.h>
-#include "http/parse.h"
+#include "http/chunked.h"
 #include "http/server.h"
 
 typedef struct tarry__http_connection tarry__http_connection;
@@ -54,7 +54,8 @@ struct tarry__http_connection {
     size_t size, room, searched;
     size_t head_size; /* 0: the head has not been read yet */
     tarry__http_head head;
-    double begun; /* when the request had come */
+    tarry__chunked chunks; /* of a chunked body; its data follows the head */
+    double begun;          /* when the request had come */
     char id[TARRY__HTTP_ID_ROOM];
     tarry__service_answer answer;
     int status; /* of the answer, and the route: for the log */

@@ -149,7 +149,7 @@ static tarry__http_verdict take_field(fields *f, const char *name,
         return parse_length(value, h);
     }
     if (strcasecmp(name, "transfer-encoding") == 0)
-        f->codings++;
+        f->codings++, h->is_chunked = strcasecmp(value, "chunked") == 0;
     else if (strcasecmp(name, "host") == 0)
         f->hosts++, h->host = value;
     else if (strcasecmp(name, "connection") == 0)
@@ -199,12 +199,13 @@ static tarry__http_verdict check(const fields *f)
         return bad("more than one Content-Length");
     if (f->lengths > 0 && f->codings > 0)
         return bad("both Content-Length and Transfer-Encoding");
-    if (f->codings > 0)
-        return f->head->is_old
-                   ? bad("Transfer-Encoding in HTTP/1.0")
-                   : (tarry__http_verdict){411, "length_required",
-                                           "a Content-Length is needed, "
-                                           "transfer codings are not spoken"};
+    if (f->codings > 0 && f->head->is_old)
+        return bad("Transfer-Encoding in HTTP/1.0");
+    if (f->codings > 1)
+        return bad("more than one Transfer-Encoding");
+    if (f->codings > 0 && !f->head->is_chunked)
+        return (tarry__http_verdict){501, "transfer_coding",
+                                     "the only Transfer-Encoding is chunked"};
     if (f->hosts > 1 || (f->hosts == 0 && !f->head->is_old))
         return bad("exactly one Host is needed");
     if (f->tokens > 1)

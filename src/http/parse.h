@@ -2,7 +2,8 @@
  *
  * What two programs could read in two ways is refused: a bare LF or CR, blanks
  * before a colon, folded lines, two lengths, a length with a transfer coding,
- * two hosts.  Bodies have a Content-Length and no transfer coding. */
+ * two hosts.  A body has a Content-Length or is chunked (chunked.h); without
+ * either there is none. */
 #ifndef TARRY_HTTP_PARSE_H
 #define TARRY_HTTP_PARSE_H
 
@@ -20,7 +21,8 @@ typedef struct {
     const char *method, *path, *query; /* query "" if there is none */
     const char *host, *origin, *authorization, *site, *request_id; /* NULL */
     uint64_t length;
-    bool has_length, keeps_alive, expects_continue, is_old; /* HTTP/1.0 */
+    bool has_length, is_chunked;                /* at most one of them */
+    bool keeps_alive, expects_continue, is_old; /* HTTP/1.0 */
 } tarry__http_head;
 
 typedef struct {

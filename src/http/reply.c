@@ -36,8 +36,6 @@ static const char *reason(int status)
         return "Request Timeout";
     case 409:
         return "Conflict";
-    case 411:
-        return "Length Required";
     case 413:
         return "Content Too Large";
     case 414:

@@ -25,7 +25,6 @@ static const struct {
               {405, "Method Not Allowed"},
               {408, "Request Timeout"},
               {409, "Conflict"},
-              {411, "Length Required"},
               {413, "Content Too Large"},
               {414, "URI Too Long"},
               {417, "Expectation Failed"},

@@ -76,7 +76,7 @@ typedef struct {
     const char *method, *pattern;
     int scope;
     tarry__service_lane lane;
-    bool takes_body;
+    bool takes_body, takes_query;
     void (*run)(tarry__service_call *call);
 } tarry__service_route;
 
@@ -164,7 +164,7 @@ tarry__service_call *tarry__service_queue_take(tarry__service_queue *q,
 enum {
     TARRY__SERVICE_N_HELPERS = 2,
     TARRY__SERVICE_MOST_ROUTES = 40,
-    TARRY__SERVICE_N_CODES = 24
+    TARRY__SERVICE_N_CODES = 23
 };
 
 struct tarry__service {

@@ -65,7 +65,7 @@ void tarry__service_settle_counts(tarry__service *s, bool has_happened)
 
 static const int codes[TARRY__SERVICE_N_CODES] = {
     200, 201, 204, 304, 307, 400, 401, 403, 404, 405, 408, 409,
-    411, 413, 414, 417, 422, 431, 500, 501, 502, 503, 505, 0};
+    413, 414, 417, 422, 431, 500, 501, 502, 503, 505, 0};
 
 void tarry__service_count(tarry__service *s, size_t route, int status)
 {

@@ -94,8 +94,9 @@ void tarry__service_pending(tarry__service_call *c)
         return;
     if (!read_limit(c->request.query, &most)) {
         tarry__service_say_problem(c, 422, "invalid",
-                                   "the query must be limit=N with N up to %d",
-                                   MOST_LISTED);
+                                   "the only query parameter is limit=N, a "
+                                   "whole number from 0 to %d; got \"%.100s\"",
+                                   MOST_LISTED, c->request.query);
         return;
     }
     tarry_pending *oldest = tarry__base_alloc(most, sizeof *oldest);

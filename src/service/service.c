@@ -193,9 +193,12 @@ static bool is_let_in(tarry__service_call *c)
     }
     if (!may_pass(c))
         return false;
-    if (c->route->takes_body && !c->request.has_length) {
-        tarry__service_say_problem(c, 411, "length_required",
-                                   "a Content-Length is needed");
+    if (c->request.query[0] != '\0' && !c->route->takes_query) {
+        tarry__service_say_problem(c, 422, "invalid",
+                                   "%s %s takes no query parameters; got "
+                                   "\"%.100s\"",
+                                   c->route->method, c->route->pattern,
+                                   c->request.query);
         return false;
     }
     if (c->route->lane != TARRY__SERVICE_HERE &&

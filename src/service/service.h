@@ -65,7 +65,6 @@ typedef struct {
     const char *token;  /* or NULL */
     const char *body;   /* size bytes */
     size_t size;
-    bool has_length; /* the request told how long its body is */
     bool is_foreign; /* a page of another origin made a browser send it */
 } tarry__service_request;
 

@@ -54,8 +54,7 @@ static inline void send(receiver *r, const char *method, const char *path,
                                              .path = path,
                                              .query = "",
                                              .body = body,
-                                             .size = strlen(body),
-                                             .has_length = true});
+                                             .size = strlen(body)});
 }
 
 static inline void wait_for(receiver *r)

@@ -459,8 +459,8 @@ static void what_was_refused_is_not_counted(void **state)
 static void every_code_is_counted_as_itself(void **state)
 {
     static const int codes[] = {200, 201, 307, 400, 401, 403, 404,
-                                405, 408, 409, 411, 413, 414, 417,
-                                422, 431, 500, 501, 503, 505};
+                                405, 408, 409, 413, 414, 417, 422,
+                                431, 500, 501, 503, 505};
     enum { N_CODES = sizeof codes / sizeof *codes };
     tarry__service_limits limits = tarry__service_default_limits();
     (void)state;

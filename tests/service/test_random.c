@@ -123,8 +123,7 @@ static void send(request *r, const char *method)
                                       .path = r->path,
                                       .query = r->query != NULL ? r->query : "",
                                       .body = r->body,
-                                      .size = strlen(r->body),
-                                      .has_length = true};
+                                      .size = strlen(r->body)};
     tarry__service_take(world.service, &q, receive, r);
 }
 

@@ -3,6 +3,7 @@ provoked in a live service (307 in test_owned_elsewhere.py), and every answer
 fits its schema.
 
 Needs TARRY, the program."""
+import glob
 import json
 import os
 import re
@@ -141,8 +142,8 @@ class Lint(unittest.TestCase):
             secured = "security" not in operation
             self.assertEqual({"401", "403"} <= codes, secured, where)
             self.assertEqual(operation.get("x-scope") in SCOPES, secured)
-            self.assertEqual("411" in codes, "requestBody" in operation and
-                             True, where)
+            self.assertEqual("422" in codes, path not in (
+                "/", "/openapi.json"), where)
             for code, answer in operation["responses"].items():
                 answer = resolve(answer)
                 self.assertTrue(answer["description"])
@@ -150,6 +151,28 @@ class Lint(unittest.TestCase):
                     self.assertIn("schema", content)
                     self.assertEqual(kind == "application/problem+json",
                                      int(code) >= 300, where)
+
+    def test_request_field_with_a_default_is_not_required(self):
+        """Generators make fields with the word `default` required."""
+        for node in walk(DOC):
+            self.assertFalse(isinstance(node, dict) and "default" in node, node)
+
+    def test_security_allows_a_server_without_tokens(self):
+        self.assertEqual(DOC["security"], [{"token": []}, {}])
+
+    def test_code_in_the_sources_is_described_with_its_status(self):
+        """Either with a response of that status, or for all requests."""
+        found = {("422", "refused")}
+        for folder in "service", "http":
+            for path in glob.glob(os.path.join(ROOT, "src", folder, "*.c")):
+                with open(path) as file:
+                    found |= set(re.findall(
+                        r'\b([345]\d\d),\s*"([a-z_]+)"', file.read()))
+        self.assertGreater(len(found), 30)
+        for status, code in sorted(found):
+            text = DOC["info"]["description"] + DOC["components"][
+                "responses"].get(status, {"description": ""})["description"]
+            self.assertIn("`%s`" % code, text, status)
 
     def test_examples_fit_their_schemas(self):
         seen = 0
@@ -251,12 +274,12 @@ class Live(unittest.TestCase):
         return self.service.ask(method.upper(), path, body,
                                 self.all if token is None else token)
 
-    def without_length(self, path):
-        """A request whose body has no length, on a socket of its own."""
+    def raw(self, path, fields, data=b""):
+        """A POST that urllib would not send, on a socket of its own."""
         with socket.create_connection(("127.0.0.1", self.service.port)) as s:
             s.sendall(("POST %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer "
-                       "%s\r\nConnection: close\r\n\r\n"
-                       % (path, self.all)).encode())
+                       "%s\r\nConnection: close\r\n%s\r\n"
+                       % (path, self.all, fields)).encode() + data)
             data = b""
             while True:
                 more = s.recv(65536)
@@ -299,14 +322,12 @@ class Live(unittest.TestCase):
             return self.call(operation, path, method, body=b"{")
         if code == 409:
             return self.call(operation, path, method, **self.CONFLICTS[name])
-        if code == 411:
-            return self.without_length(path.replace("{name}", "shop"))
         if code == 413:
             return self.call(operation, path, method,
                              body=b" " * (5 << 20) + b"{}")
         if code == 422:
-            if name == "pending":
-                path += "?limit=x"
+            if name not in BAD and name not in self.WRONG:
+                path += "?limit=x" if name == "pending" else "?more=1"
             return self.call(operation, path, method, **self.WRONG.get(
                 name, {"body": BAD.get(name)}))
         if code == 200 and name == "decide":
@@ -326,6 +347,48 @@ class Live(unittest.TestCase):
                       for code in operation["responses"]
                       if code not in ("307", "503")}
         self.assertEqual(self.walked, documented)
+
+    def test_unknown_query_parameter_is_refused_on_every_route(self):
+        self.walked = set()
+        for path, method, operation in operations():
+            if "422" in operation["responses"]:
+                self.check(operation, 422, self.call(
+                    operation, path + "?after=3", method))
+
+    def test_optional_body_may_be_missing(self):
+        self.walked = set()
+        posts = [(path, operation) for path, method, operation in operations()
+                 if method == "post" and not operation.get(
+                     "requestBody", {}).get("required")]
+        self.assertEqual(len(posts), 5)
+        for path, operation in posts:
+            names = {"name": "shop", "id": "open-1", **self.RIGHT.get(
+                operation["operationId"], {})}
+            self.check(operation, 201 if operation["operationId"] == "decide"
+                       else 200, self.raw(path.format(**names), ""))
+
+    def test_missing_body_of_other_operations_is_an_empty_object(self):
+        for path in ("/v1/experiments", "/v1/feedback",
+                     "/v1/experiments/shop/arms"):
+            status, _, answer = self.raw(path, "")
+            self.assertEqual((status, answer["code"]), (422, "invalid"))
+
+    def test_chunked_body_is_answered_like_one_with_a_length(self):
+        self.walked = set()
+        for path, method, operation in operations():
+            if "requestBody" not in operation:
+                continue
+            body = json.dumps(GOOD[operation["operationId"]]).encode()
+            chunks = b"".join(b"1;x\r\n%c\r\n" % c for c in body)
+            self.check(operation, int(min(
+                operation["responses"], key=lambda c: (c != "201", c))),
+                self.raw(path.format(name="shop"),
+                         "Transfer-Encoding: chunked\r\n",
+                         chunks + b"0\r\nA: b\r\n\r\n"))
+        status, _, answer = self.raw(
+            "/v1/feedback", "Transfer-Encoding: chunked\r\n",
+            b"%x\r\n" % (5 << 20))
+        self.assertEqual((status, answer["code"]), (413, "body_too_large"))
 
     def test_a_store_that_cannot_be_written_is_503(self):
         """A limit on the size of files, as a full disk."""

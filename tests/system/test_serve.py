@@ -833,7 +833,7 @@ class Wire(ServeTest):
         with self.server.talk() as talk:
             talk.send(data)
             answer = talk.read()
-            if answer.status in (400, 411, 413, 414, 417, 431, 505):
+            if answer.status in (400, 413, 414, 417, 431, 501, 505):
                 self.assertTrue(talk.ends(), data[:60])
                 self.assertEqual(answer.headers["connection"], "close")
             return answer
@@ -910,6 +910,16 @@ class Wire(ServeTest):
             "an authority": b"CONNECT x:80 HTTP/1.1\r\n" + host + b"\r\n",
             "bytes beyond ASCII": b"GET /\xff HTTP/1.1\r\n" + host + b"\r\n",
             "another protocol": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\n",
+            "two codings": post + host + b"Transfer-Encoding: chunked\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "chunks without a size": post + host +
+            b"Transfer-Encoding: chunked\r\n\r\n{}",
+            "a chunk longer than its size": post + host +
+            b"Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n",
+            "a chunk with a bare LF": post + host +
+            b"Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n",
+            "a chunk with a sign": post + host +
+            b"Transfer-Encoding: chunked\r\n\r\n+2\r\n{}\r\n0\r\n\r\n",
             "chunks in HTTP/1.0": b"POST /v1/feedback HTTP/1.0\r\n" + host +
             b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             "two tokens": b"GET /healthz HTTP/1.1\r\n" + host +
@@ -926,8 +936,11 @@ class Wire(ServeTest):
         host = b"Host: localhost\r\n"
         post = b"POST /v1/feedback HTTP/1.1\r\n" + host
         for data, status in (
-                (post + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
-                (post + b"Transfer-Encoding: gzip\r\n\r\n", 411),
+                (post + b"Transfer-Encoding: chunked\r\n\r\n2712\r\n", 413),
+                (post + b"Transfer-Encoding: chunked\r\n\r\n1;" + b"a" * 300,
+                 431),
+                (post + b"Transfer-Encoding: gzip\r\n\r\n", 501),
+                (post + b"Transfer-Encoding: gzip, chunked\r\n\r\n", 501),
                 (post + b"Content-Length: 10001\r\n\r\n", 413),
                 (post + b"Content-Length: 999999999999\r\n\r\n", 413),
                 (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n" + host + b"\r\n",
@@ -941,9 +954,38 @@ class Wire(ServeTest):
             with self.subTest(status=status):
                 self.is_problem(self.send(data), status)
         with self.server.talk() as talk:
-            talk.send(post + b"\r\n")
-            self.is_problem(talk.read(), 411)
+            talk.send(post + b"\r\n")  # without a body
+            self.is_problem(talk.read(), 422)
             self.assertEqual(talk.call("GET", "/healthz").status, 200)
+
+    def test_chunked_requests_follow_one_another(self):
+        """In one piece and byte by byte; what lies behind a body is the next
+        request."""
+        post = (b"POST /v1/experiments/colours/decisions HTTP/1.1\r\n"
+                b"Host: localhost\r\nTransfer-Encoding: chunked\r\n")
+        chunked = b"6;a=b\r\n{\"coun\r\n5\r\nt\":3}\r\n0\r\nX: y\r\n\r\n"
+        for piece in (1, 7, 10000):
+            with self.subTest(piece=piece), self.server.talk() as talk:
+                data = (post + b"\r\n" + chunked) * 3
+                for at in range(0, len(data), piece):
+                    talk.send(data[at:at + piece])
+                for _ in range(3):
+                    answer = talk.read()
+                    self.assertEqual(answer.status, 201)
+                    self.assertEqual(len(answer.json["decisions"]), 3)
+        with self.server.talk() as talk:
+            talk.send(post + b"Expect: 100-continue\r\n\r\n")
+            self.assertEqual(talk.until(b"\r\n\r\n"), b"HTTP/1.1 100 Continue")
+            talk.send(chunked)
+            self.assertEqual(talk.read().status, 201)
+        with self.server.talk() as talk:  # as much as --max-body, and no more
+            body = b'{"count":1' + b" " * 9989 + b"}"
+            self.assertEqual(len(body), 10000)
+            talk.send(post + b"\r\n" + b"2710\r\n" + body + b"\r\n0\r\n\r\n")
+            self.assertEqual(talk.read().status, 201)
+            talk.send(post + b"\r\n" + b"1000\r\n" + body[:4096] +
+                      b"\r\n1711\r\n")
+            self.is_problem(talk.read(), 413)
 
     def test_a_large_body_hears_why(self):
         with self.server.talk() as talk:

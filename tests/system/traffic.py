@@ -368,8 +368,8 @@ class Client:
             r.version = "HTTP/1.0"
         else:
             field, status, code = (
-                ("Transfer-Encoding: chunked", 400 if r.body else 411,
-                 "bad_request" if r.body else "length_required"),
+                ("Transfer-Encoding: chunked", 400, "bad_request") if r.body
+                else ("Transfer-Encoding: gzip", 501, "transfer_coding"),
                 ("Host: two", 400, "bad_request"),
                 ("Expect: magic", 417, "expectation"))[kind - 2]
             r.fields.append(field)
