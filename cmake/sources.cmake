@@ -235,6 +235,7 @@ set(TARRY_PROGRAM
     src/session/events.c
     src/session/lines.c
     src/session/moves.c
+    src/session/refusals.c
     src/session/names.c
     src/session/session.c
     src/session/snapshot.c

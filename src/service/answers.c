@@ -162,6 +162,26 @@ void tarry__service_refuse(tarry__service *s, int status, const char *code,
     tarry__service_count(s, tarry__service_n_routes, status);
 }
 
+tarry__service_shown tarry__service_show(const json_t *value)
+{
+    static const char *const kinds[] = {[JSON_OBJECT] = "an object",
+                                        [JSON_ARRAY] = "a list",
+                                        [JSON_STRING] = "a long string"};
+    tarry__service_shown s = {"nothing"};
+    if (value == NULL)
+        return s;
+    const size_t size =
+        json_dumpb(value, s.text, sizeof s.text - 1,
+                   JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    if (size > 0 && size < sizeof s.text)
+        s.text[size] = '\0';
+    else
+        snprintf(s.text, sizeof s.text, "%s",
+                 json_typeof(value) <= JSON_STRING ? kinds[json_typeof(value)]
+                                                   : "a number");
+    return s;
+}
+
 /* ---- bodies ---------------------------------------------------------------*/
 
 /* Numbers that JSON cannot write, or that no double can hold: the text around
@@ -202,11 +222,13 @@ static bool has_room(tarry__service_call *c)
     const bool must_wait = others > 0 && others + c->n_values > MOST_WAITING;
     if (is_much)
         tarry__service_say_problem(c, 422, "too_many",
-                                   "more than %d values in one request",
-                                   MOST_VALUES);
+                                   "the body must have at most %d values; got "
+                                   "%zu",
+                                   MOST_VALUES, c->n_values);
     else if (must_wait)
         tarry__service_say_problem(c, 503, "overloaded",
-                                   "too many large requests are waiting");
+                                   "too many large requests are waiting; ask "
+                                   "again");
     return !is_much && !must_wait;
 }
 
@@ -240,13 +262,27 @@ bool tarry__service_read_body(tarry__service_call *c)
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
     else if (is_not_finite(r->body, r->size, &error))
         tarry__service_say_problem(c, 422, "invalid",
-                                   "a number that is not finite, line %d "
-                                   "column %d",
+                                   "line %d column %d of the body: a number "
+                                   "that is not finite",
                                    error.line, error.column);
     else
-        tarry__service_say_problem(c, 400, "bad_json", "line %d column %d: %s",
+        tarry__service_say_problem(c, 400, "bad_json",
+                                   "the body is not JSON: line %d column %d: "
+                                   "%s",
                                    error.line, error.column, error.text);
     return false;
+}
+
+static void say_unknown(tarry__service_call *c, const char *key,
+                        const char *const *keys)
+{
+    char list[200] = "";
+    for (size_t i = 0, at = 0; keys[i] != NULL && at < sizeof list; i++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
+                               i > 0 ? ", " : "", keys[i]);
+    tarry__service_say_problem(c, 422, "invalid",
+                               "unknown field \"%.100s\"; this request has: %s",
+                               key, list);
 }
 
 bool tarry__service_has_only(tarry__service_call *c, json_t *object,
@@ -258,7 +294,8 @@ bool tarry__service_has_only(tarry__service_call *c, json_t *object,
         return true;
     if (!json_is_object(object)) {
         tarry__service_say_problem(c, 422, "invalid",
-                                   "the body is not a JSON object");
+                                   "the body must be a JSON object; got %s",
+                                   tarry__service_show(object).text);
         return false;
     }
     json_object_foreach(object, key, value)
@@ -267,8 +304,7 @@ bool tarry__service_has_only(tarry__service_call *c, json_t *object,
         while (keys[i] != NULL && strcmp(keys[i], key) != 0)
             i++;
         if (keys[i] == NULL) {
-            tarry__service_say_problem(c, 422, "invalid",
-                                       "not known here: \"%.100s\"", key);
+            say_unknown(c, key, keys);
             return false;
         }
     }

@@ -134,13 +134,14 @@ static bool read_request(tarry__service_call *c, const char **own,
     *count = 0;
     if (json_object_get(c->json, "arms") != NULL) {
         tarry__service_say_problem(c, 422, "contextual",
-                                   "decisions with arms of their own are not "
-                                   "there yet");
+                                   "\"arms\": decisions with arms of their own "
+                                   "are not supported");
         return false;
     }
     if (id != NULL && !json_is_null(id) && *own == NULL) {
         tarry__service_say_problem(c, 422, "invalid",
-                                   "\"id\" must be a string");
+                                   "\"id\" must be a string; got %s",
+                                   tarry__service_show(id).text);
         return false;
     }
     if (number == NULL || json_is_null(number))
@@ -150,8 +151,9 @@ static bool read_request(tarry__service_call *c, const char **own,
         floor(value) != value) {
         tarry__service_say_problem(c, 422, "invalid",
                                    "\"count\" must be a whole number from 1 "
-                                   "to %ju",
-                                   (uintmax_t)most);
+                                   "to %ju; got %s",
+                                   (uintmax_t)most,
+                                   tarry__service_show(number).text);
         return false;
     }
     *count = (uint64_t)value;
@@ -217,7 +219,9 @@ tarry__service_experiment *tarry__service_enter_id(tarry__service_call *c,
     }
     if (*status == TARRY_OK && e == NULL)
         *status = tarry__base_fail(error, TARRY_UNKNOWN_ROUND,
-                                   "no decision has this id");
+                                   "no experiment has a decision with id "
+                                   "\"%.100s\"",
+                                   id);
     if (e != NULL && !tarry__service_enter(s, e))
         *status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     if (*status == TARRY_OK)
@@ -290,7 +294,7 @@ static void say_arm(tarry__service_call *c, int code, const char *name,
 }
 
 static bool read_features(tarry__service_call *c, const json_t *list,
-                          double *features, size_t dim)
+                          double *features, size_t dim, const char *name)
 {
     bool good = json_array_size(list) == dim;
     for (size_t i = 0; good && i < dim; i++) {
@@ -299,7 +303,9 @@ static bool read_features(tarry__service_call *c, const json_t *list,
     }
     if (!good)
         tarry__service_say_problem(c, 422, "invalid",
-                                   "\"features\" must be %zu numbers", dim);
+                                   "\"features\" of arm \"%.100s\" must be a "
+                                   "list of %zu numbers; got %s",
+                                   name, dim, tarry__service_show(list).text);
     return good;
 }
 
@@ -311,14 +317,19 @@ static void admit(tarry__service_call *c, tarry__service_experiment *e,
     tarry_policy_status p;
     tarry_policy *policy = tarry__session_policy(e->session);
     if (policy != NULL && has_arm(e->session, name)) {
-        tarry__service_say_problem(c, 409, "exists", "an arm has this name");
+        tarry__service_say_problem(c, 409, "exists",
+                                   "arm \"%.100s\" of experiment \"%.100s\" is "
+                                   "there already",
+                                   name, e->made->name);
         return;
     }
     if (tarry_policy_get_status(policy, &p) == TARRY_OK &&
         p.n_arms >= c->service->limits.most_arms) {
         tarry__service_say_problem(c, 422, "invalid",
-                                   "it has as many arms as this service takes, "
-                                   "those withdrawn included");
+                                   "experiment \"%.100s\" has %zu arms, the "
+                                   "most that --max-arms allows, withdrawn "
+                                   "ones included",
+                                   e->made->name, p.n_arms);
         return;
     }
     const tarry_status status = tarry__session_admit(
@@ -334,7 +345,8 @@ void tarry__service_admit(tarry__service_call *c)
     static const char *const keys[] = {"name", "features", NULL};
     if (!tarry__service_has_only(c, c->json, keys))
         return;
-    const char *name = json_string_value(json_object_get(c->json, "name"));
+    const json_t *given = json_object_get(c->json, "name");
+    const char *name = json_string_value(given);
     tarry__service_experiment *e = enter_named(c);
     if (e == NULL)
         return;
@@ -344,10 +356,11 @@ void tarry__service_admit(tarry__service_call *c)
     else if (name == NULL || strlen(name) >= TARRY__SERVICE_NAME_ROOM)
         tarry__service_say_problem(c, 422, "invalid",
                                    "\"name\" must be a string of at most %d "
-                                   "bytes",
-                                   TARRY__SERVICE_NAME_ROOM - 1);
+                                   "bytes; got %s",
+                                   TARRY__SERVICE_NAME_ROOM - 1,
+                                   tarry__service_show(given).text);
     else if (read_features(c, json_object_get(c->json, "features"), features,
-                           e->made->dim))
+                           e->made->dim, name))
         admit(c, e, name, features);
     tarry__base_free(features);
 }
@@ -362,7 +375,9 @@ void tarry__service_withdraw(tarry__service_call *c)
     if (tarry__session_policy(e->session) != NULL &&
         !has_arm(e->session, name)) {
         tarry__service_say_problem(c, 404, "unknown_arm",
-                                   "no arm has this name");
+                                   "experiment \"%.100s\" has no arm "
+                                   "\"%.100s\"",
+                                   e->made->name, name);
         return;
     }
     const tarry_status status =

@@ -20,10 +20,21 @@ typedef struct {
     char policy[4096];  /* its description with what the body says besides */
 } plan;
 
-static bool refuse(const plan *p, const char *what, const char *rule)
+/* `rule` says what is allowed for the field `what`; `given` is what came. */
+static bool refuse(const plan *p, const char *what, const char *rule,
+                   const json_t *given)
 {
-    tarry__service_say_problem(p->call, 422, "invalid", "%s %s", what, rule);
+    tarry__service_say_problem(p->call, 422, "invalid", "%s %s; got %s", what,
+                               rule, tarry__service_show(given).text);
     return false;
+}
+
+static bool refuse_field(const plan *p, const char *key, const char *rule,
+                         const json_t *given)
+{
+    char what[40];
+    snprintf(what, sizeof what, "\"%s\"", key);
+    return refuse(p, what, rule, given);
 }
 
 /* Letters, digits, and in between . _ and -. */
@@ -42,7 +53,8 @@ static bool read_name(plan *p, const json_t *body)
     if (p->e.name == NULL || !is_name(p->e.name))
         return refuse(p, "\"name\"",
                       "must be 1 to 63 letters, digits, . _ or -, and begin "
-                      "with a letter or digit");
+                      "with a letter or digit",
+                      json_object_get(body, "name"));
     snprintf(p->prefix, sizeof p->prefix, "%s:", p->e.name);
     p->e.prefix = p->prefix;
     return true;
@@ -62,7 +74,10 @@ static bool read_count(plan *p, const json_t *body, const char *key,
         (json_is_real(value) && number == 9007199254740992.0) || /* or 1 more */
         (json_is_integer(value) &&
          json_integer_value(value) != (json_int_t)number))
-        return refuse(p, key, "must be a whole number up to 2^53");
+        return refuse_field(p, key,
+                            least > 0 ? "must be a whole number from 1 to 2^53"
+                                      : "must be a whole number from 0 to 2^53",
+                            value);
     *out = (uint64_t)number;
     return true;
 }
@@ -74,10 +89,10 @@ static bool read_confidence(plan *p, const json_t *body)
     p->e.confidence = json_number_value(value);
     if (is_given && (!json_is_number(value) || p->e.confidence == 0))
         return refuse(p, "\"confidence\"",
-                      "must be a number from 0.5 to below 1");
+                      "must be a number from 0.5 to below 1", value);
     if (is_given && p->e.horizon != 0)
-        return refuse(p, "\"horizon\" and \"confidence\"",
-                      "do not go together");
+        return refuse(p, "\"confidence\"",
+                      "must not be given together with \"horizon\"", value);
     if (!is_given && p->e.horizon == 0)
         p->e.confidence = 0.99;
     return true;
@@ -96,7 +111,8 @@ static bool read_range(plan *p, const json_t *body)
     p->e.high = json_number_value(high);
     return (json_array_size(range) == 2 && json_is_number(low) &&
             json_is_number(high) && p->e.low < p->e.high) ||
-           refuse(p, "\"range\"", "must be two numbers, [low, high]");
+           refuse(p, "\"range\"", "must be [low, high] with low below high",
+                  range);
 }
 
 static bool read_objective(plan *p, const json_t *body)
@@ -107,7 +123,8 @@ static bool read_objective(plan *p, const json_t *body)
         return true;
     p->e.maximize = text != NULL && strcmp(text, "maximize") == 0;
     return p->e.maximize || (text != NULL && strcmp(text, "minimize") == 0) ||
-           refuse(p, "\"objective\"", "must be \"minimize\" or \"maximize\"");
+           refuse(p, "\"objective\"", "must be \"minimize\" or \"maximize\"",
+                  value);
 }
 
 static bool read_text(plan *p, const json_t *body, const char *key,
@@ -118,7 +135,7 @@ static bool read_text(plan *p, const json_t *body, const char *key,
     if (value == NULL || json_is_null(value))
         return true;
     *out = json_string_value(value);
-    return *out != NULL || refuse(p, key, "must be a string");
+    return *out != NULL || refuse_field(p, key, "must be a string", value);
 }
 
 /* A name that is short for another is replaced by it, as its meaning may change
@@ -143,8 +160,13 @@ static bool add_setting(plan *p, const char *key, const char *value)
                  strchr(p->e.policy, ':') == NULL ? ':' : ',', key, value);
     memcpy(p->policy, all, sizeof all);
     p->e.policy = p->policy;
-    return (length >= 0 && (size_t)length < sizeof p->policy) ||
-           refuse(p, "\"policy\"", "is too long");
+    if (length >= 0 && (size_t)length < sizeof p->policy)
+        return true;
+    tarry__service_say_problem(p->call, 422, "invalid",
+                               "\"policy\" with \"%s\" must have less than %zu "
+                               "bytes; got %d",
+                               key, sizeof p->policy, length);
+    return false;
 }
 
 static bool read_intercept(plan *p, const json_t *body)
@@ -153,7 +175,8 @@ static bool read_intercept(plan *p, const json_t *body)
     return read_text(p, body, "intercept", NULL, &text) &&
            (text == NULL || strcmp(text, "auto") == 0 ||
             (strcmp(text, "no") == 0 && add_setting(p, "intercept", text)) ||
-            refuse(p, "\"intercept\"", "must be \"auto\" or \"no\""));
+            refuse(p, "\"intercept\"", "must be \"auto\" or \"no\"",
+                   json_object_get(body, "intercept")));
 }
 
 static bool read_flag(plan *p, const json_t *body, const char *key, bool *out)
@@ -161,7 +184,7 @@ static bool read_flag(plan *p, const json_t *body, const char *key, bool *out)
     const json_t *value = json_object_get(body, key);
     *out = json_is_true(value);
     return value == NULL || json_is_null(value) || json_is_boolean(value) ||
-           refuse(p, key, "must be true or false");
+           refuse_field(p, key, "must be true or false", value);
 }
 
 /* ---- its arms -------------------------------------------------------------*/
@@ -174,22 +197,28 @@ static bool read_arm(plan *p, const json_t *arm, size_t k)
     snprintf(what, sizeof what, "arm %zu", k);
     if (!json_is_object(arm) ||
         json_object_size(arm) != (size_t)(features != NULL) + (name != NULL))
-        return refuse(p, what, "must be {\"name\", \"features\"}");
+        return refuse(p, what,
+                      "must be an object with \"name\" and \"features\"", arm);
     if ((name != NULL) != (p->names != NULL) ||
         (name != NULL && !json_is_string(name)))
-        return refuse(p, what, "must have a name, a string, or no arm has one");
+        return refuse(p, what,
+                      "must have a \"name\", a string, like all arms, or none "
+                      "like all arms",
+                      arm);
     if (json_string_length(name) >= TARRY__SERVICE_NAME_ROOM)
-        return refuse(p, what, "has a name that is too long for a path");
+        return refuse(p, what, "must have a name of at most 511 bytes", name);
     if (name != NULL)
         p->names[k] = json_string_value(name);
     if (p->is_basis)
         return true;
     if (json_array_size(features) != p->e.dim)
-        return refuse(p, what, "must have as many features as the first");
+        return refuse(p, what,
+                      "must have a list of as many \"features\" as the first",
+                      features);
     for (size_t i = 0; i < p->e.dim; i++) {
         const json_t *x = json_array_get(features, i);
         if (!json_is_number(x))
-            return refuse(p, what, "has a feature that is not a number");
+            return refuse(p, what, "must have numbers as features", x);
         p->features[k * p->e.dim + i] = json_number_value(x);
     }
     return true;
@@ -200,10 +229,24 @@ static bool make_basis(plan *p, const json_t *arms)
 {
     for (size_t k = 0; k < p->e.n_arms; k++) {
         if (json_object_get(json_array_get(arms, k), "features") != NULL)
-            return refuse(p, "arms", "must all have features, or none");
+            return refuse(p, "\"arms\"", "must all have features, or none",
+                          json_array_get(arms, k));
         p->features[k * p->e.dim + k] = 1;
     }
     return true;
+}
+
+static bool refuse_sizes(const plan *p)
+{
+    const tarry__service_limits *most = &p->call->service->limits;
+    tarry__service_say_problem(p->call, 422, "invalid",
+                               "an experiment must have at most %ju arms "
+                               "(--max-arms) with at most %ju features; got "
+                               "%ju arms with %ju",
+                               (uintmax_t)most->most_arms,
+                               (uintmax_t)most->most_dim,
+                               (uintmax_t)p->e.n_arms, (uintmax_t)p->e.dim);
+    return false;
 }
 
 static bool check_sizes(plan *p, const json_t *arms)
@@ -211,12 +254,16 @@ static bool check_sizes(plan *p, const json_t *arms)
     const tarry__service_limits *most = &p->call->service->limits;
     if (!json_is_array(arms) || json_array_size(arms) == 0)
         return refuse(p, "\"arms\"",
-                      "must be a list of {\"name\", \"features\"}");
+                      "must be a list of objects with \"name\" and "
+                      "\"features\", not empty",
+                      arms);
     if (p->e.n_arms > most->most_arms || p->e.dim > most->most_dim)
-        return refuse(p, "\"arms\"",
-                      "are more, or have more features, than this service "
-                      "takes");
-    return p->e.dim > 0 || refuse(p, "an arm", "has no features");
+        return refuse_sizes(p);
+    return p->e.dim > 0 ||
+           refuse(p, "arm 0",
+                  "must have a list of numbers as \"features\", or none of the "
+                  "arms has features",
+                  json_object_get(json_array_get(arms, 0), "features"));
 }
 
 static bool read_arms(plan *p, const json_t *body)
@@ -251,8 +298,8 @@ static bool is_contextual(plan *p, const json_t *body)
     if (json_object_get(body, "dim") == NULL)
         return false;
     tarry__service_say_problem(p->call, 422, "contextual",
-                               "contextual experiments (\"dim\") are not there "
-                               "yet: give \"arms\" with features");
+                               "\"dim\": contextual experiments are not "
+                               "supported; give \"arms\" with features");
     return true;
 }
 
@@ -370,7 +417,8 @@ static void create(plan *p)
     if (status == TARRY_BAD_ARGUMENT &&
         tarry__store_find(s->store, p->e.name) != 0) {
         tarry__service_say_problem(p->call, 409, "exists",
-                                   "an experiment has this name");
+                                   "experiment \"%.100s\" is there already",
+                                   p->e.name);
         return;
     }
     if (status == TARRY_OK)
@@ -394,10 +442,13 @@ static void create_if_free(plan *p)
         tarry__service_say_refusal(p->call, status, &error);
     else if (other != NULL)
         tarry__service_say_problem(p->call, 409, "exists",
-                                   "an experiment has this name");
+                                   "experiment \"%.100s\" is there already",
+                                   p->e.name);
     else if (tarry__store_count(s->store) >= s->limits.most_experiments)
         tarry__service_say_problem(p->call, 409, "too_many_experiments",
-                                   "this service takes no more experiments");
+                                   "the store has %ju experiments, the most "
+                                   "that --max-experiments allows",
+                                   (uintmax_t)s->limits.most_experiments);
     else
         create(p);
     pthread_mutex_unlock(&s->creating);

@@ -18,27 +18,42 @@ typedef struct {
     tarry_error error;
 } outcome;
 
-static tarry_status refuse(outcome *o, tarry_status status, const char *why)
+/* `rule` is about the outcome, or a field of it. */
+static tarry_status refuse(outcome *o, const char *rule, const json_t *given)
 {
-    return tarry__base_fail(&o->error, status, "%s", why);
+    const char *id = o->id != NULL ? o->id : "";
+    return tarry__base_fail(&o->error, TARRY_BAD_INPUT, "%s; got %s%s%.100s%s",
+                            rule, tarry__service_show(given).text,
+                            o->id != NULL ? " for id \"" : "", id,
+                            o->id != NULL ? "\"" : "");
 }
 
 /* The value under the right one of two keys. */
-static tarry_status read_value(outcome *o, const json_t *item, bool maximize,
-                               double *value)
+static tarry_status read_value(outcome *o, const json_t *item, double *value)
 {
+    const tarry__store_experiment *e = o->experiment->made;
+    const bool maximize = e->maximize;
     const json_t *loss = json_object_get(item, "loss");
     const json_t *reward = json_object_get(item, "reward");
     if ((loss != NULL) + (reward != NULL) != 1)
-        return refuse(o, TARRY_BAD_INPUT,
-                      "exactly one of \"loss\" and \"reward\" is needed");
+        return refuse(o,
+                      "an outcome must have exactly one of \"loss\" and "
+                      "\"reward\"",
+                      item);
     if ((reward != NULL) != maximize)
-        return refuse(o, TARRY_BAD_INPUT,
-                      maximize ? "this experiment takes a \"reward\""
-                               : "this experiment takes a \"loss\"");
+        return tarry__base_fail(
+            &o->error, TARRY_BAD_INPUT,
+            "experiment \"%.100s\" takes a \"%s\", because it %ss; got a "
+            "\"%s\" for id \"%.100s\"",
+            e->name, maximize ? "reward" : "loss",
+            maximize ? "maximize" : "minimize", maximize ? "loss" : "reward",
+            o->id);
     const json_t *given = maximize ? reward : loss;
     if (!json_is_number(given))
-        return refuse(o, TARRY_BAD_INPUT, "the outcome is not a number");
+        return refuse(o,
+                      maximize ? "\"reward\" must be a number"
+                               : "\"loss\" must be a number",
+                      given);
     *value = json_number_value(given);
     return TARRY_OK;
 }
@@ -48,16 +63,19 @@ static tarry_status check_item(outcome *o, json_t *item)
     const char *key;
     json_t *value;
     if (!json_is_object(item))
-        return refuse(o, TARRY_BAD_INPUT, "not a JSON object");
-    o->id = json_string_value(json_object_get(item, "id"));
+        return refuse(o, "an outcome must be a JSON object", item);
+    const json_t *id = json_object_get(item, "id");
+    o->id = json_string_value(id);
     if (o->id == NULL)
-        return refuse(o, TARRY_BAD_INPUT, "\"id\" must be a string");
+        return refuse(o, "\"id\" must be a string", id);
     json_object_foreach(item, key, value)
     {
         if (strcmp(key, "id") != 0 && strcmp(key, "loss") != 0 &&
             strcmp(key, "reward") != 0)
             return tarry__base_fail(&o->error, TARRY_BAD_INPUT,
-                                    "not known here: \"%.100s\"", key);
+                                    "unknown field \"%.100s\"; an outcome has: "
+                                    "id, loss or reward",
+                                    key);
     }
     return TARRY_OK;
 }
@@ -83,7 +101,7 @@ static tarry_status observe(tarry__service_call *c, outcome *o, json_t *item)
         return status;
     o->experiment = tarry__service_enter_id(c, o->id, &status, &o->error);
     if (status == TARRY_OK)
-        status = read_value(o, item, o->experiment->made->maximize, &value);
+        status = read_value(o, item, &value);
     if (status == TARRY_OK)
         status = tarry__session_observe(o->experiment->session, o->id, value,
                                         now, &result, &o->error);
@@ -160,7 +178,9 @@ static void take_list(tarry__service_call *c)
     const size_t count = json_array_size(c->json);
     if (count > MOST_ITEMS) {
         tarry__service_say_problem(c, 422, "too_many",
-                                   "at most %d outcomes at once", MOST_ITEMS);
+                                   "a list must have at most %d outcomes; got "
+                                   "%zu",
+                                   MOST_ITEMS, count);
         return;
     }
     char owner[TARRY__STORE_OWNER_ROOM] = "";

@@ -116,6 +116,13 @@ void tarry__service_say_json(tarry__service_call *call, int status,
 void tarry__service_say_problem(tarry__service_call *call, int status,
                                 const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* A value of a body as a sentence quotes it: as JSON, or its kind if that is
+ * long; NULL: "nothing". */
+typedef struct {
+    char text[80];
+} tarry__service_shown;
+tarry__service_shown tarry__service_show(const json_t *value);
+
 /* What a session or store has refused. */
 void tarry__service_say_refusal(tarry__service_call *call, tarry_status status,
                                 const tarry_error *error);

@@ -26,9 +26,18 @@ struct tarry__keys {
     size_t count, room;
 };
 
+static const char *const names[] = {"decide", "feedback", "read", "admin"};
+
+const char *tarry__keys_scope_name(int scope)
+{
+    int i = 0;
+    while (i < 3 && scope != 1 << i)
+        i++;
+    return names[i];
+}
+
 int tarry__keys_parse_scopes(const char *text)
 {
-    static const char *const names[] = {"decide", "feedback", "read", "admin"};
     int scopes = 0;
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");

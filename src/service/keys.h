@@ -27,6 +27,9 @@ int tarry__keys_find(const tarry__keys *tokens, const unsigned char digest[32]);
 /* Scopes by their names with commas between; 0: not understood. */
 int tarry__keys_parse_scopes(const char *text);
 
+/* The name of one scope. */
+const char *tarry__keys_scope_name(int scope);
+
 /* A new token, and its digest in hex. */
 enum { TARRY__KEYS_ROOM = 80 };
 tarry_status tarry__keys_make(char token[TARRY__KEYS_ROOM],

@@ -189,9 +189,10 @@ bool tarry__service_id_is_taken(tarry__service_call *c, const char *own,
     bool same = false;
     if (!fits(own, count)) {
         tarry__service_say_problem(c, 422, "invalid",
-                                   "an id must be 1 to %d characters, and of "
-                                   "a lease with a dot and the last number",
-                                   TARRY__SESSION_MOST_ID);
+                                   "an id must be 1 to %d characters, with "
+                                   "\"count\" a dot and the last number "
+                                   "included; got \"%.100s\"",
+                                   TARRY__SESSION_MOST_ID, own);
         return true;
     }
     c->is_put_off = must_wait(c, own, e, count);
@@ -201,8 +202,11 @@ bool tarry__service_id_is_taken(tarry__service_call *c, const char *own,
     if (status != TARRY_OK)
         tarry__service_say_refusal(c, status, &error);
     else if (!same)
-        tarry__service_say_problem(c, 409, "conflict",
-                                   "this id was given for another request");
+        tarry__service_say_problem(
+            c, 409, "conflict",
+            "id \"%.100s\" was given for another request "
+            "(another experiment or count)",
+            own);
     else if (c->is_new && !remember(c, own, e, count))
         tarry__service_say_problem(c, 503, "out_of_memory", "out of memory");
     else

@@ -25,7 +25,7 @@ static tarry__service_experiment *lock_named(tarry__service_call *c)
 
 static void say_unreadable(tarry__service_call *c)
 {
-    const tarry_error error = {"the store cannot be read now"};
+    const tarry_error error = {"the store cannot be read now; ask again"};
     tarry__service_say_refusal(c, TARRY_IO_ERROR, &error);
 }
 
@@ -126,8 +126,9 @@ void tarry__service_health(tarry__service_call *c)
 void tarry__service_ready(tarry__service_call *c)
 {
     if (c->service->is_failing) {
-        tarry__service_say_problem(c, 503, "store_unavailable",
-                                   "the store cannot be written now");
+        tarry__service_say_problem(
+            c, 503, "store_unavailable",
+            "the store cannot be written now; ask again");
         return;
     }
     tarry__writer_put(&c->text, "{\"status\":\"ready\"}");

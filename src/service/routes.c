@@ -129,7 +129,8 @@ static bool find_file(tarry__service_call *c, bool is_get)
         return false;
     if (!is_get) {
         tarry__service_say_problem(c, 405, "method_not_allowed",
-                                   "only GET is known here");
+                                   "%.200s takes GET and HEAD; got %.20s",
+                                   c->request.path, c->request.method);
         c->answer.allow = allowed(1);
         return true;
     }
@@ -163,12 +164,14 @@ bool tarry__service_find_route(tarry__service_call *c)
         return false;
     if (others == 0) {
         tarry__service_say_problem(c, 404, "no_such_path",
-                                   "there is nothing at this path");
+                                   "no route has the path \"%.200s\" (see "
+                                   "/openapi.json)",
+                                   c->request.path);
         return false;
     }
     tarry__service_say_problem(c, 405, "method_not_allowed",
-                               "this path does not know %.20s",
-                               c->request.method);
+                               "%.200s takes %s; got %.20s", c->request.path,
+                               allowed(others), c->request.method);
     c->answer.allow = allowed(others);
     return false;
 }

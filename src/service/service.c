@@ -171,11 +171,16 @@ static bool may_pass(tarry__service_call *c)
         return true;
     if (has < 0) {
         tarry__service_say_problem(c, 401, "no_token",
-                                   "this needs a token that is known here");
+                                   "%s %s needs a token that this server "
+                                   "knows (Authorization: Bearer TOKEN)",
+                                   c->route->method, c->route->pattern);
         c->answer.asks_token = true;
     } else {
         tarry__service_say_problem(c, 403, "wrong_scope",
-                                   "this token is not for that");
+                                   "this token lacks the scope \"%s\", which "
+                                   "%s %s needs",
+                                   tarry__keys_scope_name(scope),
+                                   c->route->method, c->route->pattern);
     }
     return false;
 }
@@ -188,7 +193,9 @@ static bool is_let_in(tarry__service_call *c)
         return false;
     if (c->request.is_foreign && strcmp(c->route->method, "GET") != 0) {
         tarry__service_say_problem(c, 403, "foreign_origin",
-                                   "a page of another origin may not do that");
+                                   "a page of another origin asks for %s %s, "
+                                   "which changes something",
+                                   c->route->method, c->route->pattern);
         return false;
     }
     if (!may_pass(c))
@@ -204,7 +211,8 @@ static bool is_let_in(tarry__service_call *c)
     if (c->route->lane != TARRY__SERVICE_HERE &&
         s->waiting > s->limits.most_queued) {
         tarry__service_say_problem(c, 503, "overloaded",
-                                   "too many requests are waiting");
+                                   "%zu requests are waiting; ask again",
+                                   (size_t)s->waiting);
         return false;
     }
     return true;

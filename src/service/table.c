@@ -54,7 +54,8 @@ tarry__service_experiment *tarry__service_named(tarry__service_call *c)
         tarry__service_say_refusal(c, status, &error);
     else if (e == NULL)
         tarry__service_say_problem(c, 404, "unknown_experiment",
-                                   "no experiment has this name");
+                                   "there is no experiment \"%.100s\"",
+                                   c->name[0]);
     return e;
 }
 

@@ -9,6 +9,7 @@
 #include "policy/policy_type.h"
 #include "session/inner.h"
 #include "session/moves.h"
+#include "session/refusals.h"
 
 const char *tarry__session_result_name(tarry__session_result result)
 {
@@ -43,13 +44,15 @@ static tarry_status check_own(const char *id, tarry_error *error)
         good++;
     if (length == 0 || length > TARRY__SESSION_MOST_ID || good != length)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "an id must be 1 to %d printable characters "
-                                "without blanks",
-                                TARRY__SESSION_MOST_ID);
+                                "an id must be 1 to %d printable ASCII "
+                                "characters without blanks; got \"%.100s\"",
+                                TARRY__SESSION_MOST_ID, id);
     if (looks_generated(id))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "an id of your own may not look like a "
-                                "generated one");
+                                "an id of your own must not end like those "
+                                "that tarry generates, with a number alone or "
+                                "behind a colon; got \"%.100s\"",
+                                id);
     return TARRY_OK;
 }
 
@@ -134,10 +137,9 @@ static tarry_status resolve(tarry__session *s, const char *id, uint64_t *round,
         status = find_own(s, id, round, &elsewhere, error);
     else
         *round = 0;
-    if (status == TARRY_OK && *round == 0)
-        status = tarry__base_fail(error, TARRY_UNKNOWN_ROUND,
-                                  "no choice has this id");
-    return status;
+    return status == TARRY_OK && *round == 0
+               ? tarry__refusals_unknown(s->made, id, error)
+               : status;
 }
 
 void tarry__session_id(const tarry__session *s, uint64_t round,
@@ -161,7 +163,9 @@ static tarry_status repeat(tarry__session *s, uint64_t round,
         look(s, TARRY__STORE_CHOOSE, round, &e, NULL, &found, error);
     if (status == TARRY_OK && !found)
         return tarry__base_fail(error, TARRY_BAD_STATE,
-                                "round %ju is not there", (uintmax_t)round);
+                                "experiment \"%.100s\": the store has lost "
+                                "decision %ju",
+                                s->made->name, (uintmax_t)round);
     if (status == TARRY_OK)
         *out = (tarry__session_choice_made){round, e.arm, e.value, e.at, true};
     return status;
@@ -180,7 +184,7 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
     if (status != TARRY_OK) {
         if (id != NULL)
             tarry__texts_remove(&s->own, id);
-        return tarry__base_fail(error, status, "%s", tarry_status_text(status));
+        return tarry__refusals_choice(s->made, status, error);
     }
     if (s->is_silent)
         out->probability = 0;
@@ -205,7 +209,9 @@ static tarry_status choose_next(tarry__session *s, const char *id, int64_t now,
 {
     if (s->is_paused)
         return tarry__base_fail(error, TARRY_CANCELLED,
-                                "the experiment is paused");
+                                "experiment \"%.100s\" is paused; resume it "
+                                "first",
+                                s->made->name);
     tarry_status status = tarry__session_expire_old(s, now, error);
     if (status == TARRY_OK)
         status = tarry__session_ready(s, error); /* room again */
@@ -225,7 +231,9 @@ tarry_status tarry__session_choose(tarry__session *s, const char *id,
         status = find_own(s, id, &round, &elsewhere, error);
     if (status == TARRY_OK && elsewhere)
         status = tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                  "another experiment has this id");
+                                  "id \"%.100s\" belongs to a decision of "
+                                  "another experiment in this store",
+                                  id);
     if (status != TARRY_OK)
         return status;
     return round != 0 ? repeat(s, round, out, error)
@@ -257,14 +265,14 @@ tarry_status tarry__session_chosen(tarry__session *s, const char *id,
 /* ---- the fates of a choice ------------------------------------------------*/
 
 /* A round whose fate is known: the same loss again is harmless. */
-static tarry_status compare(tarry__session *s, uint64_t round, double loss,
-                            tarry__session_result *result, tarry_error *error)
+static tarry_status compare(tarry__session *s, const char *id, uint64_t round,
+                            double loss, tarry__session_result *result,
+                            tarry_error *error)
 {
     tarry__store_event e;
     bool found;
     if (!(loss >= s->made->low && loss <= s->made->high))
-        return tarry__base_fail(error, TARRY_BAD_LOSS, "%s",
-                                tarry_status_text(TARRY_BAD_LOSS));
+        return tarry__refusals_range(s->made, id, loss, error);
     tarry_status status =
         look(s, TARRY__STORE_OBSERVE, round, &e, NULL, &found, error);
     if (status == TARRY_OK && found && e.value == loss) {
@@ -272,15 +280,15 @@ static tarry_status compare(tarry__session *s, uint64_t round, double loss,
         return TARRY_OK;
     }
     if (status == TARRY_OK && found)
-        return tarry__base_fail(error, TARRY_REPORTED_TWICE, "%s",
-                                tarry_status_text(TARRY_REPORTED_TWICE));
+        return tarry__refusals_other(s->made, id, e.value, loss, error);
     if (status == TARRY_OK)
         status = look(s, TARRY__STORE_CANCEL, round, &e, NULL, &found, error);
     if (status != TARRY_OK)
         return status;
-    return tarry__base_fail(error, TARRY_REPORTED_TWICE, "%s",
-                            found ? "this choice was cancelled"
-                                  : tarry_status_text(TARRY_REPORTED_TWICE));
+    return tarry__refusals_decision(s->made, TARRY_REPORTED_TWICE, id,
+                                    found ? "was cancelled: it takes no outcome"
+                                          : "has been reported or cancelled",
+                                    error);
 }
 
 tarry_status tarry__session_tell(tarry__session *s, uint64_t round, double loss)
@@ -292,6 +300,22 @@ tarry_status tarry__session_tell(tarry__session *s, uint64_t round, double loss)
         tarry__watch_observe(s->watch, arm, round,
                              tarry__policy_round(s->policy), loss);
     return status;
+}
+
+/* What the policy has said to an id that was found. */
+static tarry_status refuse_id(const tarry__session *s, tarry_status status,
+                              const char *id, tarry_error *error)
+{
+    if (status == TARRY_UNKNOWN_ROUND) /* a number that is yet to come */
+        return tarry__refusals_unknown(s->made, id, error);
+    if (status == TARRY_NO_MEMORY)
+        return tarry__base_fail(error, status, "out of memory");
+    return tarry__refusals_decision(
+        s->made, status, id,
+        status == TARRY_REPORTED_TWICE ? "has been reported or cancelled"
+        : status == TARRY_EXPIRED      ? "has expired already"
+                                       : tarry_status_text(status),
+        error);
 }
 
 tarry_status tarry__session_observe(tarry__session *s, const char *id,
@@ -308,9 +332,11 @@ tarry_status tarry__session_observe(tarry__session *s, const char *id,
     loss += 0.0; /* no negative zero, which a database does not keep */
     status = tarry__session_tell(s, round, loss);
     if (status == TARRY_REPORTED_TWICE)
-        return compare(s, round, loss, result, error);
+        return compare(s, id, round, loss, result, error);
+    if (status == TARRY_BAD_LOSS)
+        return tarry__refusals_range(s->made, id, loss, error);
     if (status != TARRY_OK && !tarry__moves_is_late(status))
-        return tarry__base_fail(error, status, "%s", tarry_status_text(status));
+        return refuse_id(s, status, id, error);
     *result = status == TARRY_OK ? TARRY__SESSION_OK : TARRY__SESSION_LATE;
     tarry__session_stage(s,
                          (tarry__store_event){.kind = TARRY__STORE_OBSERVE,
@@ -334,8 +360,7 @@ static tarry_status settle(tarry__session *s, const char *id,
                  ? tarry_policy_cancel(s->policy, round)
                  : tarry_policy_expire(s->policy, round);
     if (status != TARRY_OK)
-        return tarry__base_fail(error, status, "%s",
-                                tarry__moves_refusal(status));
+        return refuse_id(s, status, id, error);
     tarry__session_stage(s, (tarry__store_event){.kind = kind, .round = round},
                          now);
     return TARRY_OK;
@@ -410,23 +435,30 @@ static tarry_status check_arm(const tarry__session *s, const char *name,
     size_t arm;
     if (!tarry__json_is_name(name))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "not a name for an arm");
+                                "an arm's name must be UTF-8 without control "
+                                "characters, not empty; got \"%.100s\"",
+                                name);
     if (tarry__names_find(&s->names, name, &arm) &&
         tarry__moves_has_arm(s->policy, arm))
-        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "an arm has this name");
+        return tarry__refusals_arm(s->made, TARRY_BAD_ARGUMENT, name,
+                                   "is there already", error);
     if (count != s->made->dim)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "an arm has %ju features here, not %zu",
-                                (uintmax_t)s->made->dim, count);
+                                "an arm of experiment \"%.100s\" has %ju "
+                                "features; got %zu for arm \"%.100s\"",
+                                s->made->name, (uintmax_t)s->made->dim, count,
+                                name);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(features[i]))
             return tarry__base_fail(error, TARRY_NOT_FINITE,
-                                    "feature %zu is not a finite number", i);
+                                    "feature %zu of arm \"%.100s\" is not a "
+                                    "finite number",
+                                    i, name);
     if (tarry__policy_check_arms(features, 1, count, NULL) != TARRY_OK)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "the largest feature is too small or too "
-                                "large; scale all arms alike");
+                                "the largest feature of arm \"%.100s\" is too "
+                                "small or too large; scale all arms alike",
+                                name);
     return TARRY_OK;
 }
 
@@ -449,10 +481,12 @@ static tarry_status admit(tarry__session *s, char *name, double *features,
     const tarry_status status = tarry_policy_admit(s->policy, features, &arm);
     if (status != TARRY_OK) {
         tarry__names_drop_last(&s->names);
-        return tarry__base_fail(error, status, "%s",
-                                status == TARRY_BAD_ARGUMENT
-                                    ? "this policy cannot take in new arms"
-                                    : tarry__moves_refusal(status));
+        return tarry__refusals_arm(
+            s->made, status, name,
+            status == TARRY_BAD_ARGUMENT
+                ? "cannot be admitted: the policy takes no new arms"
+                : tarry_status_text(status),
+            error);
     }
     tarry__session_stage(s,
                          (tarry__store_event){.kind = TARRY__STORE_ADMIT,
@@ -491,11 +525,18 @@ tarry_status tarry__session_withdraw(tarry__session *s, const char *name,
         return status;
     if (!tarry__names_find(&s->names, name, &arm))
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "no arm has this name");
+                                "experiment \"%.100s\" has no arm \"%.100s\"",
+                                s->made->name, name);
     status = tarry_policy_withdraw(s->policy, arm);
     if (status != TARRY_OK)
-        return tarry__base_fail(error, status, "%s",
-                                tarry__moves_refusal(status));
+        return tarry__refusals_arm(
+            s->made, status, name,
+            status == TARRY_NO_SUCH_ARM ? "has been withdrawn already"
+            : status == TARRY_BAD_ARGUMENT
+                ? "cannot be withdrawn: it is the last one, or the policy "
+                  "keeps its arms"
+                : tarry_status_text(status),
+            error);
     tarry__session_stage(
         s, (tarry__store_event){.kind = TARRY__STORE_WITHDRAW, .arm = arm},
         now);
@@ -564,7 +605,8 @@ tarry_status tarry__session_pending(tarry__session *s, size_t most,
                                     uint64_t *count, tarry_error *error)
 {
     if (s->policy == NULL)
-        return tarry__base_fail(error, TARRY_IO_ERROR, "it cannot be read");
+        return tarry__base_fail(error, TARRY_IO_ERROR,
+                                "the store cannot be read");
     *count = tarry__policy_n_pending(s->policy);
     *listed = tarry_policy_pending(s->policy, out, most);
     return TARRY_OK;

@@ -123,17 +123,11 @@ static void refuse(tarry__session_lines *l, const char *format, ...)
         say(l, "error %s\n", why);
 }
 
-/* Why the session refused a line, and the value at fault. */
-static void refuse_value(tarry__session_lines *l, tarry_status status,
-                         const tarry_error *error, const char *value)
+/* Why the session refused a line. */
+static void refuse_line(tarry__session_lines *l, tarry_status status,
+                        const tarry_error *error)
 {
-    if (status == TARRY_IO_ERROR)
-        refuse(l, "store: %s", error->text);
-    else if (value != NULL)
-        refuse(l, "%s: '%s'", error->text,
-               tarry__arms_show(value, value + strlen(value)).text);
-    else
-        refuse(l, "%s", error->text);
+    refuse(l, status == TARRY_IO_ERROR ? "store: %s" : "%s", error->text);
 }
 
 static void say_done(tarry__session_lines *l, const char *key,
@@ -245,7 +239,7 @@ static void choose_one(tarry__session_lines *l, const char *own, int64_t now)
     const tarry_status status =
         tarry__session_choose(l->session, own, now, &c, &error);
     if (status != TARRY_OK) {
-        refuse_value(l, status, &error, own);
+        refuse_line(l, status, &error);
         return;
     }
     tarry__session_id(l->session, c.round, generated);
@@ -288,7 +282,7 @@ static void choose_many(tarry__session_lines *l, uint64_t count, int64_t now)
         done++;
     }
     if (done == 0)
-        refuse_value(l, status, &error, NULL);
+        refuse_line(l, status, &error);
     else if (l->options.json)
         say_json(l, json_pack("{s:O}", "choices", list));
     else
@@ -305,8 +299,8 @@ static void choose_count(tarry__session_lines *l, const char *text, int64_t now)
     else if (strcmp(text, "--id") == 0)
         refuse(l, "choose --id needs an id");
     else
-        refuse(l, "not a number of choices from 1 to %d: '%s'", MOST_CHOICES,
-               tarry__arms_show(text, text + strlen(text)).text);
+        refuse(l, "choose N: N must be a whole number from 1 to %d; got '%s'",
+               MOST_CHOICES, tarry__arms_show(text, text + strlen(text)).text);
 }
 
 /* ---- the fates of a choice ------------------------------------------------*/
@@ -318,14 +312,16 @@ static void observe(tarry__session_lines *l, const char *id, const char *loss,
     tarry__session_result result;
     tarry_error error;
     if (!tarry__base_parse_real(loss, &value)) {
-        refuse(l, "not a number: '%s'",
-               tarry__arms_show(loss, loss + strlen(loss)).text);
+        refuse(l,
+               "observe ID LOSS: LOSS must be a number; got '%s' for id "
+               "\"%.100s\"",
+               tarry__arms_show(loss, loss + strlen(loss)).text, id);
         return;
     }
     const tarry_status status =
         tarry__session_observe(l->session, id, value, now, &result, &error);
     if (status != TARRY_OK)
-        refuse_value(l, status, &error, status == TARRY_BAD_LOSS ? loss : id);
+        refuse_line(l, status, &error);
     else
         say_done(l, "id", id, tarry__session_result_name(result));
 }
@@ -338,7 +334,7 @@ static void settle_choice(tarry__session_lines *l, const char *id,
         is_cancel ? tarry__session_cancel(l->session, id, now, &error)
                   : tarry__session_expire(l->session, id, now, &error);
     if (status != TARRY_OK)
-        refuse_value(l, status, &error, id);
+        refuse_line(l, status, &error);
     else
         say_done(l, "id", id, "ok");
 }
@@ -396,7 +392,7 @@ static void admit(tarry__session_lines *l, char *rest, int64_t now)
         const tarry_status status =
             tarry__session_admit(l->session, rest, features, dim, now, &error);
         if (status != TARRY_OK)
-            refuse_value(l, status, &error, rest);
+            refuse_line(l, status, &error);
         else
             say_done(l, "arm", rest, "ok");
     }
@@ -410,7 +406,7 @@ static void withdraw(tarry__session_lines *l, char *name, int64_t now)
     const tarry_status status =
         tarry__session_withdraw(l->session, name, now, &error);
     if (status != TARRY_OK)
-        refuse_value(l, status, &error, name);
+        refuse_line(l, status, &error);
     else
         say_done(l, "arm", name, "ok");
 }
@@ -452,7 +448,7 @@ static void list_pending(tarry__session_lines *l, tarry_pending *rounds,
     }
     if (status != TARRY_OK) {
         l->size = before;
-        refuse_value(l, status, &error, NULL);
+        refuse_line(l, status, &error);
     } else if (l->options.json) {
         say_json(l, json_pack("{s:O, s:I}", "pending", list, "count",
                               (json_int_t)count));
@@ -468,14 +464,14 @@ static void pending(tarry__session_lines *l, const char *number, int64_t now)
     size_t listed;
     tarry_error error;
     if (number != NULL && !tarry__base_parse_count(number, &most)) {
-        refuse(l, "not a count: '%s'",
+        refuse(l, "pending N: N must be a whole number; got '%s'",
                tarry__arms_show(number, number + strlen(number)).text);
         return;
     }
     const tarry_status status =
         tarry__session_pending(l->session, 0, NULL, &listed, &count, &error);
     if (status != TARRY_OK) {
-        refuse_value(l, status, &error, NULL);
+        refuse_line(l, status, &error);
         return;
     }
     most = most < count ? most : count;

@@ -17,17 +17,3 @@ bool tarry__moves_has_arm(tarry_policy *p, size_t arm)
         i++;
     return i < s.n_available;
 }
-
-const char *tarry__moves_refusal(tarry_status status)
-{
-    switch (status) {
-    case TARRY_BAD_ARGUMENT:
-        return "it is the last arm, or this policy cannot do that";
-    case TARRY_REPORTED_TWICE:
-        return "this round has been reported or cancelled already";
-    case TARRY_EXPIRED:
-        return "this round has expired already";
-    default:
-        return tarry_status_text(status);
-    }
-}

@@ -11,7 +11,4 @@ bool tarry__moves_is_late(tarry_status status);
 /* Whether an arm is there and has not been withdrawn. */
 bool tarry__moves_has_arm(tarry_policy *p, size_t arm);
 
-/* Why a choice or an arm could not be changed. */
-const char *tarry__moves_refusal(tarry_status status);
-
 #endif

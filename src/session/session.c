@@ -396,8 +396,8 @@ static tarry_status check_age(const char *text, tarry_error *error)
     return tarry__age_parse(text, &age)
                ? TARRY_OK
                : tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                  "not an age such as 3d, 90min or "
-                                  "1000rounds: '%s'",
+                                  "the age to expire after must be like 3d, "
+                                  "90min or 1000rounds; got '%s'",
                                   text);
 }
 
@@ -410,14 +410,15 @@ static tarry_status check_experiment(const tarry__store_experiment *e,
     tarry_policy *policy = NULL;
     if (!tarry__json_is_name(e->name) || strlen(e->name) > MOST_NAME)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "not a name for an experiment: 1 to %d bytes, "
-                                "no control characters",
-                                MOST_NAME);
+                                "an experiment's name must be 1 to %d bytes "
+                                "without control characters; got \"%.100s\"",
+                                MOST_NAME, e->name);
     if (strchr(e->prefix, ' ') != NULL) /* no line could tell an outcome */
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                                "not a name for an experiment: its ids begin "
-                                "with it, as the store has others, and may "
-                                "have no blanks");
+                                "an experiment's name must have no blanks, "
+                                "because the store has other experiments and "
+                                "ids begin with the name; got \"%.100s\"",
+                                e->name);
     tarry_status status = check_age(e->expire_after, error);
     if (status == TARRY_OK && names != NULL)
         status = check_names(names, e->n_arms, error);

@@ -464,23 +464,25 @@ static void every_refusal_says_why(void **state)
         {"POST", E, "{\"name\":\"h\",\"horizon\":3," TWO_ARMS "}", 201, NULL,
          NULL},
         {"POST", E, "{\"name\":\"a\"," TWO_ARMS "}", 409, "exists",
-         "has this name"},
+         "experiment \"a\" is there already"},
         {"POST", E, "{\"name\":\"b2\",", 400, "bad_json", "line 1 column"},
         {"POST", E, "{\"seed\":1,\"seed\":2}", 400, "bad_json", "line 1"},
         {"POST", E, "{\"range\":[0,NaN]}", 422, "invalid", "not finite"},
         {"POST", E, "{\"range\":[-Infinity,0]}", 422, "invalid", "not finite"},
         {"POST", E, "{\"range\":[0,Infinity]}", 422, "invalid", "not finite"},
         {"POST", E, "{\"range\":[0,1e999]}", 422, "invalid", "not finite"},
-        {"POST", E, "[]", 422, "invalid", "not a JSON object"},
+        {"POST", E, "[]", 422, "invalid", "must be a JSON object; got []"},
         {"POST", E, "{\"name\":\"c2\",\"dim\":2}", 422, "contextual",
          "\"dim\""},
-        {"POST", E, "{\"name\":\"c2\",\"x\":2}", 422, "invalid", "\"x\""},
-        {"GET", E "/nobody", "", 404, "unknown_experiment", "this name"},
+        {"POST", E, "{\"name\":\"c2\",\"x\":2}", 422, "invalid",
+         "unknown field \"x\"; this request has: name, arms,"},
+        {"GET", E "/nobody", "", 404, "unknown_experiment",
+         "experiment \"nobody\""},
         {"GET", "/v2", "", 404, "no_such_path", ""},
         {"PUT", A, "", 405, "method_not_allowed", ""},
         {"POST", A "/decisions", "{\"count\":3}", 201, NULL, NULL},
         {"POST", A "/decisions", "{\"id\":\"a:1\"}", 422, "invalid",
-         "look like a generated one"},
+         "got \"a:1\""},
         {"POST", A "/decisions", "{\"id\":\"mine\"}", 201, NULL, NULL},
         {"POST", E "/b/decisions", "{\"id\":\"mine\"}", 409, "conflict",
          "another request"},
@@ -490,11 +492,11 @@ static void every_refusal_says_why(void **state)
         {"POST", "/v1/feedback", "{\"id\":\"a:2\",\"loss\":0}", 200, NULL,
          NULL},
         {"POST", "/v1/feedback", "{\"id\":\"a:2\",\"loss\":1}", 409, "conflict",
-         "reported"},
+         "has the loss 0, the first one reported; got 1"},
         {"POST", "/v1/feedback", "{\"id\":\"a:1\",\"loss\":1}", 409, "conflict",
          "cancelled"},
         {"POST", "/v1/feedback", "{\"id\":\"a:3\",\"loss\":2}", 422, "invalid",
-         "range"},
+         "losses of experiment \"a\" lie in [-1, 1]; got 2 for id \"a:3\""},
         {"POST", "/v1/feedback", "{\"id\":\"a:9\",\"loss\":2}", 404,
          "unknown_id", ""},
         {"POST", D "none/cancel", "", 404, "unknown_id", ""},
@@ -505,9 +507,9 @@ static void every_refusal_says_why(void **state)
         {"POST", E "/h/decisions", "{\"count\":3}", 201, NULL, NULL},
         {"POST", E "/h/decisions", "", 409, "horizon_reached", "horizon"},
         {"POST", A "/arms", "{\"name\":\"x\",\"features\":[1,2]}", 409,
-         "exists", "has this name"},
+         "exists", "arm \"x\" of experiment \"a\" is there already"},
         {"POST", A "/arms", "{\"name\":\"z\",\"features\":[1,2,3]}", 422,
-         "invalid", "2 numbers"},
+         "invalid", "arm \"z\" must be a list of 2 numbers; got [1,2,3]"},
         {"DELETE", A "/arms/z", "", 404, "unknown_arm", ""},
         {"DELETE", A "/arms/x", "", 200, NULL, NULL},
         {"DELETE", A "/arms/y", "", 422, "invalid", ""}};
@@ -1229,7 +1231,7 @@ static void more_than_may_wait_are_turned_away(void **state)
         send(&r[i], "POST", path, "{}");
     wait_for(&r[2]);
     assert_int_equal(r[2].status, 503);
-    assert_non_null(strstr(r[2].body, "too many requests are waiting"));
+    assert_non_null(strstr(r[2].body, "requests are waiting; ask again"));
     assert_int_equal(ask("GET", "/healthz", "").status, 200);
     pthread_mutex_unlock(&h.gate);
     for (size_t i = 0; i < 2; i++) {
@@ -1274,7 +1276,7 @@ static void values_do_not_pile_up(void **state)
     assert_non_null(r);
     open_memory(1000);
     receiver one = ask("POST", "/v1/feedback", longer);
-    assert_non_null(strstr(one.body, "more than 100000 values"));
+    assert_non_null(strstr(one.body, "at most 100000 values; got "));
     one = ask("POST", "/v1/feedback", list);
     assert_non_null(strstr(one.body, "at most 1000 outcomes"));
     hold_up(&h);

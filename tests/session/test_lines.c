@@ -4,6 +4,7 @@
  * Lines come in groups; an answer tells which arm was chosen, all else is known
  * before. */
 #define _POSIX_C_SOURCE 200809L
+#include <stdarg.h>
 #include "check.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +24,9 @@ enum {
     GROUP = 6
 };
 
+#define OWNER "experiment \"e\""
+#define UNKNOWN OWNER " has no decision with id "
+#define HORIZON_REACHED OWNER " has made all %d decisions of its horizon"
 #define NOT_UNDERSTOOD                                                         \
     "not understood (choose; observe ID LOSS; cancel ID; expire ID; "          \
     "admit NAME X...; withdraw NAME; pending; status; save FILE; quit): "
@@ -40,30 +44,37 @@ static const struct {
      NOT_UNDERSTOOD "'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd'"},
     {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde",
      NOT_UNDERSTOOD "'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...'"},
-    {"choose 0", "not a number of choices from 1 to 1000000: '0'"},
-    {"choose 1000001", "not a number of choices from 1 to 1000000: '1000001'"},
-    {"choose x", "not a number of choices from 1 to 1000000: 'x'"},
+    {"choose 0",
+     "choose N: N must be a whole number from 1 to 1000000; got '0'"},
+    {"choose 1000001",
+     "choose N: N must be a whole number from 1 to 1000000; got '1000001'"},
+    {"choose x",
+     "choose N: N must be a whole number from 1 to 1000000; got 'x'"},
     {"choose --id", "choose --id needs an id"},
-    {"choose --id 12", "an id of your own may not look like a generated one: "
-                       "'12'"},
+    {"choose --id 12",
+     "an id of your own must not end like those that tarry generates, with a "
+     "number alone or behind a colon; got \"12\""},
     {"choose --id a b", NOT_UNDERSTOOD "'choose'"},
     {"choose --ID a", NOT_UNDERSTOOD "'choose'"},
     {"choose-in 1", "decisions with features of their own are not there yet"},
     {"observe 1", NOT_UNDERSTOOD "'observe'"},
     {"observe 1 2 3", NOT_UNDERSTOOD "'observe'"},
-    {"observe 1 x", "not a number: 'x'"},
+    {"observe 1 x",
+     "observe ID LOSS: LOSS must be a number; got 'x' for id \"1\""},
     {"cancel", NOT_UNDERSTOOD "'cancel'"},
     {"cancel 1 2", NOT_UNDERSTOOD "'cancel'"},
     {"expire", NOT_UNDERSTOOD "'expire'"},
-    {"expire 0", "no choice has this id: '0'"},
+    {"expire 0", UNKNOWN "\"0\""},
     {"admit", NOT_UNDERSTOOD "'admit'"},
     {"admit 1", "admit needs a name and 2 numbers: ''"},
-    {"admit 1 2", "not a name for an arm: ''"},
+    {"admit 1 2",
+     "an arm's name must be UTF-8 without control characters, not empty; got "
+     "\"\""},
     {"admit z 1 x", "admit needs a name and 2 numbers: 'x'"},
     {"admit z x 1", "admit needs a name and 2 numbers: 'x'"},
     {"withdraw", NOT_UNDERSTOOD "'withdraw'"},
-    {"withdraw nobody", "no arm has this name: 'nobody'"},
-    {"pending x", "not a count: 'x'"},
+    {"withdraw nobody", OWNER " has no arm \"nobody\""},
+    {"pending x", "pending N: N must be a whole number; got 'x'"},
     {"pending 1 2", NOT_UNDERSTOOD "'pending'"},
     {"status 1", NOT_UNDERSTOOD "'status'"},
     {"save", NOT_UNDERSTOOD "'save'"},
@@ -170,15 +181,18 @@ static void expect_done(const char *key, const char *value, const char *result)
 }
 
 /* "WHY", or "WHY: 'VALUE'". */
-static void expect_error(const char *why, const char *value)
+static void expect_error(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static void expect_error(const char *format, ...)
 {
-    char text[600];
-    if (value != NULL)
-        snprintf(text, sizeof text, "error %s: '%s'", why, value);
-    else
-        snprintf(text, sizeof text, "error %s", why);
+    char text[600] = "error ";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + 6, sizeof text - 6, format, arguments);
+    va_end(arguments);
     if (world.json)
-        expect_json(json_pack("{s:s}", "error", text + strlen("error ")));
+        expect_json(json_pack("{s:s}", "error", text + 6));
     else
         assert_string_equal(next(), text);
 }
@@ -258,7 +272,7 @@ static void check_choose(const line *l)
     if (before == NULL)
         expire_old();
     if (before == NULL && world.round == HORIZON) {
-        expect_error("the horizon is reached", l->id[0] != '\0' ? l->id : NULL);
+        expect_error(HORIZON_REACHED, HORIZON);
         return;
     }
     json_t *json = world.json ? next_json() : NULL;
@@ -279,7 +293,7 @@ static void check_many(const line *l)
     char text[32];
     expire_old();
     if (count == 0) {
-        expect_error("the horizon is reached", NULL);
+        expect_error(HORIZON_REACHED, HORIZON);
         return;
     }
     json_t *json = world.json ? next_json() : NULL;
@@ -299,28 +313,24 @@ static void check_many(const line *l)
     json_decref(json);
 }
 
-/* A number that may be a round yet, and what is nobody's. */
-static const char *unknown(const char *id)
-{
-    return strtoull(id, NULL, 10) > world.round
-               ? "no such round has been chosen"
-               : "no choice has this id";
-}
-
 static void check_observe(const line *l)
 {
     choice *c = find(l->id);
     if (c == NULL) {
-        expect_error(unknown(l->id), l->id);
+        expect_error(UNKNOWN "\"%s\"", l->id);
     } else if (l->loss > 1 || l->loss < -1) {
-        expect_error("the loss is not a number in range",
-                     strrchr(l->text, ' ') + 1);
+        expect_error("losses of " OWNER " lie in [-1, 1]; got %s for id \"%s\"",
+                     strrchr(l->text, ' ') + 1, l->id);
     } else if (c->fate == REPORTED && c->loss == l->loss) {
         expect_done("id", l->id, "duplicate");
     } else if (c->fate == REPORTED) {
-        expect_error("this round has been reported already", l->id);
+        expect_error("decision \"%s\" of " OWNER
+                     " has the loss %g, the first one reported; got %g",
+                     l->id, c->loss + 0.0, l->loss + 0.0);
     } else if (c->fate == CANCELLED) {
-        expect_error("this choice was cancelled", l->id);
+        expect_error("decision \"%s\" of " OWNER
+                     " was cancelled: it takes no outcome",
+                     l->id);
     } else {
         expect_done("id", l->id, c->fate == EXPIRED ? "late" : "ok");
         c->fate = REPORTED;
@@ -332,12 +342,13 @@ static void check_end(const line *l)
 {
     choice *c = find(l->id);
     if (c == NULL) {
-        expect_error(unknown(l->id), l->id);
+        expect_error(UNKNOWN "\"%s\"", l->id);
     } else if (c->fate == REPORTED || c->fate == CANCELLED) {
-        expect_error("this round has been reported or cancelled already",
+        expect_error("decision \"%s\" of " OWNER
+                     " has been reported or cancelled",
                      l->id);
     } else if (c->fate == EXPIRED && !l->cancels) {
-        expect_error("this round has expired already", l->id);
+        expect_error("decision \"%s\" of " OWNER " has expired already", l->id);
     } else {
         expect_done("id", l->id, "ok");
         c->fate = l->cancels ? CANCELLED : EXPIRED;
@@ -349,7 +360,7 @@ static void check_admit(const line *l)
     char name[32];
     name_of(l->arm, name);
     if (l->arm < world.n_arms) {
-        expect_error("an arm has this name", name);
+        expect_error("arm \"%s\" of " OWNER " is there already", name);
         return;
     }
     expect_done("arm", name, "ok");
@@ -364,11 +375,14 @@ static void check_withdraw(const line *l)
     for (size_t k = 0; k < world.n_arms; k++)
         there += !world.gone[k];
     if (l->arm >= world.n_arms) {
-        expect_error("no arm has this name", name);
+        expect_error(OWNER " has no arm \"%s\"", name);
     } else if (world.gone[l->arm]) {
-        expect_error("no such arm is available", name);
+        expect_error("arm \"%s\" of " OWNER " has been withdrawn already",
+                     name);
     } else if (there == 1) {
-        expect_error("it is the last arm, or this policy cannot do that", name);
+        expect_error("arm \"%s\" of " OWNER " cannot be withdrawn: it is the "
+                     "last one, or the policy keeps its arms",
+                     name);
     } else {
         expect_done("arm", name, "ok");
         world.gone[l->arm] = true;
@@ -466,7 +480,7 @@ static void check_line(const line *l)
         check_status();
         break;
     case NONSENSE:
-        expect_error(l->why, NULL);
+        expect_error("%s", l->why);
         break;
     }
 }

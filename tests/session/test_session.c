@@ -290,10 +290,12 @@ static void a_group_knows_its_own_lines(void **state)
             "observe a 0.25\nchoose\ncancel 2\ncancel 2\nwithdraw  light "
             "green \nwithdraw light green\n",
             10),
-        "a red\na red\nok\nduplicate\nerror this round has been reported "
-        "already: 'a'\n2 red\nok\nerror this round has been "
-        "reported or cancelled already: '2'\nok\nerror no such arm is "
-        "available: 'light green'\n");
+        "a red\na red\nok\nduplicate\nerror decision \"a\" of experiment "
+        "\"one\" has the loss 0.5, the first one reported; got 0.25\n2 "
+        "red\nok\n"
+        "error decision \"2\" of experiment \"one\" has been reported or "
+        "cancelled\nok\nerror arm \"light green\" of experiment \"one\" has "
+        "been withdrawn already\n");
     tarry__session_lines_free(l);
     tarry__session_close(s);
     tarry__store_close(store);
@@ -572,25 +574,30 @@ static void lines_of_nonsense_are_refused(void **state)
 {
     static const struct {
         const char *line, *answer; /* of an error only that it is one */
-    } talk[] = {
-        {"choose\n", "1 "},
-        {"cancel 1\n", "ok\n"},
-        {"observe 1 0.5\n", "error this choice was cancelled: '1'\n"},
-        {"choose\n", "2 "},
-        {"observe 2 0.5\n", "ok\n"},
-        {"observe 2 1\n", "error this round has been reported already: '2'\n"},
-        {"observe 2 7\n", "error "},
-        {"observe 2 -7\n", "error "},
-        {"observe gr\xc3\xbcn 0.5\n", "error "},
-        {"admit 1 0.1 0.2\n", "error "},
-        {"admit new 0.1\n", "error "},
-        {"admit new 0.1 x\n", "error "},
-        {"admit new 0.1 1e300\n", "error the largest feature is too "},
-        {"admit new 1e-308 0\n", "error the largest feature is too "},
-        {"withdraw 7\n", "error "},
-        {"choose --no x\n", "error "},
-        {"choose --id\n", "error "},
-        {"pending x\n", "error "}};
+    } talk[] = {{"choose\n", "1 "},
+                {"cancel 1\n", "ok\n"},
+                {"observe 1 0.5\n", "error decision \"1\" of experiment "
+                                    "\"one\" was cancelled: it takes no "
+                                    "outcome\n"},
+                {"choose\n", "2 "},
+                {"observe 2 0.5\n", "ok\n"},
+                {"observe 2 1\n", "error decision \"2\" of experiment \"one\" "
+                                  "has the loss 0.5, the first "
+                                  "one reported; got 1\n"},
+                {"observe 2 7\n",
+                 "error losses of experiment \"one\" lie in [-1, 1]; got 7 "
+                 "for id \"2\"\n"},
+                {"observe 2 -7\n", "error "},
+                {"observe gr\xc3\xbcn 0.5\n", "error "},
+                {"admit 1 0.1 0.2\n", "error "},
+                {"admit new 0.1\n", "error "},
+                {"admit new 0.1 x\n", "error "},
+                {"admit new 0.1 1e300\n", "error the largest feature of arm "},
+                {"admit new 1e-308 0\n", "error the largest feature of arm "},
+                {"withdraw 7\n", "error "},
+                {"choose --no x\n", "error "},
+                {"choose --id\n", "error "},
+                {"pending x\n", "error "}};
     (void)state;
     tarry__store *store = open_store();
     tarry__session *s = make_plain(store);

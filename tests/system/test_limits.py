@@ -44,7 +44,7 @@ class Commands(LabTest):
             self.both(most, lambda n: [w.replace("%d", str(n))
                                        for w in command], says)
         self.both(10**6, lambda n: pipe + ["--horizon", "3"],
-                  "not a number of choices from 1 to 1000000",
+                  "must be a whole number from 1 to 1000000",
                   lambda n: "choose %d\n" % n)
         self.both(64, lambda n: pipe + ["--horizon", "3"], "an id must be",
                   lambda n: "choose --id %s\n" % ("x" * n))

@@ -314,7 +314,10 @@ class Live(unittest.TestCase):
         if code == 403:
             other = self.tokens["read" if operation["x-scope"] != "read"
                                 else "decide"]
-            return self.call(operation, path, method, token=other)
+            answer = self.call(operation, path, method, token=other)
+            self.assertIn('the scope "%s"' % operation["x-scope"],
+                          answer[2]["detail"])
+            return answer
         if code == 404:
             return self.call(operation, path, method, **self.UNKNOWN.get(
                 name, {"name": "nobody"}))

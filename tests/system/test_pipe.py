@@ -106,7 +106,8 @@ class GoodLines(PipeTest):
         self.assertEqual(pipe.ask(["observe user-1/2 0.5",
                                    "observe user-1/2 0.5"]),
                          ["ok", "duplicate"])
-        self.assertRegex(pipe.one("observe user-1/2 0.25"), "^error .*already")
+        self.assertRegex(pipe.one("observe user-1/2 0.25"),
+                         "^error .*first one reported")
         self.assertEqual(pipe.one("choose --id user-1/2"), first)
 
     def test_a_choice_has_one_id(self):
@@ -119,7 +120,8 @@ class GoodLines(PipeTest):
         for _ in range(2):
             for line in "observe 2 0.5", "cancel 2", "expire 2":
                 self.assertEqual(pipe.one(line),
-                                 "error no choice has this id: '2'")
+                                 'error experiment "default" has no '
+                                 'decision with id "2"')
             pipe.end()
             pipe = self.start(*store, policy="uniform")
         self.assertEqual(pipe.ask(["observe mine 0.5", "observe 1 0.5"]),
@@ -324,11 +326,12 @@ class BadLines(PipeTest):
 
     def test_errors_name_what_is_wrong(self):
         pipe = self.prepare()
-        for line, part in [("observe 1 0.5", "reported already"),
-                           ("observe 77 0.5", "no such round"),
-                           ("observe 2 1.5", "range: '1.5'"),
+        for line, part in [("observe 1 0.5", 'decision "1"'),
+                           ("observe 77 0.5", 'no decision with id "77"'),
+                           ("observe 2 1.5", 'losses of experiment "default" '
+                            'lie in [-1, 1]; got 1.5 for id "2"'),
                            ("observe 2 abc", "'abc'"),
-                           ("observe abc 1", "'abc'"),
+                           ("observe abc 1", '"abc"'),
                            ("save /no/folder/x", "/no/folder/x"),
                            ("jump 3", "'jump'")]:
             self.assertIn(part, pipe.one(line))
@@ -396,7 +399,7 @@ class Options(PipeTest):
         self.assertEqual(pipe.ask(["observe 1 0.1", "observe 2 0.7"]),
                          ["ok", "ok"])
         for loss in ("0.09999999999999999", "0.7000000000000001"):
-            self.assertIn("range", pipe.one("observe 3 " + loss))
+            self.assertIn("lie in [0.1, 0.7]", pipe.one("observe 3 " + loss))
 
     def test_choices_end_with_the_horizon_and_reports_do_not(self):
         for policy in POLICIES:

@@ -216,7 +216,7 @@ class GoingOn(StoreTest):
         two.end()
         for bad in name + "x", "x" * 300, "x\ty", "", "my shop", " ":
             self.refused("pipe", "--store", self.store, *self.options(),
-                         "--name", bad, naming="not a name")
+                         "--name", bad, naming="experiment's name")
 
     def test_ids_of_another_experiment_are_unknown(self):
         one = self.kept("--name", "one")
