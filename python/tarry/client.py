@@ -77,11 +77,7 @@ class Client:
                  token: Optional[str] = None, *, timeout: float = 10,
                  retries: int = 5, pause: float = 0.1,
                  spool: Union[str, "os.PathLike[str]", None] = None) -> None:
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadArgument("url: not http://HOST:PORT: '%s'" % url)
-        self._scheme, self._host = parts.scheme, parts.hostname
-        self._port, self._base = parts.port, parts.path.rstrip("/")
+        self._scheme, self._host, self._port, self._base = _url(url)
         self._token = token
         self.timeout, self.retries, self._pause = timeout, retries, pause
         self._spool = None if spool is None else os.fspath(spool)
@@ -150,7 +146,9 @@ class Client:
         parts = urllib.parse.urlsplit(urllib.parse.urljoin(here + path,
                                                            location))
         if parts.scheme != self._scheme or not parts.hostname:
-            raise Unreachable("a redirection to '%s'" % location)
+            raise Unreachable("%s%s redirects to '%s'; a redirection must lead "
+                              "to %s://HOST" % (here, path, location,
+                                                self._scheme))
         there = self._connect(parts.hostname, parts.port)
         try:
             there.request(method, parts.path + ("?" + parts.query
@@ -172,8 +170,7 @@ class Client:
     def _call(self, method: str, path: str, body: Any = None, *,
               again: bool = True) -> bytes:
         """`again`: whether a call whose answer was lost may be repeated."""
-        data = None if body is None else json.dumps(
-            body, allow_nan=False).encode()
+        data = None if body is None else _bytes(body)
         for attempt in range(self.retries + 1):
             headers = None
             try:
@@ -215,11 +212,14 @@ class Client:
         list of {"name", "features"}; `dim` for a contextual one."""
         body: Dict[str, Any] = {
             "name": name, "arms": _arms(arms), "policy": policy,
-            "range": None if range is None else [float(x) for x in range],
+            "range": None if range is None else _numbers("range", range),
             "objective": objective,
-            "horizon": None if horizon is None else int(horizon),
-            "confidence": confidence, "seed": seed,
-            "expire_after": expire_after, "dim": dim,
+            "horizon": None if horizon is None else _whole("horizon", horizon),
+            "confidence": None if confidence is None else _number(
+                "confidence", confidence),
+            "seed": None if seed is None else _whole("seed", seed),
+            "expire_after": expire_after,
+            "dim": None if dim is None else _whole("dim", dim),
             "beyond_horizon": beyond_horizon, "intercept": intercept}
         answer: Dict[str, Any] = self._json("POST", "/v1/experiments", {
             key: value for key, value in body.items() if value is not None},
@@ -241,7 +241,7 @@ class Client:
     def pending(self, name: str, limit: Optional[int] = None) -> Any:
         """The oldest decisions whose outcome is outstanding."""
         return self._json("GET", _path(name, "pending") + (
-            "" if limit is None else "?limit=%d" % limit))
+            "" if limit is None else "?limit=%d" % _whole("limit", limit)))
 
     def log(self, name: str) -> Iterator[Dict[str, Any]]:
         """All decisions and outcomes, in order of commit."""
@@ -252,7 +252,7 @@ class Client:
     def admit(self, name: str, arm: str, features: Iterable[float]) -> Any:
         """Adds an arm."""
         return self._json("POST", _path(name, "arms"), {
-            "name": arm, "features": [float(x) for x in features]},
+            "name": arm, "features": _features(arm, features)},
             again=False)
 
     def withdraw(self, name: str, arm: str) -> Any:
@@ -291,7 +291,7 @@ class Client:
         they have no ids before the answer, so that a call whose answer was
         lost is not repeated: Unreachable; the decisions then stand among the
         pending ones."""
-        body: Dict[str, Any] = {"count": int(count)}
+        body: Dict[str, Any] = {"count": _whole("count", count)}
         if id is not None:
             body["id"] = id
         answer = self._json("POST", _path(name, "decisions"), body,
@@ -326,9 +326,8 @@ class Client:
                     ) -> List[Dict[str, Any]]:
         """Reports pairs (id, loss), or rewards; answers {"id", "status"} for
         each, also for those refused ("unknown", "conflict", "invalid")."""
-        items = [_outcome(id, None if rewards else float(value),
-                          float(value) if rewards else None)
-                 for id, value in outcomes]
+        items = [_outcome(id, *((None, value) if rewards else (value, None)))
+                 for id, value in _pairs(outcomes)]
         results: List[Dict[str, Any]] = []
         for at in range(0, len(items), BATCH):
             part = items[at:at + BATCH]
@@ -391,8 +390,9 @@ class Client:
         except ValueError:
             item = None
         if not isinstance(item, dict) or "id" not in item:
-            raise BadInput("%s:%d: not an outcome that waits" % (
-                self._spool, number))
+            raise BadInput("%s:%d: a line of the spool must be a JSON object "
+                           "with \"id\" and \"loss\" or \"reward\"" % (
+                               self._spool, number))
         return item
 
     def _waiting(self) -> bool:
@@ -444,9 +444,80 @@ def _path(name: str, *parts: str) -> str:
     return "/".join(["/v1/experiments"] + [_quoted(p) for p in (name,) + parts])
 
 
+def _url(url: str) -> Tuple[str, str, Optional[int], str]:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            return (parts.scheme, parts.hostname, parts.port,
+                    parts.path.rstrip("/"))
+    except (AttributeError, TypeError, ValueError):
+        pass
+    raise BadArgument("url must be http://HOST:PORT or https://HOST:PORT; got "
+                      "%s" % _shown(url))
+
+
+# ---- what is given -------------------------------------------------------------
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _number(what: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):  # JSON has no others
+        raise BadArgument("%s must be a finite number; got %s"
+                          % (what, _shown(value)))
+    return number
+
+
+def _whole(what: str, value: Any) -> int:
+    if not _number(what, value).is_integer():
+        raise BadArgument("%s must be a whole number; got %s"
+                          % (what, _shown(value)))
+    return int(value)
+
+
+def _numbers(what: str, values: Any) -> List[float]:
+    try:
+        listed = [] if isinstance(values, (str, bytes)) else list(values)
+    except TypeError:
+        listed = []
+    if not listed:
+        raise BadArgument("%s must be a list of numbers; got %s"
+                          % (what, _shown(values)))
+    return [_number("%s, entry %d," % (what, i), x)
+            for i, x in enumerate(listed)]
+
+
+def _features(arm: Any, features: Any) -> List[float]:
+    return _numbers("features of arm %s" % _shown(arm), features)
+
+
+def _pairs(outcomes: Any) -> Iterator[Tuple[Any, Any]]:
+    for i, pair in enumerate(outcomes):
+        try:
+            id, value = pair
+        except (TypeError, ValueError):
+            raise BadArgument("outcome %d must be a pair (id, value); got %s"
+                              % (i, _shown(pair))) from None
+        yield id, value
+
+
+def _bytes(body: Any) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise BadArgument("an argument cannot be written as JSON: %s"
+                          % error) from None
+
+
 def _arms(arms: Any) -> Any:
     if isinstance(arms, dict):
-        arms = [{"name": str(name), "features": [float(x) for x in features]}
+        arms = [{"name": str(name), "features": _features(name, features)}
                 for name, features in arms.items()]
     return arms
 
@@ -454,12 +525,11 @@ def _arms(arms: Any) -> Any:
 def _outcome(id: str, loss: Optional[float], reward: Optional[float]
              ) -> Dict[str, Any]:
     if (loss is None) == (reward is None):
-        raise BadArgument("an outcome has a loss or a reward")
+        raise BadArgument("an outcome must have a loss or a reward; got %s for "
+                          "id %s" % ("neither" if loss is None else "both",
+                                     _shown(id)))
     kind, value = ("loss", loss) if loss is not None else ("reward", reward)
-    number = float(value)  # type: ignore[arg-type]
-    if not math.isfinite(number):  # in a spool it would be refused for ever
-        raise BadArgument("%s: not a number: '%s'" % (kind, value))
-    return {"id": id, kind: number}
+    return {"id": id, kind: _number("%s of id %s" % (kind, _shown(id)), value)}
 
 
 class AsyncClient:

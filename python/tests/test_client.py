@@ -5,6 +5,7 @@ import copy
 import fcntl
 import http.client
 import json
+import math
 import os
 import pickle
 import signal
@@ -497,7 +498,7 @@ def test_what_is_no_number_never_gets_into_the_spool(service, tmp_path, value):
     for refused in (lambda: client.report(id, value),
                     lambda: client.report(id, reward=value),
                     lambda: client.report_many([(id, 0.5), (id, value)])):
-        with pytest.raises(tarry.BadArgument, match="not a number"):
+        with pytest.raises(tarry.BadArgument, match="must be a finite number"):
             refused()
         assert spool.read_bytes() == line
     service.troubles = []
@@ -870,3 +871,60 @@ def test_what_is_refused_does_not_wait_in_the_spool(service, tmp_path, status):
         with pytest.raises(tarry.ServiceError, match="of this kind"):
             report()
     assert len(service.calls) == 2 and not spool.exists()
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda c: c.create("e", {"a": None}),
+     "features of arm 'a' must be a list of numbers; got None"),
+    (lambda c: c.create("e", {"a": "12"}),
+     "features of arm 'a' must be a list of numbers; got '12'"),
+    (lambda c: c.create("e", {"a": [1, None]}),
+     "features of arm 'a', entry 1, must be a finite number; got None"),
+    (lambda c: c.create("e", {"a": [1, math.nan]}),
+     "features of arm 'a', entry 1, must be a finite number; got nan"),
+    (lambda c: c.create("e", {"a": [1]}, range=1),
+     "range must be a list of numbers; got 1"),
+    (lambda c: c.create("e", {"a": [1]}, range=(0, "x")),
+     "range, entry 1, must be a finite number; got 'x'"),
+    (lambda c: c.create("e", {"a": [1]}, horizon="long"),
+     "horizon must be a finite number; got 'long'"),
+    (lambda c: c.create("e", {"a": [1]}, seed=1.5),
+     "seed must be a whole number; got 1.5"),
+    (lambda c: c.create("e", {"a": [1]}, confidence=[1]),
+     "confidence must be a finite number; got [1]"),
+    (lambda c: c.create("e", [{"name": "a", "features": {1}}]),
+     "an argument cannot be written as JSON: Object of type set is not JSON "
+     "serializable"),
+    (lambda c: c.admit("e", "a", None),
+     "features of arm 'a' must be a list of numbers; got None"),
+    (lambda c: c.decide_many("e", None),
+     "count must be a finite number; got None"),
+    (lambda c: c.decide("e", id=b"x"),
+     "an argument cannot be written as JSON: Object of type bytes is not JSON "
+     "serializable"),
+    (lambda c: c.pending("e", limit="x"),
+     "limit must be a finite number; got 'x'"),
+    (lambda c: c.report("a"),
+     "an outcome must have a loss or a reward; got neither for id 'a'"),
+    (lambda c: c.report("a", 1, reward=1),
+     "an outcome must have a loss or a reward; got both for id 'a'"),
+    (lambda c: c.report("a", "x"),
+     "loss of id 'a' must be a finite number; got 'x'"),
+    (lambda c: c.report_many([("a", 1), "b"]),
+     "outcome 1 must be a pair (id, value); got 'b'"),
+    (lambda c: c.report_many([("a", {})], rewards=True),
+     "reward of id 'a' must be a finite number; got {}"),
+    (lambda c: tarry.Client("localhost:8377"),
+     "url must be http://HOST:PORT or https://HOST:PORT; got 'localhost:8377'"),
+    (lambda c: tarry.Client("http://localhost:x"),
+     "url must be http://HOST:PORT or https://HOST:PORT; got "
+     "'http://localhost:x'"),
+    (lambda c: tarry.Client(None),
+     "url must be http://HOST:PORT or https://HOST:PORT; got None"),
+])
+def test_argument_that_cannot_be_sent_is_named(call, text):
+    """Before anything is sent: nothing listens there."""
+    client = tarry.Client("http://127.0.0.1:9", retries=0)
+    with pytest.raises(tarry.BadArgument) as error:
+        call(client)
+    assert str(error.value) == text
