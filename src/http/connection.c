@@ -318,7 +318,7 @@ static void parse_head(tarry__http_connection *c, size_t size)
                "without tokens, Host must be localhost, an address or the host "
                "of --public-url");
     } else if (c->head.length > c->server->options.most_body_bytes) {
-        refuse(c, 413, "body_too_large", "the body is too large");
+        refuse(c, 413, "body_too_large", "the body is longer than --max-body");
     } else {
         continue_if_asked(c);
     }
@@ -349,7 +349,8 @@ static bool take_request(tarry__http_connection *c)
             size > TARRY__HTTP_MOST_HEAD) {
             c->head = (tarry__http_head){0};
             name_request(c);
-            refuse(c, 431, "header_too_large", "the header is too large");
+            refuse(c, 431, "header_too_large",
+                   "the header is longer than 16384 bytes");
             return false;
         }
         if (size > 0)
@@ -443,7 +444,8 @@ static bool read_on(tarry__http_connection *c)
         if (!c->is_readable)
             break;
         if (!make_room(c)) {
-            refuse(c, 503, "overloaded", "too much is being sent at once");
+            refuse(c, 503, "overloaded",
+                   "the server has no memory for more requests now; ask again");
             break;
         }
         if (!read_some(c)) {
@@ -509,7 +511,8 @@ void tarry__http_check_time(tarry__http_connection *c)
             return;
         c->head = (tarry__http_head){0};
         name_request(c);
-        refuse(c, 408, "too_slow", "the request took too long to come");
+        refuse(c, 408, "too_slow",
+               "the request did not come within --request-timeout");
         tarry__http_go_on(c, false);
     } else if (age > (c->state == TARRY__HTTP_LINGERING ? LINGER_SECONDS
                                                         : o->request_seconds)) {

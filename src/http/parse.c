@@ -77,8 +77,9 @@ static tarry__http_verdict parse_version(const char *version,
     if (strlen(version) == 8 && strncmp(version, "HTTP/", 5) == 0 &&
         strspn(version + 5, "0123456789") == 1 && version[6] == '.' &&
         strspn(version + 7, "0123456789") == 1)
-        return (tarry__http_verdict){505, "version", "HTTP/1.1 is spoken here"};
-    return bad("not a request line of HTTP/1.1");
+        return (tarry__http_verdict){
+            505, "version", "the version must be HTTP/1.1 or HTTP/1.0"};
+    return bad("malformed request line: must be METHOD PATH HTTP/1.1");
 }
 
 static tarry__http_verdict parse_line(char *line, tarry__http_head *head)
@@ -86,16 +87,18 @@ static tarry__http_verdict parse_line(char *line, tarry__http_head *head)
     char *target = strchr(line, ' ');
     char *version = target != NULL ? strchr(target + 1, ' ') : NULL;
     if (version == NULL)
-        return bad("not a request line of HTTP/1.1");
+        return bad("malformed request line: must be METHOD PATH HTTP/1.1");
     *target++ = '\0';
     *version++ = '\0';
     if (!is_token(line) || strlen(line) > 20)
-        return bad("not a method");
+        return bad(
+            "malformed request line: the method must be at most 20 letters");
     if (strlen(target) > TARRY__HTTP_MOST_LINE)
         return (tarry__http_verdict){414, "uri_too_long",
-                                     "the path is too long"};
+                                     "the path is longer than 8192 bytes"};
     if (!is_target(target))
-        return bad("the target is not a path of printable ASCII characters");
+        return bad("malformed request line: the target must be a path of "
+                   "printable ASCII characters");
     head->method = line;
     head->path = target;
     char *mark = strchr(target, '?');
@@ -117,7 +120,7 @@ static tarry__http_verdict parse_length(const char *value,
 {
     const size_t digits = strspn(value, "0123456789");
     if (digits == 0 || digits > 15 || value[digits] != '\0')
-        return bad("Content-Length is not a number");
+        return bad("Content-Length must be a number of 1 to 15 digits");
     head->length = 0;
     for (const char *c = value; *c != '\0'; c++)
         head->length = 10 * head->length + (uint64_t)(*c - '0');
@@ -166,7 +169,7 @@ static tarry__http_verdict take_field(fields *f, const char *name,
         h->expects_continue = strcasecmp(value, "100-continue") == 0;
         if (!h->expects_continue)
             return (tarry__http_verdict){417, "expectation",
-                                         "only 100-continue can be expected"};
+                                         "Expect must be 100-continue"};
     }
     return FINE;
 }
@@ -175,9 +178,10 @@ static tarry__http_verdict parse_field(fields *f, char *line)
 {
     char *colon = strchr(line, ':');
     if (*line == ' ' || *line == '\t')
-        return bad("a folded header field");
+        return bad(
+            "malformed HTTP header line: folded, it begins with a blank");
     if (colon == NULL)
-        return bad("a header field without a colon");
+        return bad("malformed HTTP header line: no colon");
     *colon = '\0';
     char *value = colon + 1;
     value += strspn(value, " \t");
@@ -186,9 +190,10 @@ static tarry__http_verdict parse_field(fields *f, char *line)
            (value[length - 1] == ' ' || value[length - 1] == '\t'))
         value[--length] = '\0';
     if (!is_token(line))
-        return bad("not a name of a header field");
+        return bad("malformed HTTP header line: the name of a header field "
+                   "must be a token, directly followed by a colon");
     if (!is_value(value))
-        return bad("a control character in a header field");
+        return bad("malformed HTTP header line: a control character");
     return take_field(f, line, value);
 }
 
@@ -207,7 +212,7 @@ static tarry__http_verdict check(const fields *f)
         return (tarry__http_verdict){501, "transfer_coding",
                                      "the only Transfer-Encoding is chunked"};
     if (f->hosts > 1 || (f->hosts == 0 && !f->head->is_old))
-        return bad("exactly one Host is needed");
+        return bad("there must be exactly one Host header line");
     if (f->tokens > 1)
         return bad("more than one Authorization");
     return FINE;
@@ -250,7 +255,7 @@ tarry__http_verdict tarry__http_parse(char *bytes, size_t size,
             break;
         if (count == TARRY__HTTP_MOST_FIELDS)
             return (tarry__http_verdict){431, "header_too_large",
-                                         "too many header fields"};
+                                         "more than 100 header lines"};
         verdict = parse_field(&f, line);
     }
     return verdict.status == 0 ? check(&f) : verdict;
