@@ -44,6 +44,7 @@ set(TARRY_CORE
     src/design/thin.c
     src/design/variance.c
     src/policy/archive.c
+    src/policy/distinct.c
     src/policy/edge.c
     src/policy/foresight/doubt.c
     src/policy/foresight/fit.c

@@ -153,7 +153,8 @@ TARRY_API tarry_status tarry_policy_expire(tarry_policy *policy,
  * The promises of a policy with phases are, since the last change, about the
  * arms that are available: its phases begin anew with the next choice, with the
  * active arms and the new one, less those that all losses so far rule out.
- * TARRY_BAD_ARGUMENT (there are 2^24 arms, or this policy cannot),
+ * TARRY_BAD_ARGUMENT (there are 2^24 arms, this policy cannot, or the arm
+ * differs from another one by rounding alone),
  * TARRY_NOT_FINITE, TARRY_NO_MEMORY: nothing has changed. */
 TARRY_API tarry_status tarry_policy_admit(tarry_policy *policy,
                                           const double *features, size_t *arm);

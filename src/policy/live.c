@@ -138,6 +138,21 @@ static tarry_status give(tarry_policy *p, const double *features)
     return TARRY_OK;
 }
 
+/* The arms of the problem and one more. */
+static tarry_status fill_arms(tarry_policy *p, const double *features,
+                              double *arms)
+{
+    const size_t K = p->problem.n_arms, n = p->problem.dim;
+    const size_t own = tarry__policy_dim(p); /* features, without a constant */
+    memcpy(arms, p->problem.arms, K * n * sizeof *arms);
+    memcpy(arms + K * n, features, own * sizeof *arms);
+    if (own < n)
+        arms[K * n + own] = p->constant;
+    const tarry_status status =
+        tarry__policy_check_distinct(arms, K + 1, n, NULL);
+    return status == TARRY_OK && p->given != NULL ? give(p, features) : status;
+}
+
 tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
                                 size_t *arm)
 {
@@ -148,13 +163,11 @@ tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
     if (status != TARRY_OK)
         return status;
     const size_t K = q->n_arms, n = q->dim, count = tarry__policy_n_choices(q);
-    const size_t own = tarry__policy_dim(p); /* features, without a constant */
     double *arms = tarry__base_alloc((K + 1) * n, sizeof *arms);
-    if (arms != NULL && p->given != NULL)
-        status = give(p, features);
     uint32_t *available = tarry__base_alloc(count + 1, sizeof *available);
-    if (arms == NULL || available == NULL)
-        status = TARRY_NO_MEMORY;
+    status = arms != NULL && available != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+    if (status == TARRY_OK)
+        status = fill_arms(p, features, arms);
     if (status == TARRY_OK)
         status = p->type->reserve(p->state, K + 1);
     if (status != TARRY_OK) {
@@ -162,10 +175,6 @@ tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
         tarry__base_free(available);
         return status;
     }
-    memcpy(arms, q->arms, K * n * sizeof *arms);
-    memcpy(arms + K * n, features, own * sizeof *arms);
-    if (own < n)
-        arms[K * n + own] = p->constant;
     for (size_t i = 0; i < count; i++)
         available[i] = (uint32_t)tarry__policy_choice(q, i);
     available[count] = (uint32_t)K;

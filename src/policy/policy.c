@@ -83,7 +83,11 @@ static tarry_status check_params(const tarry_policy_params *p,
             "the range of losses must be low < high, of finite "
             "width: %g,%g",
             p->low, p->high);
-    return tarry__policy_check_arms(p->arms, p->n_arms, p->dim, error);
+    const tarry_status status =
+        tarry__policy_check_arms(p->arms, p->n_arms, p->dim, error);
+    return status == TARRY_OK
+               ? tarry__policy_check_distinct(p->arms, p->n_arms, p->dim, error)
+               : status;
 }
 
 static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q,

@@ -180,6 +180,11 @@ uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 tarry_status tarry__policy_check_arms(const double *arms, size_t n_arms,
                                       size_t dim, tarry_error *error);
 
+/* Whether no two of them differ by rounding alone: TARRY_OK, TARRY_NO_MEMORY or
+ * TARRY_BAD_ARGUMENT. */
+tarry_status tarry__policy_check_distinct(const double *arms, size_t n_arms,
+                                          size_t dim, tarry_error *error);
+
 /* Features of an arm as the user gives them, without a constant that was
  * added. */
 size_t tarry__policy_dim(const tarry_policy *policy);

@@ -178,6 +178,66 @@ static void certificates_hold_between_reports_of_a_sorted_batch(void **state)
     check_promise(&w, "recommended", 0.9, 10);
 }
 
+/* A large feature that is nearly the same for both arms hides the other one:
+ * the span of the arms is one direction to all designs, and the difference of
+ * the arms lies outside.  Nothing is certified of what was never compared. */
+static void arms_that_differ_outside_the_span_are_not_taken_for_equal(void **s)
+{
+    static const double worlds[][4] = {
+        {1.7e12, 0.9, 1.7e12, 0.05},
+        {1.7e15, 0.9, 3.4e15, 0.05},
+        {1.7e12, 1.7e12 + 0.9, 1.7e12, 1.7e12 + 0.05}};
+    const double means[] = {0.4, -0.4};
+    (void)s;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < N_CERTIFIED + 1; k++) {
+            const char *name = k < N_CERTIFIED ? certified[k] : "recommended";
+            const world w = {.n_arms = 2,
+                             .dim = 2,
+                             .low = -1,
+                             .high = 1,
+                             .arms = worlds[i],
+                             .means = means,
+                             .rounds = 400};
+            tarry_policy_params params = tarry_policy_defaults();
+            params.n_arms = params.dim = 2;
+            params.arms = worlds[i];
+            params.confidence = 0.99;
+            tarry_policy *p = make_policy(name, &params);
+            size_t arm;
+            double gap;
+            assert_int_equal(tarry_policy_certify(p, &arm, &gap), TARRY_OK);
+            CHECK_NEAR(gap, 2, 1e-12);
+            tarry_policy_free(p);
+            check_promise(&w, name, 0.99, 3);
+        }
+}
+
+static void arms_that_differ_by_rounding_are_refused_with_both_numbers(void **s)
+{
+    const double arms[] = {1, 2, 0.3, 5, 1, 2, 0.1 + 0.2, 5, 7, 7};
+    tarry_policy_params params = tarry_policy_defaults();
+    tarry_policy *p;
+    tarry_error error;
+    (void)s;
+    params.n_arms = 5;
+    params.dim = 2;
+    params.arms = arms;
+    params.confidence = 0.99;
+    assert_int_equal(tarry_policy_create("recommended", &params, &p, &error),
+                     TARRY_BAD_ARGUMENT);
+    assert_string_equal(error.text,
+                        "arms 1 and 3 differ by no more than rounding: make "
+                        "them equal, or drop one");
+    params.n_arms = 3; /* copies are fine */
+    assert_int_equal(tarry_policy_create("recommended", &params, &p, &error),
+                     TARRY_OK);
+    size_t arm;
+    assert_int_equal(tarry_policy_admit(p, arms + 6, &arm), TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_admit(p, arms + 8, &arm), TARRY_OK);
+    tarry_policy_free(p);
+}
+
 static void check_same_files(tarry_policy *p, tarry_policy *q)
 {
     const char *one = in_folder("one"), *other;
@@ -1180,6 +1240,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_in_any_order_keep_the_best_arm),
         cmocka_unit_test(certificates_hold_between_reports_of_a_sorted_batch),
+        cmocka_unit_test(
+            arms_that_differ_outside_the_span_are_not_taken_for_equal),
+        cmocka_unit_test(
+            arms_that_differ_by_rounding_are_refused_with_both_numbers),
         cmocka_unit_test(order_and_questions_leave_no_trace),
         cmocka_unit_test(certificates_are_of_the_present),
         cmocka_unit_test(held_losses_are_saved),

@@ -18,12 +18,19 @@
 #include "linalg/linalg.h"
 #include "policy/phased/ellipsoid.h"
 #include "policy/phased/own_mean.h"
+#include "policy/phased/plan.h"
 
 /* Z = W A, of all arms at once: the same bytes whenever it is done. */
-static void fill_coordinates(const tarry__books *b)
+static void fill_coordinates(tarry__books *b)
 {
+    double *rest = b->work + b->rank * (b->rank + 3);
+    tarry__phased_columns(b->problem, NULL, b->problem->n_arms, b->column);
     if (b->rank == 0)
         return;
+    b->sees_all = true;
+    for (size_t k = 0; b->sees_all && k < b->problem->n_arms; k++)
+        b->sees_all = tarry__phased_spans_arm(b->problem, b->W, b->rank,
+                                              b->column, k, rest);
     tarry__linalg_multiply(b->W, b->problem->arms, b->rank, b->problem->dim,
                            b->problem->n_arms, b->Z);
 }
@@ -31,13 +38,15 @@ static void fill_coordinates(const tarry__books *b)
 static tarry_status open_coordinates(tarry__books *b)
 {
     const size_t K = b->problem->n_arms;
+    b->column = tarry__base_alloc(b->problem->dim, sizeof *b->column);
     b->Z = tarry__base_alloc(K * b->rank, sizeof *b->Z);
     b->means = tarry__base_zalloc(K, sizeof *b->means);
-    b->work = tarry__base_alloc(b->rank * (b->rank + 3), sizeof *b->work);
+    b->work = tarry__base_alloc(b->rank * (b->rank + 3) + 2 * b->problem->dim,
+                                sizeof *b->work);
     b->lacking = tarry__base_alloc(K, sizeof *b->lacking);
     b->bounds = tarry__base_alloc(K, sizeof *b->bounds);
-    if (b->Z == NULL || b->means == NULL || b->work == NULL ||
-        b->lacking == NULL || b->bounds == NULL)
+    if (b->column == NULL || b->Z == NULL || b->means == NULL ||
+        b->work == NULL || b->lacking == NULL || b->bounds == NULL)
         return TARRY_NO_MEMORY;
     fill_coordinates(b);
     return TARRY_OK;
@@ -115,12 +124,13 @@ tarry_status tarry__books_change(tarry__books *b, size_t rank, const double *W)
     tarry__books next = *b;
     next.rank = rank;
     next.W = tarry__base_alloc(rank * b->problem->dim, sizeof *next.W);
-    next.Z = next.means = next.work = next.bounds = NULL;
+    next.column = next.Z = next.means = next.work = next.bounds = NULL;
     next.lacking = NULL;
     const tarry_status status =
         next.W != NULL ? open_coordinates_by(&next, W) : TARRY_NO_MEMORY;
     tarry__books *loser = status == TARRY_OK ? b : &next;
     tarry__base_free(loser->W);
+    tarry__base_free(loser->column);
     tarry__base_free(loser->Z);
     tarry__base_free(loser->means);
     tarry__base_free(loser->work);
@@ -137,6 +147,7 @@ void tarry__books_clear(tarry__books *b)
     tarry__base_free(b->arrivals);
     tarry__base_free(b->sums);
     tarry__base_free(b->W);
+    tarry__base_free(b->column);
     tarry__base_free(b->Z);
     tarry__base_free(b->means);
     tarry__base_free(b->work);
@@ -264,6 +275,19 @@ static size_t smallest_mean(const tarry__books *b, const double *theta,
     return arm;
 }
 
+/* Whether the coordinates know the difference of two arms. */
+static bool knows(const tarry__books *b, size_t arm, size_t other)
+{
+    const size_t n = b->problem->dim, r = b->rank;
+    const double *A = b->problem->arms;
+    double *x = b->work + r * (r + 3), *rest = x + n;
+    if (!b->sees_all)
+        return false;
+    for (size_t j = 0; j < n; j++)
+        x[j] = A[arm * n + j] - A[other * n + j];
+    return tarry__phased_spans(b->W, r, n, b->column, x, rest);
+}
+
 static void certify_linear(const tarry__books *b, double delta, bool complete,
                            const uint32_t *among, size_t count, size_t *arm)
 {
@@ -281,12 +305,13 @@ static void certify_linear(const tarry__books *b, double delta, bool complete,
         *arm = smallest_mean(b, f.theta, among, count);
     tarry__ellipsoid_bound(&data, delta / 2, *arm, among, count, b->bounds,
                            &own, b->lacking, b->work);
-    const double upper = fmin(own, own_upper(b, delta / 2, complete, *arm));
+    const double upper = fmin(b->sees_all ? own : INFINITY,
+                              own_upper(b, delta / 2, complete, *arm));
     for (size_t i = 0; i < count; i++)
         b->bounds[i] =
             among[i] == *arm
                 ? 0
-                : fmin(b->bounds[i],
+                : fmin(knows(b, among[i], *arm) ? b->bounds[i] : INFINITY,
                        upper - own_lower(b, delta / 2, complete, among[i]));
 }
 

@@ -17,12 +17,14 @@ typedef struct {
     uint64_t *arrivals; /* per arm: losses that have arrived */
     double *sums;       /* per arm: the sum of those losses */
     uint64_t learned;   /* losses that have arrived, of all arms */
-    size_t rank;   /* of the first design, and of all arms; 0: no features */
-    double *W;     /* rank by n: W a are coordinates of arm a in which the first
-                      design has V = 1 */
-    double *Z;     /* rank per arm: these coordinates of all arms */
-    double *means; /* per arm: estimated loss, by tarry__books_fit */
-    double *work;  /* scratch, rank * (rank + 3) */
+    size_t rank; /* of the first design, and of all arms; 0: no features */
+    double *W;   /* rank by n: W a are coordinates of arm a in which the first
+                    design has V = 1 */
+    double *column;    /* largest absolute value of each feature, of all arms */
+    bool sees_all;     /* all arms are in the span of W */
+    double *Z;         /* rank per arm: these coordinates of all arms */
+    double *means;     /* per arm: estimated loss, by tarry__books_fit */
+    double *work;      /* scratch, rank * (rank + 3) and twice the dimension */
     double *bounds;    /* by tarry__books_certify, one per arm in question */
     uint32_t *lacking; /* scratch, one per arm: arms that miss losses */
 } tarry__books;

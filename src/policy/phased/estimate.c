@@ -13,6 +13,7 @@
  * forms V, whose condition is the square of that of the arms. */
 #include "policy/phased/plan.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
@@ -42,6 +43,69 @@ static double by_count(const tarry__phased_plan *p, size_t i)
 static double by_weight(const tarry__phased_plan *p, size_t i)
 {
     return p->entry[i].weight;
+}
+
+void tarry__phased_columns(const tarry__policy_problem *problem,
+                           const uint32_t *among, size_t count, double *column)
+{
+    const size_t n = problem->dim;
+    memset(column, 0, n * sizeof *column);
+    for (size_t i = 0; i < count; i++) {
+        const double *a = problem->arms + (among != NULL ? among[i] : i) * n;
+        for (size_t j = 0; j < n; j++)
+            column[j] = fmax(column[j], fabs(a[j]));
+    }
+}
+
+/* Rounding errors in a feature of a sum of n terms, as a share of its largest
+ * value; and the share of x, in the norm of features divided by theirs, that
+ * may be left of it. */
+static const double ROUNDING = 64 * DBL_EPSILON, MOST_LEFT = 1e-6;
+
+bool tarry__phased_spans(const double *W, size_t rank, size_t n,
+                         const double *column, const double *x, double *rest)
+{
+    double left = 0, all = 0;
+    if (rank == n)
+        return true;
+    memcpy(rest, x, n * sizeof *rest);
+    for (size_t i = 0; i < rank; i++) {
+        double product = 0, square = 0;
+        for (size_t j = 0; j < n; j++) {
+            product += W[i + j * rank] * rest[j];
+            square += W[i + j * rank] * W[i + j * rank];
+        }
+        for (size_t j = 0; j < n; j++)
+            rest[j] -= product / square * W[i + j * rank];
+    }
+    for (size_t j = 0; j < n; j++) {
+        if (!(fabs(rest[j]) <= (double)n * ROUNDING * column[j]))
+            return false;
+        if (column[j] == 0)
+            continue;
+        left += rest[j] / column[j] * (rest[j] / column[j]);
+        all += x[j] / column[j] * (x[j] / column[j]);
+    }
+    return left <= MOST_LEFT * MOST_LEFT * all;
+}
+
+bool tarry__phased_spans_arm(const tarry__policy_problem *problem,
+                             const double *W, size_t rank, const double *column,
+                             size_t arm, double *rest)
+{
+    return tarry__phased_spans(W, rank, problem->dim, column,
+                               problem->arms + arm * problem->dim, rest);
+}
+
+bool tarry__phased_spans_plan(const tarry__policy_problem *problem,
+                              const tarry__phased_plan *p, const double *W,
+                              const double *column, double *rest)
+{
+    for (size_t i = 0; i < p->n_entries; i++)
+        if (!tarry__phased_spans_arm(problem, W, p->rank, column,
+                                     p->entry[i].arm, rest))
+            return false;
+    return true;
 }
 
 /* W, rank by n; `rows` and `work` are scratch. */
@@ -172,19 +236,47 @@ tarry_status tarry__phased_whitening(const tarry__policy_problem *problem,
     return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }
 
+/* An arm whose difference to the one that looks best lies outside the span was
+ * not compared with it: its loss may be anything.  `memory` has room for 3 n
+ * doubles. */
+static void widen_others(const tarry__policy_problem *problem,
+                         const tarry__phased_plan *p, const double *W,
+                         double *memory, tarry_estimate *estimates)
+{
+    const size_t n = problem->dim;
+    double *column = memory, *x = column + n, *rest = x + n;
+    size_t best = p->active[0];
+    if (p->rank == n)
+        return;
+    tarry__phased_columns(problem, p->active, p->n_active, column);
+    const bool sees_plan =
+        tarry__phased_spans_plan(problem, p, W, column, rest);
+    for (size_t i = 1; i < p->n_active; i++)
+        if (estimates[p->active[i]].upper < estimates[best].upper)
+            best = p->active[i];
+    for (size_t i = 0; i < p->n_active; i++) {
+        const size_t arm = p->active[i];
+        for (size_t j = 0; j < n; j++)
+            x[j] = problem->arms[arm * n + j] - problem->arms[best * n + j];
+        if (!sees_plan || !tarry__phased_spans(W, p->rank, n, column, x, rest))
+            estimates[arm] = (tarry_estimate){-1, 1};
+    }
+}
+
 tarry_status tarry__phased_estimate_linear(const tarry__policy_problem *problem,
                                            const tarry__phased_plan *p,
                                            tarry_estimate *estimates)
 {
     tarry__phased_solution s;
-    double *memory = tarry__base_alloc(
-        tarry__phased_solution_size(problem->dim, p->n_entries),
-        sizeof *memory);
+    const size_t size = tarry__phased_solution_size(problem->dim, p->n_entries);
+    double *memory = tarry__base_alloc(size + 3 * problem->dim, sizeof *memory);
     if (memory == NULL)
         return TARRY_NO_MEMORY;
     const bool ok = tarry__phased_solution_find(problem, p, memory, &s);
-    if (ok)
+    if (ok) {
         tarry__phased_bracket_all(problem, p, &s, estimates);
+        widen_others(problem, p, s.W, memory + size, estimates);
+    }
     tarry__base_free(memory);
     return ok ? TARRY_OK : TARRY_TARGET_NOT_MET;
 }

@@ -156,6 +156,8 @@ static inline uint64_t tarry__phased_count(const tarry__phased_plan *plan,
  * losses; arms are scaled by `scale`. */
 typedef struct {
     double *W, *theta, *missing, *t;
+    const double *column; /* largest value of each feature, for spans */
+    bool sees_plan;       /* all arms of the plan are in the span */
     double scale;
     size_t n_missing;
 } tarry__phased_solution;
@@ -166,6 +168,27 @@ size_t tarry__phased_solution_size(size_t dim, size_t n_entries);
 bool tarry__phased_solution_find(const tarry__policy_problem *problem,
                                  const tarry__phased_plan *plan, double *memory,
                                  tarry__phased_solution *solution);
+
+/* The largest absolute value of each feature, over the arms in `among`; NULL:
+ * over all. */
+void tarry__phased_columns(const tarry__policy_problem *problem,
+                           const uint32_t *among, size_t count, double *column);
+
+/* Whether x lies in the span of the rows of W, rank by n, which are orthogonal:
+ * else nothing that was learnt in W's coordinates is about <theta, x>.  What
+ * is left of x outside must be rounding in every feature, and little of x;
+ * `rest` has room for it, n doubles. */
+bool tarry__phased_spans(const double *W, size_t rank, size_t n,
+                         const double *column, const double *x, double *rest);
+
+/* The same of an arm, and of all arms with losses that are counted: if one of
+ * them is outside, the sums of losses are of no theta in W's coordinates. */
+bool tarry__phased_spans_arm(const tarry__policy_problem *problem,
+                             const double *W, size_t rank, const double *column,
+                             size_t arm, double *rest);
+bool tarry__phased_spans_plan(const tarry__policy_problem *problem,
+                              const tarry__phased_plan *plan, const double *W,
+                              const double *column, double *rest);
 
 /* W, rank by n, with (sum w(b) b b')^+ = W'W for the plan's weights. */
 tarry_status tarry__phased_whitening(const tarry__policy_problem *problem,

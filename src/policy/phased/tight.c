@@ -158,7 +158,7 @@ static tarry_status plan(const tarry__phased_task *task, tarry__phased_plan *p)
 
 /* What is known of <theta, a - b>. */
 typedef struct {
-    double middle, bracket, width;
+    double middle, bracket, width; /* width is infinite: nothing */
 } judgement;
 
 static double plain_mean(const tarry__phased_plan *p, size_t arm)
@@ -178,7 +178,7 @@ static judgement compare_plain(const tarry__phased_plan *p, size_t a, size_t b)
                        .width = sqrt(1 / n + 1 / m)};
 }
 
-/* `x` has room for n doubles. */
+/* `x` has room for 2 n doubles. */
 static judgement compare_linear(const tarry__phased *ph,
                                 const tarry__phased_solution *s, size_t a,
                                 size_t b, double *x)
@@ -188,6 +188,9 @@ static judgement compare_linear(const tarry__phased *ph,
     for (size_t i = 0; i < n; i++)
         x[i] = s->scale *
                (ph->problem->arms[a * n + i] - ph->problem->arms[b * n + i]);
+    if (!s->sees_plan ||
+        !tarry__phased_spans(s->W, rank, n, s->column, x, x + n))
+        return (judgement){0, 0, INFINITY};
     j.middle = tarry__linalg_dot(x, s->theta, n);
     tarry__linalg_times(s->W, rank, n, x, s->t);
     j.width = sqrt(tarry__linalg_dot(s->t, s->t, rank));
@@ -218,7 +221,8 @@ static size_t empirically_best(const tarry__phased *ph,
     return best;
 }
 
-/* All active arms against the best; `x` has room for n doubles. */
+/* All active arms against the best; `x` has room for 2 n doubles.  Widths that
+ * are scaled by 0 are 0, but for what is not known at all. */
 static void judge_all(const tarry__phased *ph, const tarry__phased_solution *s,
                       tarry__phased_verdict *v, double *x)
 {
@@ -240,19 +244,19 @@ static void judge_all(const tarry__phased *ph, const tarry__phased_solution *s,
         const judgement j = ph->algorithm->linear
                                 ? compare_linear(ph, s, arm, v->exploit, x)
                                 : compare_plain(&ph->plan, arm, v->exploit);
-        if (j.middle - j.bracket > factor * j.width)
+        const double width = isinf(j.width) ? INFINITY : factor * j.width;
+        if (j.middle - j.bracket > width)
             continue;
         v->kept[v->n_kept++] = (uint32_t)arm;
-        v->certificate =
-            fmax(v->certificate, factor * j.width + j.bracket - j.middle);
+        v->certificate = fmax(v->certificate, width + j.bracket - j.middle);
         v->settled = v->settled && j.bracket <= enough;
     }
 }
 
-/* Arms to keep, a vector, the solution. */
+/* Arms to keep, two vectors, the solution. */
 size_t tarry__phased_scratch_size(size_t dim, size_t n_entries, size_t n_active)
 {
-    return (n_active + 1) / 2 + dim +
+    return (n_active + 1) / 2 + 2 * dim +
            tarry__phased_solution_size(dim, n_entries);
 }
 
@@ -262,8 +266,11 @@ static tarry_status judge_linear(const tarry__phased *ph,
 {
     tarry__phased_solution s;
     if (!tarry__phased_solution_find(ph->problem, &ph->plan,
-                                     memory + ph->problem->dim, &s))
+                                     memory + 2 * ph->problem->dim, &s))
         return TARRY_TARGET_NOT_MET;
+    s.column = ph->books.column;
+    s.sees_plan =
+        tarry__phased_spans_plan(ph->problem, &ph->plan, s.W, s.column, memory);
     judge_all(ph, &s, v, memory);
     if (estimates != NULL)
         tarry__phased_bracket_all(ph->problem, &ph->plan, &s, estimates);

@@ -645,6 +645,51 @@ static void plans_made_anew_pay_for_their_directions(void **state)
     }
 }
 
+/* Arms that span fewer dimensions than they have features: rounding does not
+ * take their differences out of the span, and what is a hundred million times
+ * as small as the arms is seen to lie outside. */
+static void span_knows_rounding_from_a_difference(void **state)
+{
+    enum { MOST = 40, K = 60 };
+    static const size_t sizes[][2] = {{2, 1}, {5, 3}, {MOST, 7}, {MOST, 39}};
+    uint64_t seed = 5;
+    (void)state;
+    for (size_t s = 0; s < 4; s++) {
+        const size_t n = sizes[s][0], rank = sizes[s][1];
+        double basis[MOST * MOST], arms[K * MOST] = {0}, x[MOST], rest[MOST];
+        double column[MOST], W[MOST * MOST];
+        uint32_t active[K];
+        for (size_t i = 0; i < rank * n; i++)
+            basis[i] = test_normal(&seed);
+        for (size_t k = 0; k < K; k++)
+            for (size_t j = 0; j < rank; j++) {
+                const double c = test_normal(&seed);
+                for (size_t i = 0; i < n; i++)
+                    arms[k * n + i] += c * basis[j * n + i];
+            }
+        for (size_t k = 0; k < K; k++)
+            active[k] = (uint32_t)k;
+        const tarry__policy_problem problem = {
+            .n_arms = K, .dim = n, .arms = arms, .horizon = 1000};
+        const tarry__phased_task task = {.problem = &problem,
+                                         .rank_tolerance = 1e-11};
+        tarry__phased_plan plan = {.n_active = K, .active = active};
+        assert_int_equal(tarry__phased_lay_near(&task, &plan), TARRY_OK);
+        assert_int_equal(plan.rank, rank);
+        assert_int_equal(tarry__phased_whitening(&problem, &plan, W), TARRY_OK);
+        tarry__phased_columns(&problem, NULL, K, column);
+        for (size_t k = 1; k < K; k++) {
+            for (size_t i = 0; i < n; i++)
+                x[i] = arms[k * n + i] - arms[i];
+            assert_true(tarry__phased_spans(W, rank, n, column, x, rest));
+            x[k % n] += 1e-8 * column[k % n];
+            assert_false(tarry__phased_spans(W, rank, n, column, x, rest));
+        }
+        plan.active = NULL;
+        tarry__phased_plan_clear(&plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -657,6 +702,7 @@ int main(void)
         cmocka_unit_test(phases_and_books_have_half_of_the_failures_each),
         cmocka_unit_test(every_phase_has_a_share_of_the_failures_of_its_own),
         cmocka_unit_test(plans_made_anew_pay_for_their_directions),
+        cmocka_unit_test(span_knows_rounding_from_a_difference),
         cmocka_unit_test(an_arm_that_follows_one_cut_has_a_bound_of_its_own),
         cmocka_unit_test(who_is_not_tried_again_is_ruled_out_by_all_data),
     };
