@@ -147,8 +147,10 @@ TARRY_API tarry_status tarry_policy_expire(tarry_policy *policy,
 /* ---- arms that come and go ------------------------------------------------*/
 
 /* A new arm with these features (dim of them, copied) may be chosen from the
- * next choice on; *arm is its number, the next one.  Numbers of arms never
- * change.
+ * next choice on; *arm is its number, the next one.  NULL: it has nothing in
+ * common with other arms; it gets a feature of its own, 0 for all others, and
+ * dim grows by 1 (not in a policy that has added a constant).  Numbers of arms
+ * never change.
  *
  * The promises of a policy with phases are, since the last change, about the
  * arms that are available: its phases begin anew with the next choice, with the

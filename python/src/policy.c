@@ -532,7 +532,8 @@ static const char *admit_named(policy_object *self, const Py_buffer *features,
     if (*status != TARRY_OK)
         return NULL;
     *status = TARRY_BAD_ARGUMENT;
-    if ((size_t)features->shape[0] != s.dim)
+    const bool has_none = features->shape[0] == 0;
+    if (!has_none && (size_t)features->shape[0] != s.dim)
         return "an arm needs as many features as the others have";
     if ((name != Py_None || self->names != NULL) &&
         (names = longer_names(self, s.n_arms, name)) == NULL)
@@ -543,7 +544,8 @@ static const char *admit_named(policy_object *self, const Py_buffer *features,
         Py_DECREF(names);
         return NULL;
     }
-    *status = tarry_policy_admit(self->policy, features->buf, arm);
+    *status =
+        tarry_policy_admit(self->policy, has_none ? NULL : features->buf, arm);
     if (*status == TARRY_OK && names != NULL) {
         PyObject *before = self->names;
         self->names = names;

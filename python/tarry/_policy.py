@@ -234,7 +234,8 @@ class Policy(_tarry.Policy):
 
     def admit(self, name: Any, features: Any = None) -> int:
         """Adds an arm, admit("blue", [0.2, 1]) or admit([0.2, 1]); answers its
-        number.  Numbers of arms never change.
+        number.  Numbers of arms never change.  Without features, admit("blue"), it has
+        nothing in common with other arms and gets a dimension of its own.
 
         >>> import tarry
         >>> p = tarry.Policy("lints", [[1, 0], [0, 1]], confidence=0.99)
@@ -246,8 +247,9 @@ class Policy(_tarry.Policy):
         """
         if features is None and not isinstance(name, str):
             name, features = None, name
-        return self._admit(numbers(features, "features", 1),
-                           None if name is None else str(name))
+        array = (np.zeros(0) if features is None
+                 else numbers(features, "features", 1))
+        return self._admit(array, None if name is None else str(name))
 
     def withdraw(self, arm: Union[int, str]) -> None:
         """Takes an arm out, by number or name; losses of its plays still

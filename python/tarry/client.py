@@ -249,11 +249,13 @@ class Client:
             if line.strip():
                 yield json.loads(line)
 
-    def admit(self, name: str, arm: str, features: Iterable[float]) -> Any:
-        """Adds an arm."""
-        return self._json("POST", _path(name, "arms"), {
-            "name": arm, "features": _features(arm, features)},
-            again=False)
+    def admit(self, name: str, arm: str,
+              features: Optional[Iterable[float]] = None) -> Any:
+        """Adds an arm; without features where the first arms have none."""
+        body: Dict[str, Any] = {"name": arm}
+        if features is not None:
+            body["features"] = _features(arm, features)
+        return self._json("POST", _path(name, "arms"), body, again=False)
 
     def withdraw(self, name: str, arm: str) -> Any:
         """Takes an arm out."""

@@ -275,7 +275,7 @@ static int compare_arms(const arguments *a, const char *path, service *v)
     const tarry__store_experiment *e = tarry__session_experiment(v->session);
     bool same = arms->n_arms == e->n_arms && arms->dim == e->dim;
     for (size_t i = 0; same && i < e->n_arms * e->dim; i++)
-        same = arms->data[i] == s.arms[i];
+        same = arms->data[i] == s.arms[i / e->dim * s.dim + i % e->dim];
     for (size_t k = 0; same && k < e->n_arms; k++) {
         const char *name = tarry__session_arm_name(v->session, k);
         same = (arms->names != NULL) == (name != NULL) &&

@@ -67,6 +67,27 @@ static char *own_name(const tarry_arms *arms, const char *name)
     return copy;
 }
 
+/* An arm without features: it gets a dimension that the others do not have. */
+static tarry_status add_dimension(arms_taken *t, const char *text)
+{
+    tarry_arms *arms = t->arms;
+    const size_t k = arms->n_arms, n = arms->dim;
+    double *data = tarry__base_zalloc(t->room * (n + 1), sizeof *data);
+    if (data == NULL)
+        return TARRY_NO_MEMORY;
+    for (size_t i = 0; i < k; i++)
+        memcpy(data + i * (n + 1), t->data + i * n, n * sizeof *data);
+    data[k * (n + 1) + n] = 1;
+    tarry__base_free(t->data);
+    arms->data = t->data = data;
+    arms->dim = n + 1;
+    arms->names[k] = own_name(arms, text);
+    if (arms->names[k] == NULL)
+        return TARRY_NO_MEMORY;
+    arms->n_arms++;
+    return TARRY_OK;
+}
+
 static tarry_status take_arm(void *context, const tarry__store_event *e)
 {
     arms_taken *t = context;
@@ -85,6 +106,8 @@ static tarry_status take_arm(void *context, const tarry__store_event *e)
         arms->names = names;
         t->room = room;
     }
+    if (e->features == NULL)
+        return add_dimension(t, e->text);
     memcpy(t->data + k * n, e->features, n * sizeof *t->data);
     arms->names[k] = own_name(arms, e->text);
     if (arms->names[k] == NULL)

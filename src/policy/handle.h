@@ -9,6 +9,7 @@
 #include "policy/policy_type.h"
 
 #define TARRY__POLICY_MAX_ROUND ((1ull << TARRY__OPEN_ROUND_BITS) - 1)
+#define TARRY__POLICY_MAX_DIM 20000
 #define TARRY__POLICY_MAX_ARMS ((size_t)1 << (TARRY__OPEN_VALUE_BITS - 1))
 
 /* The value of an open round: its arm, and whether it was given up. */

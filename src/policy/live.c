@@ -117,10 +117,17 @@ static tarry_status take_list(tarry_policy *p, uint32_t *available,
     return TARRY_OK;
 }
 
+/* Without features it has a feature of its own, which no other arm has.  A
+ * constant that was added stays the last one, so there is no place for it. */
 static tarry_status check_arm(const tarry_policy *p, const double *features)
 {
-    if (p->type->reserve == NULL || p->problem.n_arms == TARRY__POLICY_MAX_ARMS)
+    const tarry__policy_problem *q = &p->problem;
+    if (p->type->reserve == NULL || q->n_arms == TARRY__POLICY_MAX_ARMS)
         return TARRY_BAD_ARGUMENT;
+    if (features == NULL)
+        return p->given == NULL && q->dim < TARRY__POLICY_MAX_DIM
+                   ? TARRY_OK
+                   : TARRY_BAD_ARGUMENT;
     return tarry__policy_check_arms(features, 1, tarry__policy_dim(p), NULL);
 }
 
@@ -138,36 +145,64 @@ static tarry_status give(tarry_policy *p, const double *features)
     return TARRY_OK;
 }
 
-/* The arms of the problem and one more. */
-static tarry_status fill_arms(tarry_policy *p, const double *features,
+/* The arms of the problem and one more, in n dimensions. */
+static tarry_status fill_arms(tarry_policy *p, const double *features, size_t n,
                               double *arms)
 {
-    const size_t K = p->problem.n_arms, n = p->problem.dim;
-    const size_t own = tarry__policy_dim(p); /* features, without a constant */
-    memcpy(arms, p->problem.arms, K * n * sizeof *arms);
-    memcpy(arms + K * n, features, own * sizeof *arms);
-    if (own < n)
+    const tarry__policy_problem *q = &p->problem;
+    const size_t K = q->n_arms, own = tarry__policy_dim(p);
+    memset(arms, 0, (K + 1) * n * sizeof *arms);
+    for (size_t k = 0; k < K; k++)
+        memcpy(arms + k * n, q->arms + k * q->dim, q->dim * sizeof *arms);
+    if (features != NULL)
+        memcpy(arms + K * n, features, own * sizeof *arms);
+    if (p->given != NULL)
         arms[K * n + own] = p->constant;
+    if (features == NULL)
+        arms[K * n + n - 1] = 1;
     const tarry_status status =
         tarry__policy_check_distinct(arms, K + 1, n, NULL);
     return status == TARRY_OK && p->given != NULL ? give(p, features) : status;
 }
 
+/* Tells the algorithm of the wider problem; it owns `arms` and `available`
+ * then. */
+static tarry_status take_arms(tarry_policy *p, double *arms, size_t n,
+                              uint32_t *available)
+{
+    tarry__policy_problem *q = &p->problem;
+    const tarry__policy_problem old = *q;
+    const size_t count = tarry__policy_n_choices(q);
+    for (size_t i = 0; i < count; i++)
+        available[i] = (uint32_t)tarry__policy_choice(q, i);
+    available[count] = (uint32_t)q->n_arms;
+    q->arms = arms;
+    q->dim = n;
+    q->n_arms++;
+    const tarry_status status = take_list(p, available, count + 1);
+    if (status == TARRY_OK)
+        tarry__base_free(old.arms);
+    else
+        *q = old;
+    return status;
+}
+
 tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
                                 size_t *arm)
 {
-    if (p == NULL || features == NULL || arm == NULL)
+    if (p == NULL || arm == NULL)
         return TARRY_BAD_ARGUMENT;
-    tarry__policy_problem *q = &p->problem;
+    const tarry__policy_problem *q = &p->problem;
     tarry_status status = check_arm(p, features);
     if (status != TARRY_OK)
         return status;
-    const size_t K = q->n_arms, n = q->dim, count = tarry__policy_n_choices(q);
+    const size_t K = q->n_arms, n = q->dim + (features == NULL);
     double *arms = tarry__base_alloc((K + 1) * n, sizeof *arms);
-    uint32_t *available = tarry__base_alloc(count + 1, sizeof *available);
+    uint32_t *available =
+        tarry__base_alloc(tarry__policy_n_choices(q) + 1, sizeof *available);
     status = arms != NULL && available != NULL ? TARRY_OK : TARRY_NO_MEMORY;
     if (status == TARRY_OK)
-        status = fill_arms(p, features, arms);
+        status = fill_arms(p, features, n, arms);
     if (status == TARRY_OK)
         status = p->type->reserve(p->state, K + 1);
     if (status != TARRY_OK) {
@@ -175,22 +210,12 @@ tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
         tarry__base_free(available);
         return status;
     }
-    for (size_t i = 0; i < count; i++)
-        available[i] = (uint32_t)tarry__policy_choice(q, i);
-    available[count] = (uint32_t)K;
-    double *old = q->arms;
-    q->arms = arms;
-    q->n_arms = K + 1;
-    status = take_list(p, available, count + 1);
-    if (status != TARRY_OK) {
-        q->arms = old;
-        q->n_arms = K;
+    status = take_arms(p, arms, n, available); /* ends `available` */
+    if (status != TARRY_OK)
         tarry__base_free(arms);
-        return status;
-    }
-    tarry__base_free(old);
-    *arm = K;
-    return TARRY_OK;
+    else
+        *arm = K;
+    return status;
 }
 
 tarry_status tarry_policy_withdraw(tarry_policy *p, size_t arm)

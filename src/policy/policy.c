@@ -65,7 +65,7 @@ static tarry_status check_params(const tarry_policy_params *p,
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "there must be 1 to %zu arms: %zu",
                                 TARRY__POLICY_MAX_ARMS, p->n_arms);
-    if (p->dim == 0 || p->dim > 20000 || p->arms == NULL)
+    if (p->dim == 0 || p->dim > TARRY__POLICY_MAX_DIM || p->arms == NULL)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "the arms' dimension must be 1 to 20000: %zu",
                                 p->dim);
@@ -573,8 +573,9 @@ static void archive_problem(tarry_policy *p, tarry__archive *a)
     tarry__archive_array(a, &q->arms, &count, sizeof *q->arms, SIZE_MAX);
     tarry__archive_require(
         a, q->n_arms > 0 && q->n_arms <= TARRY__POLICY_MAX_ARMS && q->dim > 0 &&
-               q->dim <= 20001 && count == q->n_arms * q->dim &&
-               q->horizon >= 2 && q->horizon <= TARRY__POLICY_MAX_ROUND);
+               q->dim <= TARRY__POLICY_MAX_DIM + 1 &&
+               count == q->n_arms * q->dim && q->horizon >= 2 &&
+               q->horizon <= TARRY__POLICY_MAX_ROUND);
     if (a->loading && a->status == TARRY_OK)
         tarry__archive_require(a, tarry__policy_check_arms(q->arms, q->n_arms,
                                                            q->dim,

@@ -143,7 +143,8 @@ typedef struct tarry__policy_type {
     /* Makes room for so many arms, of which there are fewer yet.  NULL: the
      * arms of this policy cannot change. */
     tarry_status (*reserve)(void *state, size_t n_arms);
-    /* The problem has another arm (the last), after `reserve`; or another list
+    /* The problem has another arm (the last), after `reserve`, and perhaps one
+     * more feature (the last), which is 0 for all other arms; or another list
      * of arms that may be chosen, which cannot fail.  On failure nothing has
      * changed, and the problem will be as it was. */
     tarry_status (*rearranged)(void *state);

@@ -359,6 +359,8 @@ void tarry__service_admit(tarry__service_call *c)
                                    "bytes; got %s",
                                    TARRY__SERVICE_NAME_ROOM - 1,
                                    tarry__service_show(given).text);
+    else if (json_object_get(c->json, "features") == NULL)
+        admit(c, e, name, NULL);
     else if (read_features(c, json_object_get(c->json, "features"), features,
                            e->made->dim, name))
         admit(c, e, name, features);

@@ -129,7 +129,7 @@ static void put_event(tarry__writer *t, const tarry__service_experiment *e,
     if (v->kind == TARRY__STORE_CHOOSE || v->kind == TARRY__STORE_ADMIT ||
         v->kind == TARRY__STORE_WITHDRAW)
         put_arm(t, e, p, i);
-    if (v->kind == TARRY__STORE_ADMIT)
+    if (v->kind == TARRY__STORE_ADMIT && p->features[i] != NULL)
         put_features(t, p, i);
     if (v->kind == TARRY__STORE_CHOOSE || v->kind == TARRY__STORE_OBSERVE) {
         tarry__writer_put(t, v->kind == TARRY__STORE_CHOOSE

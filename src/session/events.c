@@ -428,6 +428,16 @@ tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
 
 /* ---- arms -----------------------------------------------------------------*/
 
+/* Whether arms have no features: each has a dimension of its own. */
+static bool is_basis(const tarry__session *s)
+{
+    const tarry__policy_problem *q = tarry__policy_problem_of(s->policy);
+    bool is = q->n_arms == q->dim;
+    for (size_t i = 0; is && i < q->n_arms * q->dim; i++)
+        is = q->arms[i] == (i % (q->dim + 1) == 0 ? 1 : 0);
+    return is;
+}
+
 static tarry_status check_arm(const tarry__session *s, const char *name,
                               const double *features, size_t count,
                               tarry_error *error)
@@ -442,6 +452,20 @@ static tarry_status check_arm(const tarry__session *s, const char *name,
         tarry__moves_has_arm(s->policy, arm))
         return tarry__refusals_arm(s->made, TARRY_BAD_ARGUMENT, name,
                                    "is there already", error);
+    if (features == NULL)
+        return is_basis(s)
+                   ? TARRY_OK
+                   : tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                      "an arm of experiment \"%.100s\" has %ju "
+                                      "features; got none for arm \"%.100s\"",
+                                      s->made->name, (uintmax_t)s->made->dim,
+                                      name);
+    if (tarry__policy_dim(s->policy) != s->made->dim)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "arms of experiment \"%.100s\" have no "
+                                "features since one was admitted without; got "
+                                "%zu for arm \"%.100s\"",
+                                s->made->name, count, name);
     if (count != s->made->dim)
         return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
                                 "an arm of experiment \"%.100s\" has %ju "
@@ -470,13 +494,12 @@ static void *copy_of(const void *from, size_t size)
     return copy;
 }
 
-/* With copies of name and features, which go to the event. */
+/* With copies of name and features, if there are any, which go to the event. */
 static tarry_status admit(tarry__session *s, char *name, double *features,
                           int64_t now, tarry_error *error)
 {
     size_t arm;
-    if (name == NULL || features == NULL ||
-        tarry__names_add(&s->names, name) != TARRY_OK)
+    if (name == NULL || tarry__names_add(&s->names, name) != TARRY_OK)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     const tarry_status status = tarry_policy_admit(s->policy, features, &arm);
     if (status != TARRY_OK) {
@@ -507,8 +530,11 @@ tarry_status tarry__session_admit(tarry__session *s, const char *name,
     if (status != TARRY_OK)
         return status;
     char *name_copy = copy_of(name, strlen(name) + 1);
-    double *copy = copy_of(features, count * sizeof *features);
-    status = admit(s, name_copy, copy, now, error);
+    double *copy =
+        features != NULL ? copy_of(features, count * sizeof *features) : NULL;
+    status = (copy == NULL) == (features == NULL)
+                 ? admit(s, name_copy, copy, now, error)
+                 : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
     if (status != TARRY_OK) {
         tarry__base_free(name_copy);
         tarry__base_free(copy);

@@ -387,10 +387,12 @@ static void admit(tarry__session_lines *l, char *rest, int64_t now)
         refuse(l, "out of memory");
         return;
     }
-    if (read_features(l, rest, features, dim)) {
-        last_word(rest); /* cuts the blanks */
-        const tarry_status status =
-            tarry__session_admit(l->session, rest, features, dim, now, &error);
+    const bool is_name = *rest != '\0' && strpbrk(rest, " \t") == NULL;
+    if (is_name || read_features(l, rest, features, dim)) {
+        if (!is_name)
+            last_word(rest); /* cuts the blanks */
+        const tarry_status status = tarry__session_admit(
+            l->session, rest, is_name ? NULL : features, dim, now, &error);
         if (status != TARRY_OK)
             refuse_line(l, status, &error);
         else

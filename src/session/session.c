@@ -75,6 +75,8 @@ static tarry_status take_arm(void *context, const tarry__store_event *e)
     const tarry__store_experiment *made = t->session->made;
     if (e->arm != t->session->names.count)
         return no_arm(t->session, t->error);
+    if (e->arm < made->n_arms && e->features == NULL)
+        return no_arm(t->session, t->error);
     if (t->first != NULL && e->arm < made->n_arms)
         memcpy(t->first + e->arm * made->dim, e->features,
                made->dim * sizeof(double));
@@ -199,6 +201,16 @@ static tarry_status leads_to(const tarry__session *s, const char *what,
                                   what, (uintmax_t)there, (uintmax_t)wanted);
 }
 
+/* Arms that were admitted without features: each has brought a dimension. */
+static uint64_t n_grown(const tarry__session *s)
+{
+    const size_t dim = tarry__policy_dim(s->policy);
+    const size_t now = tarry__policy_problem_of(s->policy)->n_arms;
+    const size_t later = now > s->made->n_arms ? now - s->made->n_arms : 0;
+    const size_t more = dim > s->made->dim ? dim - s->made->dim : 0;
+    return more < later ? more : later;
+}
+
 /* The last snapshot, if there is one. */
 static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
 {
@@ -221,7 +233,8 @@ static tarry_status load_snapshot(tarry__session *s, tarry_error *error)
                          s->made->name, (uintmax_t)s->snapshot_seq, why.text);
     tarry__base_free(bytes);
     if (status == TARRY_OK && s->policy != NULL)
-        status = leads_to(s, "arms of dimension", tarry__policy_dim(s->policy),
+        status = leads_to(s, "arms of dimension",
+                          tarry__policy_dim(s->policy) - n_grown(s),
                           s->made->dim, error);
     return status;
 }

@@ -121,7 +121,8 @@ tarry_status tarry__session_cancel(tarry__session *s, const char *id,
 tarry_status tarry__session_expire(tarry__session *s, const char *id,
                                    int64_t now, tarry_error *error);
 
-/* An arm of a new name, and of a name that is there. */
+/* An arm of a new name, and of a name that is there.  `features` NULL: the arms
+ * have none. */
 tarry_status tarry__session_admit(tarry__session *s, const char *name,
                                   const double *features, size_t count,
                                   int64_t now, tarry_error *error);

@@ -137,7 +137,8 @@ bool tarry__store_event_fits(const tarry__store_head *h,
     case TARRY__STORE_EXPIRE:
         return is_known_round(end, e->round);
     case TARRY__STORE_ADMIT:
-        return e->arm == end->arms && are_finite(e->features, h->made.dim);
+        return e->arm == end->arms &&
+               (e->features == NULL || are_finite(e->features, h->made.dim));
     case TARRY__STORE_WITHDRAW:
         return e->arm < end->arms;
     case TARRY__STORE_PAUSE:

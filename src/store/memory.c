@@ -20,6 +20,7 @@ typedef struct {
     size_t place; /* of the event, from 1 */
     char *text;
     double *features;
+    bool is_choice; /* the text is its id */
 } extra;
 
 typedef struct {
@@ -123,7 +124,8 @@ static bool keep_extra(log_of *l, const tarry__store_event *e, uint64_t dim)
         return false;
     const size_t text_size = e->text != NULL ? strlen(e->text) + 1 : 0;
     extra x = {e->seq, copy_of(e->text, text_size),
-               copy_of(e->features, dim * sizeof(double))};
+               copy_of(e->features, dim * sizeof(double)),
+               e->kind == TARRY__STORE_CHOOSE};
     const bool is_whole = (x.text != NULL) == (e->text != NULL) &&
                           (x.features != NULL) == (e->features != NULL);
     if (is_whole &&
@@ -141,7 +143,7 @@ static void drop_extras(log_of *l, size_t kept)
 {
     while (l->n_extra > kept) {
         const extra *x = &l->extra[--l->n_extra];
-        if (x->features == NULL) /* a choice with an id */
+        if (x->is_choice)
             tarry__texts_remove(&l->ids, x->text);
         tarry__base_free(x->text);
         tarry__base_free(x->features);

@@ -110,15 +110,15 @@ typedef struct {
     uint64_t dim;
 } row_read;
 
-/* Only an admitted arm has features, one per dimension.  They are copied, as
- * bytes in a result need not be aligned. */
+/* Only an admitted arm has features, one per dimension, or none.  They are
+ * copied, as bytes in a result need not be aligned. */
 static bool read_features(const PGresult *r, row_read *out)
 {
     const bool is_null = PQgetisnull(r, 0, FEATURES) != 0;
-    if (out->event.kind != TARRY__STORE_ADMIT)
+    if (out->event.kind != TARRY__STORE_ADMIT || is_null)
         return is_null;
     const size_t size = (size_t)PQgetlength(r, 0, FEATURES);
-    if (is_null || size != out->dim * sizeof(double))
+    if (size != out->dim * sizeof(double))
         return false;
     memcpy(out->features, PQgetvalue(r, 0, FEATURES), size);
     out->event.features = out->features;

@@ -45,13 +45,13 @@ static bool read_choice(sqlite3_stmt *row, tarry__sqlite_row *out)
            read_text(row, 5, &out->event.text) && is_integer(row, 6);
 }
 
-/* Only an admitted arm has features, one per dimension.  They are copied, as a
- * blob need not be aligned. */
+/* Only an admitted arm has features, one per dimension, or none.  They are
+ * copied, as a blob need not be aligned. */
 static bool read_features(sqlite3_stmt *row, int column, uint64_t dim,
                           double *features, tarry__store_event *e)
 {
     const int type = sqlite3_column_type(row, column);
-    if (e->kind != TARRY__STORE_ADMIT)
+    if (e->kind != TARRY__STORE_ADMIT || type == SQLITE_NULL)
         return type == SQLITE_NULL;
     const void *blob = sqlite3_column_blob(row, column);
     const size_t size = (size_t)sqlite3_column_bytes(row, column);

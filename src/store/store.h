@@ -46,7 +46,8 @@ typedef struct {
     int64_t at;     /* milliseconds since 1970, UTC */
     const char *text; /* the user's own id of a choice, an admitted arm's name;
                          NULL: it has none */
-    const double *features; /* of an admitted arm, one per dimension */
+    const double *features; /* of an admitted arm, one per dimension; NULL: it
+                               has none, but a dimension of its own */
 } tarry__store_event;
 
 /* What an experiment was made with.  Texts are copied when it is added. */

@@ -66,7 +66,8 @@ static const struct {
     {"expire", NOT_UNDERSTOOD "'expire'"},
     {"expire 0", UNKNOWN "\"0\""},
     {"admit", NOT_UNDERSTOOD "'admit'"},
-    {"admit 1", "admit needs a name and 2 numbers: ''"},
+    {"admit 1", "an arm of experiment \"e\" has 2 features; got none for "
+                "arm \"1\""},
     {"admit 1 2",
      "an arm's name must be UTF-8 without control characters, not empty; got "
      "\"\""},

@@ -663,6 +663,58 @@ static void report(tarry__session *s, uint64_t round)
                      TARRY_OK);
 }
 
+/* A session whose arms have no features: one that is admitted is there again
+ * after the log is played anew, and so is the next. */
+static void arms_without_features_are_admitted_and_stored(void **state)
+{
+    const double basis[] = {1, 0, 0, 1}, two[] = {1, 2};
+    (void)state;
+    tarry__store *store;
+    tarry__session *s;
+    tarry__session_choice_made c, again;
+    assert_int_equal(tarry__store_open("memory:", true, &store, NULL),
+                     TARRY_OK);
+    const tarry__store_experiment e =
+        small_experiment("a", "recommended", 2, 2);
+    assert_int_equal(tarry__session_create(store, &e, basis, NULL, &s, NULL),
+                     TARRY_OK);
+    for (int i = 0; i < 40; i++) {
+        if (i % 10 == 5)
+            assert_int_equal(tarry__session_admit(s,
+                                                  i == 5    ? "x"
+                                                  : i == 15 ? "y"
+                                                  : i == 25 ? "z"
+                                                            : "w",
+                                                  NULL, 0, 11, NULL),
+                             TARRY_OK);
+        assert_int_equal(tarry__session_choose(s, NULL, 11, &c, NULL),
+                         TARRY_OK);
+        report(s, c.round);
+        assert_int_equal(tarry__session_commit(&s, 1, NULL), TARRY_OK);
+        if (i % 10 == 9) {
+            tarry__session *from_start;
+            assert_int_equal(
+                tarry__session_open(store, 1, true, &from_start, NULL),
+                TARRY_OK);
+            assert_int_equal(
+                tarry__session_choose(from_start, NULL, 11, &again, NULL),
+                TARRY_OK);
+            assert_int_equal(tarry__session_choose(s, NULL, 11, &c, NULL),
+                             TARRY_OK);
+            assert_int_equal(again.arm, c.arm);
+            tarry__session_take_back(from_start);
+            tarry__session_close(from_start);
+            tarry__session_close(s);
+            assert_int_equal(tarry__session_open(store, 1, false, &s, NULL),
+                             TARRY_OK);
+        }
+    }
+    assert_int_equal(tarry__session_admit(s, "v", two, 2, 11, NULL),
+                     TARRY_BAD_ARGUMENT);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
 /* Rounds of a session whose low losses are late. */
 static void play_late(tarry__session *s, uint64_t from, uint64_t to)
 {
@@ -1092,6 +1144,7 @@ static void a_choice_taken_back_leaves_no_age(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arms_without_features_are_admitted_and_stored),
         cmocka_unit_test(no_name_has_a_control_character),
         cmocka_unit_test(every_setting_reaches_the_policy),
         cmocka_unit_test(every_setting_is_taken_over),

@@ -216,16 +216,30 @@ tarry_status tarry__directed_reserve(void *state, size_t n_arms)
 tarry_status tarry__directed_rearranged(void *state)
 {
     tarry__directed_state *s = state;
-    const tarry__directed_state old = *s;
-    const tarry_status status = open_memory(s, old.directed.problem);
-    if (status != TARRY_OK) {
-        tarry__base_free(s->directed.weights);
-        *s = old;
-        return status;
+    tarry__directed_state old = *s;
+    tarry__directed *d = &s->directed;
+    const size_t n = d->problem->dim;
+    const bool wider = d->seen.n != n;
+    tarry_status status = TARRY_OK;
+    if (wider) {
+        status = tarry__ridge_widen(&old.directed.seen, n, &d->seen);
+        d->asked = (tarry__ridge){0};
     }
-    tarry__base_free(old.directed.weights);
-    s->directed.renew_at = 0;
-    return TARRY_OK;
+    if (wider && status == TARRY_OK)
+        status = tarry__ridge_widen(&old.directed.asked, n, &d->asked);
+    d->weights = NULL;
+    if (status == TARRY_OK)
+        status = open_memory(s, d->problem);
+    d->renew_at = 0;
+    tarry__directed *loser = status == TARRY_OK ? &old.directed : d;
+    tarry__base_free(loser->weights);
+    if (wider) {
+        tarry__ridge_clear(&loser->seen);
+        tarry__ridge_clear(&loser->asked);
+    }
+    if (status != TARRY_OK)
+        *s = old;
+    return status;
 }
 
 void tarry__directed_narrowed(void *state)

@@ -145,7 +145,17 @@ static tarry_status reserve(void *state, size_t n_arms)
 
 static tarry_status rearranged(void *state)
 {
-    ((committer *)state)->settled = 0;
+    committer *s = state;
+    tarry__ridge wider;
+    if (s->ridge.n != s->problem->dim) {
+        const tarry_status status =
+            tarry__ridge_widen(&s->ridge, s->problem->dim, &wider);
+        if (status != TARRY_OK)
+            return status;
+        tarry__ridge_clear(&s->ridge);
+        s->ridge = wider;
+    }
+    s->settled = 0;
     return TARRY_OK;
 }
 

@@ -65,8 +65,20 @@ static tarry_status reserve(void *state, size_t n_arms)
 
 static tarry_status rearranged(void *state)
 {
-    narrowed(state);
-    return TARRY_OK;
+    greedy *s = state;
+    tarry__ridge wider;
+    tarry_status status = TARRY_OK;
+    if (s->ridge.n != s->problem->dim) {
+        status = tarry__ridge_widen(&s->ridge, s->problem->dim, &wider);
+        if (status == TARRY_OK)
+            status = reserve(state, s->problem->n_arms);
+        tarry__ridge_clear(status == TARRY_OK ? &s->ridge : &wider);
+        if (status == TARRY_OK)
+            s->ridge = wider;
+    }
+    if (status == TARRY_OK)
+        narrowed(state);
+    return status;
 }
 
 static tarry_status init(void *state, const tarry__policy_type *type,

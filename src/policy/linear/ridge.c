@@ -64,6 +64,36 @@ void tarry__ridge_clear(tarry__ridge *r)
     tarry__base_free(r->memory);
 }
 
+/* The n by n matrix at `from` into the upper left of one of `to_n` columns. */
+static void place(const double *from, size_t n, size_t step, double *to,
+                  size_t to_step)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * to_step, from + i * step, n * sizeof *to);
+}
+
+tarry_status tarry__ridge_widen(const tarry__ridge *r, size_t n,
+                                tarry__ridge *wider)
+{
+    const size_t m = r->n;
+    *wider = (tarry__ridge){0};
+    const tarry_status status = tarry__ridge_init(wider, n, r->lambda);
+    if (status != TARRY_OK)
+        return status;
+    place(r->V, m, m, wider->V, n);
+    place(r->recent_V, m, m, wider->recent_V, n);
+    place(r->carry, m, m, wider->carry, n);
+    place(r->S, m, tarry__linear_stride(m), wider->S, tarry__linear_stride(n));
+    memcpy(wider->b, r->b, m * sizeof *r->b);
+    memcpy(wider->recent_b, r->recent_b, m * sizeof *r->b);
+    memcpy(wider->carry + n * n, r->carry + m * m, m * sizeof *r->carry);
+    memcpy(wider->theta, r->theta, m * sizeof *r->theta);
+    wider->log_det = r->log_det;
+    wider->added = r->added;
+    wider->since = r->since;
+    return TARRY_OK;
+}
+
 /* ---- afresh ---------------------------------------------------------------*/
 
 /* V += recent_V, b += recent_b, which are then zero. */

@@ -42,6 +42,11 @@ typedef struct {
 
 tarry_status tarry__ridge_init(tarry__ridge *ridge, size_t n, double lambda);
 void tarry__ridge_clear(tarry__ridge *ridge);
+
+/* The same for n features, those that are new being 0 in all terms so far.  On
+ * failure *wider is clear. */
+tarry_status tarry__ridge_widen(const tarry__ridge *ridge, size_t n,
+                                tarry__ridge *wider);
 void tarry__ridge_archive(tarry__ridge *ridge, size_t n, tarry__archive *a);
 
 /* V += a a' and b += loss a; or only one of them. */

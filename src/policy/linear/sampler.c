@@ -67,9 +67,42 @@ tarry_status tarry__sampler_reserve(void *state, size_t n_arms)
     return TARRY_OK;
 }
 
+static void close_memory(tarry__sampler *s)
+{
+    tarry__base_free(s->tiles);
+    tarry__base_free(s->normals);
+    tarry__base_free(s->z);
+    tarry__base_free(s->draw);
+    tarry__base_free(s->before);
+    tarry__base_free(s->normals_others);
+}
+
+/* The arms have more features than before. */
+static tarry_status widen(tarry__sampler *s)
+{
+    tarry__sampler next = {.v = s->v};
+    const size_t m = s->ridge.n, n = s->problem->dim;
+    tarry_status status = tarry__ridge_widen(&s->ridge, n, &next.ridge);
+    if (status == TARRY_OK)
+        status = open_memory(&next, s->problem);
+    tarry__sampler *loser = status == TARRY_OK ? s : &next;
+    if (status == TARRY_OK) {
+        memcpy(next.before, s->before, m * sizeof *s->before);
+        next.before[n] = s->before[m];
+    }
+    tarry__ridge_clear(&loser->ridge);
+    close_memory(loser);
+    if (status == TARRY_OK)
+        *s = next;
+    return status;
+}
+
 tarry_status tarry__sampler_rearranged(void *state)
 {
-    tarry__sampler_narrowed(state);
+    tarry__sampler *s = state;
+    if (s->ridge.n != s->problem->dim)
+        return widen(s);
+    tarry__sampler_narrowed(s);
     return TARRY_OK;
 }
 
@@ -101,12 +134,7 @@ void tarry__sampler_clear(void *state)
 {
     tarry__sampler *s = state;
     tarry__ridge_clear(&s->ridge);
-    tarry__base_free(s->tiles);
-    tarry__base_free(s->normals);
-    tarry__base_free(s->z);
-    tarry__base_free(s->draw);
-    tarry__base_free(s->before);
-    tarry__base_free(s->normals_others);
+    close_memory(s);
 }
 
 void tarry__sampler_archive(void *state, const tarry__policy_type *type,

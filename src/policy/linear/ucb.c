@@ -53,8 +53,28 @@ void tarry__ucb_narrowed(void *state)
     tarry__optimist_narrow(&((tarry__ucb *)state)->optimist);
 }
 
+/* The arms have more features than before. */
+static tarry_status widen(tarry__ucb *s)
+{
+    tarry__ridge wider;
+    tarry_status status =
+        tarry__ridge_widen(&s->ridge, s->problem->dim, &wider);
+    if (status == TARRY_OK)
+        status = tarry__optimist_reserve(&s->optimist, s->problem->n_arms);
+    if (status != TARRY_OK) {
+        tarry__ridge_clear(&wider);
+        return status;
+    }
+    tarry__ridge_clear(&s->ridge);
+    s->ridge = wider;
+    return TARRY_OK;
+}
+
 tarry_status tarry__ucb_rearranged(void *state)
 {
+    tarry__ucb *s = state;
+    if (s->ridge.n != s->problem->dim)
+        return widen(s);
     tarry__ucb_narrowed(state);
     return TARRY_OK;
 }

@@ -65,6 +65,7 @@ tarry_status tarry__books_open(tarry__books *b,
     const size_t K = problem->n_arms;
     b->problem = problem;
     b->n_arms = K;
+    b->dim = problem->dim;
     b->rank = rank;
     b->plays = tarry__base_zalloc(K, sizeof *b->plays);
     b->arrivals = tarry__base_zalloc(K, sizeof *b->arrivals);
@@ -88,7 +89,7 @@ static tarry_status grow(void *array, size_t old, size_t n, size_t size)
 
 tarry_status tarry__books_reserve(tarry__books *b, size_t n)
 {
-    const size_t K = b->problem->n_arms, r = b->rank;
+    const size_t K = b->problem->n_arms, r = b->rank, dim = b->problem->dim;
     tarry_status status = grow(&b->plays, K, n, sizeof *b->plays);
     if (status == TARRY_OK)
         status = grow(&b->arrivals, K, n, sizeof *b->arrivals);
@@ -96,6 +97,13 @@ tarry_status tarry__books_reserve(tarry__books *b, size_t n)
         status = grow(&b->sums, K, n, sizeof *b->sums);
     if (status == TARRY_OK)
         status = grow(&b->Z, K * r, n * r, sizeof *b->Z);
+    if (status == TARRY_OK) /* one feature more, with the arm */
+        status = grow(&b->W, r * dim, r * (dim + 1), sizeof *b->W);
+    if (status == TARRY_OK)
+        status = grow(&b->column, dim, dim + 1, sizeof *b->column);
+    if (status == TARRY_OK)
+        status =
+            grow(&b->work, 0, r * (r + 3) + 2 * (dim + 1), sizeof *b->work);
     if (status == TARRY_OK)
         status = grow(&b->means, K, n, sizeof *b->means);
     if (status == TARRY_OK)
@@ -116,6 +124,9 @@ void tarry__books_extend(tarry__books *b)
         b->sums[k] = b->means[k] = 0;
     }
     b->n_arms = b->problem->n_arms;
+    for (size_t i = b->rank * b->dim; i < b->rank * b->problem->dim; i++)
+        b->W[i] = 0; /* a feature that no arm had has no coordinate */
+    b->dim = b->problem->dim;
     fill_coordinates(b);
 }
 
@@ -162,6 +173,7 @@ void tarry__books_archive(tarry__books *b, const tarry__policy_problem *problem,
     size_t size = b->rank * problem->dim;
     b->problem = problem;
     b->n_arms = K;
+    b->dim = problem->dim;
     tarry__archive_field(a, b->rank);
     tarry__archive_array(a, &b->plays, &n_plays, sizeof *b->plays, K);
     tarry__archive_array(a, &b->arrivals, &n_arrivals, sizeof *b->arrivals, K);

@@ -13,6 +13,7 @@ typedef struct {
     double width;       /* factor of all widths; the bounds hold with 1 */
     double lowest;      /* no loss is below this: -1, or 0 */
     size_t n_arms;      /* that have a place in the books */
+    size_t dim;         /* features that have a place in W */
     uint64_t *plays;    /* per arm: plays so far */
     uint64_t *arrivals; /* per arm: losses that have arrived */
     double *sums;       /* per arm: the sum of those losses */

@@ -166,6 +166,7 @@ tarry_status tarry__guide_rearrange(tarry__guide *g,
     tarry_status status = TARRY_OK;
     g->problem->arms = problem->arms;
     g->problem->n_arms = problem->n_arms;
+    g->problem->dim = problem->dim;
     if (g->type->rearranged != NULL)
         status = g->type->rearranged(g->state);
     if (status != TARRY_OK)
