@@ -84,14 +84,14 @@ TARRY_API tarry_status tarry_policy_choose(tarry_policy *policy,
 /* The probability with which the arm of the last choice was chosen, given all
  * that was known: 1 where chance had no part, the design's weight where the
  * plan draws, and for Thompson sampling the share of the arm among the draw
- * that was played and TARRY_PROBABILITY_DRAWS others, from coins of their own;
- * these take the time of as many choices, and may serve until the next loss.
+ * that was played and TARRY_PROBABILITY_DRAWS others, from coins of their own,
+ * new ones for every choice: this takes the time of as many choices.
  * `vids` takes the mean of its weights over as many; `queued` says that of its
  * base's choice.  TARRY_UNKNOWN_ROUND: nothing has been chosen since the policy
  * was made, its arms have changed or a choice was cancelled; or the horizon is
  * over.  TARRY_TARGET_NOT_MET: numbers failed, as they may in a policy restored
  * from a state that somebody made up. */
-enum { TARRY_PROBABILITY_DRAWS = 100 };
+enum { TARRY_PROBABILITY_DRAWS = 300 };
 TARRY_API tarry_status tarry_policy_probability(tarry_policy *policy,
                                                 double *probability);
 

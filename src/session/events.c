@@ -507,7 +507,8 @@ static tarry_status admit(tarry__session *s, char *name, double *features,
         return tarry__refusals_arm(
             s->made, status, name,
             status == TARRY_BAD_ARGUMENT
-                ? "cannot be admitted: the policy takes no new arms"
+                ? "cannot be admitted: the policy takes no new arms, or it "
+                  "would differ from another arm by rounding alone"
                 : tarry_status_text(status),
             error);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "policy/folder.h"
+#include "policy/handle.h"
 #include "policy/play.h"
 #include "policy/promise.h"
 
@@ -1158,6 +1159,54 @@ static void no_chance_is_told_after_a_cancellation(void **state)
     }
 }
 
+/* In batches of 50 choices nothing is learnt between two of them.  The shares
+ * of all arms sum to 1, and given all shares the plays of an arm are what they
+ * say: their excess, over its standard error, is a normal number, and the sum
+ * of the squares one of a chi-square law with K - 1 degrees of freedom, but for
+ * shares that change. */
+static void plays_follow_told_shares_that_sum_to_1(void **state)
+{
+    static const char *const names[] = {"lints", "otf-lints", "vids",
+                                        "ids",   "linmed",    "uniform"};
+    enum { T = BRIEF ? 500 : 4000, K = 4 };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        game g = close_game();
+        const tarry_policy_params params = params_of(&g, HORIZON);
+        tarry_policy *p = make_policy(names[i], &params);
+        double excess[K] = {0}, variance[K] = {0}, squares = 0;
+        choice batch[50];
+        for (uint64_t t = 0; t < T; t++) {
+            const choice c = batch[t % 50] = choose(p);
+            double sum = 0, told;
+            for (size_t k = 0; k < K; k++) {
+                const double share = p->type->probability(p->state, c.round, k);
+                sum += share;
+                excess[k] += (double)(c.arm == k) - share;
+                variance[k] += share * (1 - share);
+                if (k != c.arm)
+                    continue;
+                assert_int_equal(tarry_policy_probability(p, &told), TARRY_OK);
+                CHECK_NEAR(told, share, 0);
+            }
+            CHECK_NEAR(sum, 1, 1e-9);
+            for (size_t j = 0; t % 50 == 49 && j < 50 && t < 500; j++)
+                tarry_policy_observe(p, batch[j].round,
+                                     loss_of(&g, batch[j].round, batch[j].arm));
+        }
+        for (size_t k = 0; k < K; k++)
+            if (variance[k] > 0) {
+                CHECK_NEAR(excess[k] / sqrt(variance[k]), 0, 4);
+                squares += excess[k] * excess[k] / variance[k] * (K - 1) / K;
+            }
+        print_message("    %s: chi-square %.1f, %d degrees of freedom\n",
+                      names[i], squares, K - 1);
+        CHECK_AT_MOST(squares, 16.3); /* 1 in 1000 */
+        tarry_policy_free(p);
+        end_game(&g);
+    }
+}
+
 /* With so much lambda no loss is news: the chance of one of two equal arms
  * stays 1/2, and what is told of it are counts of D draws each, which must be
  * other draws every time: the variance of such a share is 1/(4 D).  That of N
@@ -1332,6 +1381,7 @@ int main(void)
         cmocka_unit_test(chances_are_counted_with_new_draws),
         cmocka_unit_test(chances_are_of_the_present),
         cmocka_unit_test(sure_choices_have_probability_1),
+        cmocka_unit_test(plays_follow_told_shares_that_sum_to_1),
         cmocka_unit_test(chances_are_those_over_all_coins),
         cmocka_unit_test(no_chance_is_told_after_a_cancellation),
         cmocka_unit_test(no_horizon_is_needed),

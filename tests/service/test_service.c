@@ -1055,7 +1055,7 @@ static void an_experiment_is_found_in_the_store(void **state)
     tarry__service_close(service);
 }
 
-/* Arms whose features are 10^16 times as large as others' are too much for this
+/* Arms whose features are 10^13 times as large as others' are too much for this
  * policy, some time after they have come; a lease is cut short then. */
 static void a_policy_that_cannot_go_on_cuts_a_lease(void **state)
 {
@@ -1071,7 +1071,7 @@ static void a_policy_that_cannot_go_on_cuts_a_lease(void **state)
         201);
     ask("POST", path, "{}");
     ask("POST", "/v1/experiments/n/arms",
-        "{\"name\":\"large\",\"features\":[0.5,9007199254740993]}");
+        "{\"name\":\"large\",\"features\":[0.5,9007199254741]}");
     const receiver first = ask("POST", path, lease);
     assert_int_equal(first.status, 201);
     assert_int_equal(ask("DELETE", "/v1/experiments/n/arms/large", "").status,

@@ -111,7 +111,7 @@ void tarry__sampler_narrowed(void *state)
     tarry__sampler *s = state;
     const size_t count = tarry__policy_n_choices(s->problem);
     s->n_tiles = tarry__linear_n_tiles(count);
-    s->has_others = false;
+    s->others_of = 0;
     tarry__linear_tiles_fill(s->tiles, s->problem->arms, s->problem->dim,
                              s->problem->active, 0, count);
 }
@@ -150,6 +150,9 @@ void tarry__sampler_archive(void *state, const tarry__policy_type *type,
     if (a->status == TARRY_OK && !tarry__archive_is_before(a, 3))
         tarry__archive_bytes(a, s->before,
                              (problem->dim + 1) * sizeof *s->before);
+    if (a->status == TARRY_OK && !tarry__archive_is_before(a, 5))
+        tarry__archive_field(a, s->last);
+    tarry__archive_require(a, s->last < problem->n_arms);
 }
 
 void tarry__sampler_status(const void *state, tarry_policy_status *status)
@@ -185,9 +188,11 @@ size_t tarry__sampler_draw(tarry__sampler *s, uint64_t round, double scale)
     s->ridge.kernels->times(s->ridge.S, n, s->z, s->draw);
     for (size_t i = 0; i < n; i++)
         s->draw[i] = s->ridge.theta[i] + scale * s->draw[i];
-    return tarry__policy_choice(
+    s->last = (uint32_t)tarry__policy_choice(
         s->problem,
         s->ridge.kernels->lowest(s->tiles, s->n_tiles, n, s->draw, &value));
+    s->others_of = 0;
+    return s->last;
 }
 
 /* What the play of `a` has taken from V^-1: d u u' with u = V^-1 a, as V has it
@@ -238,24 +243,27 @@ static void draw_others(tarry__sampler *s, uint64_t first, double root)
     }
 }
 
-/* Where plays do not change V, the chances stay until the next loss; then the
- * draws are numbered by the losses, so that they are the same ones after a
- * restart. */
-double tarry__sampler_share(tarry__sampler *s, uint64_t round, size_t arm,
-                            bool counted)
+/* New draws for every round, also where nothing was learnt since the last: the
+ * errors of the shares of many choices then average out. */
+static void look_around(tarry__sampler *s, uint64_t round, bool counted)
 {
     const size_t stride = tarry__linear_stride(s->ridge.n);
-    uint64_t number = counted ? round : s->ridge.added, same = 1;
     double root = 0;
     memset(s->z, 0, stride * sizeof *s->z);
     if (counted)
-        root = taken(s, s->problem->arms + arm * s->ridge.n,
+        root = taken(s, s->problem->arms + s->last * s->ridge.n,
                      s->before + s->ridge.n + 1);
     memset(s->z, 0, stride * sizeof *s->z);
-    if (counted || !s->has_others || s->others_after != number)
-        draw_others(s, number * TARRY_PROBABILITY_DRAWS, root);
-    s->has_others = !counted;
-    s->others_after = number;
+    draw_others(s, round * TARRY_PROBABILITY_DRAWS, root);
+    s->others_of = round;
+}
+
+double tarry__sampler_share(tarry__sampler *s, uint64_t round, size_t arm,
+                            bool counted)
+{
+    uint64_t same = arm == s->last;
+    if (s->others_of != round)
+        look_around(s, round, counted);
     for (size_t i = 0; i < TARRY_PROBABILITY_DRAWS; i++)
         same += s->others[i] == arm;
     return (double)same / (TARRY_PROBABILITY_DRAWS + 1);

@@ -17,12 +17,12 @@ typedef struct {
     size_t span;    /* 0: none drawn yet */
     double *before; /* theta and scale of the last draw, which plays may move;
                        and room for a vector */
-    /* Draws that might have been: normals, the arms chosen, and after how many
-     * losses these were drawn. */
+    uint32_t last;  /* the arm of the last draw */
+    /* Draws that might have been: normals, the arms chosen, and the round that
+     * they belong to; 0: none. */
     double *normals_others;
     uint32_t others[TARRY_PROBABILITY_DRAWS];
-    uint64_t others_after;
-    bool has_others;
+    uint64_t others_of;
 } tarry__sampler;
 
 /* Reads the settings lambda and v. */
@@ -43,9 +43,11 @@ void tarry__sampler_narrowed(void *state);
 size_t tarry__sampler_draw(tarry__sampler *sampler, uint64_t round,
                            double scale);
 
-/* The share of this arm among the last draw, which chose it, and
- * TARRY_PROBABILITY_DRAWS others.  `counted`: its play is in V already, and has
- * to be taken out of it. */
+/* The share of an arm among the last draw, that of `round`, and
+ * TARRY_PROBABILITY_DRAWS others.  All of them are drawn alike and the one that
+ * was played may be any of them: given which arms they chose, but not which
+ * draw was played, the share is the probability, and the shares of all arms sum
+ * to 1.  `counted`: its play is in V already, and has to be taken out of it. */
 double tarry__sampler_share(tarry__sampler *sampler, uint64_t round, size_t arm,
                             bool counted);
 
