@@ -112,6 +112,7 @@ set(TARRY_CORE
     src/policy/policy.c
     src/policy/policy_list.c
     src/policy/recommended.c
+    src/policy/shares.c
 )
 
 # The library, second part: worlds, simulation, bounds, experiments, logs.

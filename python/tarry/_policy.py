@@ -66,6 +66,18 @@ def settings_text(settings: Dict[str, Any]) -> str:
                     for key, value in settings.items() if value is not None)
 
 
+def shares_text(shares: Dict[Any, float], names: Optional[List[str]]) -> str:
+    """{"a": 0.1} as settings have it, 0:0.1, with numbers for names."""
+    def number(arm: Any) -> int:
+        if names is not None and arm in names:
+            return names.index(arm)
+        if isinstance(arm, (int, np.integer)):
+            return int(arm)
+        raise NoSuchArm("no such arm: '%s'" % (arm,))
+    return "+".join("%d:%r" % (number(arm), float(share))
+                    for arm, share in shares.items())
+
+
 def policies() -> List[str]:
     """The names of all policies.
 
@@ -99,6 +111,8 @@ class Policy(_tarry.Policy):
     probability 1 - 1/horizon, or for ever with probability `confidence`; one of
     them must be given.  Outcomes are losses in `range`, or rewards if `maximize`.
     Their means are affine in the features; with `intercept="no"` they are linear.
+    `floor=0.02`, `control={"a": 0.1}`, `cap={"b": 0.3}` set least, exact and largest
+    shares of arms; probabilities are told with them.
     The same arguments and the same calls give the same choices.
 
     >>> import tarry
@@ -134,6 +148,9 @@ class Policy(_tarry.Policy):
             raise BadArgument("horizon, confidence: one must be given")
         if confidence == 0:  # to the library: none
             raise BadArgument("the confidence must be 0.5 to below 1: 0")
+        for key in ("control", "cap"):
+            if isinstance(settings.get(key), dict):
+                settings[key] = shares_text(settings[key], texts)
         if intercept != "auto":
             settings["intercept"] = intercept
         self._make(policy, settings_text(settings), array,

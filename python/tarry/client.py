@@ -207,7 +207,10 @@ class Client:
                confidence: Optional[float] = None, seed: Optional[int] = None,
                expire_after: Optional[str] = None, dim: Optional[int] = None,
                beyond_horizon: Optional[bool] = None,
-               intercept: Optional[str] = None) -> Dict[str, Any]:
+               intercept: Optional[str] = None,
+               floor: Optional[float] = None,
+               control: Optional[Dict[str, float]] = None,
+               cap: Optional[Dict[str, float]] = None) -> Dict[str, Any]:
         """Creates an experiment.  `arms`: a dict from names to features, or a
         list of {"name", "features"}; `dim` for a contextual one."""
         body: Dict[str, Any] = {
@@ -220,7 +223,8 @@ class Client:
             "seed": None if seed is None else _whole("seed", seed),
             "expire_after": expire_after,
             "dim": None if dim is None else _whole("dim", dim),
-            "beyond_horizon": beyond_horizon, "intercept": intercept}
+            "beyond_horizon": beyond_horizon, "intercept": intercept,
+            "floor": floor, "control": control, "cap": cap}
         answer: Dict[str, Any] = self._json("POST", "/v1/experiments", {
             key: value for key, value in body.items() if value is not None},
             again=False)

@@ -349,7 +349,8 @@ pause=0.1, spool=None)
 Client.cancel(self, id)
 Client.create(self, name, arms=None, *, policy=None, range=None, \
 objective=None, horizon=None, confidence=None, seed=None, expire_after=None, \
-dim=None, beyond_horizon=None, intercept=None)
+dim=None, beyond_horizon=None, intercept=None, floor=None, control=None, \
+cap=None)
 Client.decide(self, name, id=None, *, arms=None)
 Client.decide_many(self, name, count, id=None)
 Client.pending(self, name, limit=None)

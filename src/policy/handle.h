@@ -6,6 +6,7 @@
 
 #include "policy/held.h"
 #include "policy/open_rounds.h"
+#include "policy/shares.h"
 #include "policy/policy_type.h"
 
 #define TARRY__POLICY_MAX_ROUND ((1ull << TARRY__OPEN_ROUND_BITS) - 1)
@@ -49,7 +50,8 @@ struct tarry_policy {
     tarry_estimate *shown; /* estimates in the user's unit, for a status */
     size_t n_shown;        /* room for so many */
     size_t last_arm;       /* of the last choice */
-    uint32_t may_ask;      /* the chance of the last choice can be told */
+    tarry__shares_choice last_choice;
+    uint32_t may_ask; /* the chance of the last choice can be told */
 };
 
 /* Counts losses in the order of play. */

@@ -75,9 +75,11 @@ tarry_status tarry_policy_probability(tarry_policy *p, double *probability)
         return TARRY_BAD_ARGUMENT;
     if (!p->may_ask)
         return TARRY_UNKNOWN_ROUND;
-    *probability = p->type->probability != NULL
-                       ? p->type->probability(p->state, p->round, p->last_arm)
-                       : 1;
+    if (p->last_choice.played != p->last_arm) /* a state of before shares */
+        p->last_choice = (tarry__shares_choice){-1, (uint32_t)p->last_arm,
+                                                (uint32_t)p->last_arm};
+    *probability = tarry__shares_probability(
+        &p->edge, p->type, p->state, &p->problem, p->round, &p->last_choice);
     return *probability >= 0 && *probability <= 1 ? TARRY_OK
                                                   : TARRY_TARGET_NOT_MET;
 }

@@ -138,6 +138,10 @@ static tarry_status create(const tarry__policy_description *description,
                            const tarry_policy_params *params,
                            tarry_policy **out, tarry_error *error)
 {
+    const tarry_status possible =
+        tarry__shares_check(&description->edge, params->n_arms, error);
+    if (possible != TARRY_OK)
+        return possible;
     tarry_policy *p = tarry__base_zalloc(1, sizeof *p);
     if (p == NULL || copy_params(p, params, &description->edge) != TARRY_OK) {
         tarry__base_free(p);
@@ -276,7 +280,8 @@ tarry_status tarry_policy_choose(tarry_policy *p, uint64_t *round, size_t *arm)
     if (past)
         *arm = best_arm(p, p->state);
     else
-        status = p->type->choose(p->state, next, arm);
+        status = tarry__shares_choose(&p->edge, p->type, p->state, &p->problem,
+                                      next, &p->last_choice, arm);
     if (status != TARRY_OK)
         return status;
     tarry__open_add(&p->open, next, (uint32_t)*arm);
@@ -673,12 +678,33 @@ static void load_given(tarry_policy *p, tarry__archive *a)
         tarry__intercept_drop(q->arms, q->n_arms, q->dim - 1, p->given);
 }
 
+static bool is_share(double x)
+{
+    return x >= 0 && x <= 1;
+}
+
+/* More arms may have come than the shares were made for. */
+static bool is_sound_edge(const tarry__policy_edge *e, size_t n_arms)
+{
+    bool sound = is_share(e->floor) && is_share(e->control) &&
+                 e->control_arm < n_arms &&
+                 e->n_caps <= TARRY__POLICY_MOST_CAPS;
+    for (size_t i = 0; sound && i < e->n_caps; i++)
+        sound = is_share(e->cap[i]) && e->cap_arm[i] < n_arms;
+    return sound;
+}
+
 /* What version 4 had not. */
 static void archive_edge(tarry_policy *p, tarry__archive *a)
 {
     tarry__archive_field(a, p->edge);
+    tarry__archive_field(a, p->last_choice);
+    tarry__archive_require(a, p->edge.no_intercept <= 1 &&
+                                  is_sound_edge(&p->edge, p->problem.n_arms) &&
+                                  p->last_choice.proposed < p->problem.n_arms &&
+                                  p->last_choice.played < p->problem.n_arms &&
+                                  p->last_choice.chance <= 1);
     tarry__archive_field(a, p->constant);
-    tarry__archive_require(a, p->edge.no_intercept <= 1);
     if (a->loading && a->status == TARRY_OK && p->constant != 0)
         load_given(p, a);
 }
@@ -761,6 +787,7 @@ static tarry_policy *allocate(const tarry__policy_type *type)
     if (p == NULL)
         return NULL;
     p->type = type;
+    p->last_choice.chance = -1;
     p->state = tarry__base_zalloc(1, type->state_size);
     if (p->state == NULL) {
         tarry__base_free(p);

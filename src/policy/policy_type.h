@@ -80,7 +80,8 @@ static inline bool tarry__policy_may_choose(const tarry__policy_problem *p,
 enum {
     TARRY__POLICY_STREAM_COINS = 0,
     TARRY__POLICY_STREAM_NORMALS = 1,
-    TARRY__POLICY_STREAM_OTHERS = 2 /* draws that might have been */
+    TARRY__POLICY_STREAM_OTHERS = 2, /* draws that might have been */
+    TARRY__POLICY_STREAM_SHARES = 3  /* for shares that users set */
 };
 
 /* What became of a loss. */
@@ -127,7 +128,8 @@ typedef struct tarry__policy_type {
      * after all.  NULL: nothing is waited for. */
     void (*expire)(void *state, uint64_t round, size_t arm, bool gone);
     /* The probability with which `choose` picked this arm in the last round it
-     * was asked for, given all it knew; NULL: 1. */
+     * was asked for, given all it knew; where that of the arm it chose is below
+     * 1, also of every other arm.  NULL: 1. */
     double (*probability)(void *state, uint64_t round, size_t arm);
     /* Where the state keeps the number of its phase; NULL: it has none. */
     const uint64_t *(*phase)(const void *state);
@@ -209,9 +211,22 @@ const tarry__policy_type *tarry__policy_type_saved(const char *name,
 
 /* Settings that every policy takes, whatever its own are: what is done around
  * it with losses and choices. */
+enum { TARRY__POLICY_MOST_CAPS = 8 };
+
 typedef struct {
+    double floor;   /* least share of each arm that may be chosen */
+    double control; /* share of control_arm; 0: there is none */
+    double cap[TARRY__POLICY_MOST_CAPS]; /* most shares of the arms cap_arm */
+    uint32_t cap_arm[TARRY__POLICY_MOST_CAPS];
+    uint32_t control_arm, n_caps;
     uint32_t no_intercept; /* 1: intercept=no, 0: intercept=auto */
+    uint32_t unused;       /* fills the last word */
 } tarry__policy_edge;
+
+static inline bool tarry__policy_has_shares(const tarry__policy_edge *e)
+{
+    return e->floor > 0 || e->control > 0 || e->n_caps > 0;
+}
 
 extern const tarry_setting tarry__policy_edge_settings[];
 

@@ -293,6 +293,52 @@ static bool read_arms(plan *p, const json_t *body)
     return true;
 }
 
+static bool read_floor(plan *p, const json_t *body)
+{
+    char text[40];
+    const json_t *value = json_object_get(body, "floor");
+    if (value == NULL || json_is_null(value))
+        return true;
+    snprintf(text, sizeof text, "%.17g", json_number_value(value));
+    return json_is_number(value) ? add_setting(p, "floor", text)
+                                 : refuse(p, "\"floor\"", "must be a number");
+}
+
+/* An arm's number; false: no arm has this name. */
+static bool find_arm(const plan *p, const char *name, size_t *arm)
+{
+    char number[24];
+    for (*arm = 0; *arm < p->e.n_arms; ++*arm) {
+        snprintf(number, sizeof number, "%zu", *arm);
+        if (strcmp(p->names != NULL ? p->names[*arm] : number, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* {"name":share,...} as settings have it, with numbers for names. */
+static bool read_shares(plan *p, json_t *body, const char *key)
+{
+    char text[500] = "";
+    const char *name;
+    json_t *shares = json_object_get(body, key), *share;
+    size_t used = 0, arm;
+    if (shares == NULL || json_is_null(shares))
+        return true;
+    if (!json_is_object(shares) || json_object_size(shares) == 0)
+        return refuse(p, key, "must be an object of arms and their shares");
+    json_object_foreach(shares, name, share)
+    {
+        if (!json_is_number(share) || !find_arm(p, name, &arm) ||
+            used + 60 > sizeof text)
+            return refuse(p, key, "must be an object of arms and their shares");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu:%.17g",
+                                 used > 0 ? "+" : "", arm,
+                                 json_number_value(share));
+    }
+    return add_setting(p, key, text);
+}
+
 static bool is_contextual(plan *p, const json_t *body)
 {
     if (json_object_get(body, "dim") == NULL)
@@ -306,9 +352,12 @@ static bool is_contextual(plan *p, const json_t *body)
 static bool read_plan(plan *p, json_t *body)
 {
     static const char *const keys[] = {
-        "name",           "arms",       "policy", "range",        "objective",
-        "horizon",        "confidence", "seed",   "expire_after", "dim",
-        "beyond_horizon", "intercept",  NULL};
+        "name",       "arms",           "policy",
+        "range",      "objective",      "horizon",
+        "confidence", "seed",           "expire_after",
+        "dim",        "beyond_horizon", "intercept",
+        "floor",      "control",        "cap",
+        NULL};
     return tarry__service_has_only(p->call, body, keys) && read_name(p, body) &&
            !is_contextual(p, body) && read_policy(p, body) &&
            read_intercept(p, body) && read_range(p, body) &&
@@ -318,7 +367,8 @@ static bool read_plan(plan *p, json_t *body)
            read_count(p, body, "seed", 0, &p->e.seed) &&
            read_flag(p, body, "beyond_horizon", &p->e.beyond_horizon) &&
            read_text(p, body, "expire_after", "", &p->e.expire_after) &&
-           read_arms(p, body);
+           read_arms(p, body) && read_floor(p, body) &&
+           read_shares(p, body, "control") && read_shares(p, body, "cap");
 }
 
 /* ---- showing --------------------------------------------------------------*/

@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "env/world.h"
 #include "policy/open_rounds.h"
-#include "policy/policy_type.h"
+#include "policy/shares.h"
 #include "sim/own_policy.h"
 #include "sim/wheel.h"
 
@@ -25,6 +25,7 @@ typedef struct {
     double *gap; /* per arm */
     const tarry__policy_type *type;
     tarry__policy_problem problem;
+    tarry__policy_edge edge;
     void *state;
     const uint64_t *phase; /* the policy's counter; NULL: it has none */
     uint64_t seen_phase, phase_start;
@@ -81,7 +82,10 @@ static tarry_status open_policy(game *g, tarry_error *error)
     if (status != TARRY_OK)
         return status;
     g->type = d.type;
-    status = tarry__policy_open(&d, &g->problem, &g->state, error);
+    g->edge = d.edge;
+    status = tarry__shares_check(&d.edge, g->problem.n_arms, error);
+    if (status == TARRY_OK)
+        status = tarry__policy_open(&d, &g->problem, &g->state, error);
     tarry__policy_description_clear(&d);
     return status;
 }
@@ -298,7 +302,9 @@ static tarry_status play(game *g, uint64_t round, double u, double x)
     g->sigma_sum += (double)g->outstanding;
     if (g->outstanding > g->outcome->sigma_max)
         g->outcome->sigma_max = g->outstanding;
-    tarry_status status = g->type->choose(g->state, round, &arm);
+    tarry__shares_choice last;
+    tarry_status status = tarry__shares_choose(&g->edge, g->type, g->state,
+                                               &g->problem, round, &last, &arm);
     if (status != TARRY_OK)
         return status;
     if (g->phase != NULL && *g->phase != g->seen_phase &&

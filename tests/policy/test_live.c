@@ -1290,6 +1290,119 @@ static void chances_are_of_the_present(void **state)
             check_chances(description(k));
 }
 
+/* With a floor every arm has a probability in every round, so that weights
+ * 1/probability of an arm's plays have mean 1 a round, whatever the policy; a
+ * weight is at most 1/floor, so the mean of T has a standard error of at most
+ * 1/sqrt(floor T).  The control arm's plays follow its share, which is told,
+ * and an arm with a cap has no more than that. */
+static void check_shares(const char *name, const char *shares)
+{
+    enum { T = BRIEF ? 300 : 2500, K = 4 };
+    game g = close_game();
+    char text[300];
+    snprintf(text, sizeof text, "%s%c%s", name,
+             strchr(name, ':') == NULL ? ':' : ',', shares);
+    const tarry_policy_params params = params_of(&g, HORIZON);
+    tarry_policy *p = make_policy(text, &params);
+    double weight[K] = {0}, plays[K] = {0}, told, least = 1;
+    for (uint64_t t = 0; t < T; t++) {
+        const choice c = choose(p);
+        assert_int_equal(tarry_policy_probability(p, &told), TARRY_OK);
+        weight[c.arm] += 1 / told / T;
+        plays[c.arm]++;
+        least = fmin(least, told);
+        if (c.arm == 1)
+            CHECK_NEAR(told, 0.2, 1e-12);
+        if (c.arm == 0)
+            CHECK_AT_MOST(told, 0.3 + 1e-9);
+        if (t % 2 == 0)
+            tarry_policy_observe(p, c.round, loss_of(&g, c.round, c.arm));
+        if (t == T / 2) {
+            tarry_policy *q = copy_of(p);
+            double again;
+            assert_int_equal(tarry_policy_probability(q, &again), TARRY_OK);
+            CHECK_NEAR(again, told, 1e-12);
+            tarry_policy_free(p);
+            p = q;
+        }
+    }
+    if (!(least >= 0.05 - 1e-9))
+        fail_msg("%s: a probability of %g", text, least);
+    for (size_t k = 0; k < K; k++)
+        if (!(fabs(weight[k] - 1) <= 4 / sqrt(0.05 * T)))
+            fail_msg("%s: weights of arm %d come to %g", text, (int)k,
+                     weight[k]);
+    CHECK_NEAR(plays[1] / T, 0.2, 4 * sqrt(0.16 / T));
+    CHECK_AT_MOST(plays[0] / T, 0.3 + 4 * sqrt(0.25 / T));
+    tarry_policy_free(p);
+    end_game(&g);
+}
+
+static void shares_that_users_set_hold_for_every_policy(void **state)
+{
+    (void)state;
+    for (size_t k = 0; description(k) != NULL; k++)
+        check_shares(description(k), "floor=0.05,control=1:0.2,cap=0:0.3");
+    for (size_t k = 0; k < N_CERTIFIED; k++)
+        check_shares(certified[k], "floor=0.05,control=1:0.2,cap=0:0.3");
+    check_shares("recommended", "floor=0.05,control=1:0.2,cap=0:0.3");
+}
+
+/* Plays of a floor and of a control arm are made by coins alone; what phases
+ * and books say of the arms is as right with them as without. */
+static void certificates_hold_with_shares(void **state)
+{
+    const double arms[] = {1, 0, 0, 1, 0.8, 0.8}, means[] = {-0.1, 0.2, 0.08};
+    const world w = {.n_arms = 3,
+                     .dim = 2,
+                     .low = -1,
+                     .high = 1,
+                     .arms = arms,
+                     .means = means,
+                     .rounds = 3000,
+                     .batch = 50};
+    (void)state;
+    for (size_t k = 0; k < N_CERTIFIED; k++) {
+        char text[300];
+        snprintf(text, sizeof text, "%s,floor=0.1,control=1:0.2", certified[k]);
+        check_promise(&w, text, 0.9, BRIEF ? 1 : 6);
+    }
+    check_promise(&w, "recommended:floor=0.02", 0.9, BRIEF ? 1 : 6);
+}
+
+static void impossible_shares_are_refused_with_a_sentence(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"floor=0.3", "floor: 0.3 for each of 4 arms and control's share are "
+                      "1.2 together, more than 1"},
+        {"floor=0.1,control=1:0.05",
+         "control: its share, 0.05, is below the floor, 0.1"},
+        {"control=4:0.5",
+         "control: there is no arm 4: arms are numbered from 0 to 3"},
+        {"floor=0.2,cap=0:0.1", "cap: 0.1 of arm 0 is below the floor, 0.2"},
+        {"control=1:0.2,cap=1:0.5",
+         "cap: arm 1 is the control arm, whose share is exact"},
+        {"cap=0:0.1+1:0.1+2:0.1+3:0.1",
+         "cap: one arm must be without a cap and no control arm, to take what "
+         "they do not get"},
+        {"control=1", "lints: control must be an arm's number and a share from "
+                      "0 to 1, as 2:0.1: '1'"},
+        {"floor=2", "lints: floor must be a number from 0 to 1: '2'"},
+    };
+    game g = close_game();
+    tarry_policy_params params = params_of(&g, HORIZON);
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tarry_policy *p;
+        tarry_error error = {""};
+        params.settings = wrong[i][0];
+        assert_int_equal(tarry_policy_create("lints", &params, &p, &error),
+                         TARRY_BAD_ARGUMENT);
+        assert_string_equal(error.text, wrong[i][1]);
+    }
+    end_game(&g);
+}
+
 static void sure_choices_have_probability_1(void **state)
 {
     static const char *const names[] = {"linucb", "phased-adversarial",
@@ -1381,6 +1494,9 @@ int main(void)
         cmocka_unit_test(chances_are_counted_with_new_draws),
         cmocka_unit_test(chances_are_of_the_present),
         cmocka_unit_test(sure_choices_have_probability_1),
+        cmocka_unit_test(shares_that_users_set_hold_for_every_policy),
+        cmocka_unit_test(certificates_hold_with_shares),
+        cmocka_unit_test(impossible_shares_are_refused_with_a_sentence),
         cmocka_unit_test(plays_follow_told_shares_that_sum_to_1),
         cmocka_unit_test(chances_are_those_over_all_coins),
         cmocka_unit_test(no_chance_is_told_after_a_cancellation),

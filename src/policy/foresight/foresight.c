@@ -153,8 +153,14 @@ static tarry_status cancel(void *state, uint64_t round, size_t arm)
 
 static double probability(void *state, uint64_t round, size_t arm)
 {
-    (void)round, (void)arm;
-    return ((const foresight *)state)->chance;
+    const foresight *s = state;
+    const tarry__doubt *d = &s->doubt;
+    (void)round;
+    if (s->chance == 1)
+        return 1;
+    return arm == tarry__policy_choice(s->problem, d->other)  ? d->share
+           : arm == tarry__policy_choice(s->problem, d->best) ? 1 - d->share
+                                                              : 0;
 }
 
 static void narrowed(void *state)

@@ -29,9 +29,31 @@ static void revised(tarry__phased *ph, uint64_t round, size_t arm, double old,
     (void)ph, (void)round, (void)arm, (void)old, (void)loss;
 }
 
+/* After the last planned play of an arm none of it counts, but those that take
+ * the place of cancelled ones. */
+static void note_last(tarry__phased *ph, uint64_t round, uint32_t i)
+{
+    tarry__phased_tally *t = &ph->plan.tally[i];
+    if (ph->algorithm->designated_only && t->left == 0 && t->last == UINT64_MAX)
+        t->last = round;
+}
+
+/* A play by others is a planned one if its arm has some left.  Else, where only
+ * designated plays count, those go on for a round longer. */
 static void played(tarry__phased *ph, uint64_t round, size_t arm)
 {
-    (void)ph, (void)round, (void)arm;
+    tarry__phased_plan *p = &ph->plan;
+    const uint32_t i = p->entry_of[arm];
+    const bool designated = ph->algorithm->designated_only;
+    if (i == TARRY__PHASED_NO_ENTRY || p->tally[i].left == 0) {
+        p->designated_end += designated && round < p->designated_end;
+        return;
+    }
+    if (designated &&
+        (round >= p->designated_end || p->tally[i].last != UINT64_MAX))
+        tarry__phased_plan_replace(p, round);
+    p->tally[i].left--;
+    note_last(ph, round, i);
 }
 
 static void cancelled(tarry__phased *ph, uint64_t round, size_t arm,
@@ -76,8 +98,11 @@ tarry_status tarry__phased_choose_designated(tarry__phased *ph, uint64_t round,
     bool enough;
     while (ph->plan.n_active > 1) {
         if (tarry__phased_plan_next(&ph->plan, arm)) {
-            if (round >= ph->plan.designated_end)
+            const uint32_t i = ph->plan.entry_of[*arm];
+            if (round >= ph->plan.designated_end ||
+                ph->plan.tally[i].last != UINT64_MAX)
                 tarry__phased_plan_replace(&ph->plan, round);
+            note_last(ph, round, i);
             return TARRY_OK;
         }
         tarry_status status = ph->rule->has_enough(ph, &enough);

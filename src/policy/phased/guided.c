@@ -182,9 +182,12 @@ static void revised(tarry__phased *ph, uint64_t round, size_t arm, double old,
     tarry__guide_revise(&ph->guide, round, arm, old, loss);
 }
 
+/* Whoever chose it: it is designated if its arm has a quota open. */
 static void played(tarry__phased *ph, uint64_t round, size_t arm)
 {
     tarry__guide_played(&ph->guide, round, arm);
+    if (!ph->pace.prelude && ph->plan.n_active > 1)
+        use_quota(ph, round, arm);
 }
 
 static void cancelled(tarry__phased *ph, uint64_t round, size_t arm,

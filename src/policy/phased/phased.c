@@ -413,8 +413,12 @@ void tarry__phased_expire(void *state, uint64_t round, size_t arm, bool gone)
 double tarry__phased_probability(void *state, uint64_t round, size_t arm)
 {
     tarry__phased *ph = state;
-    return ph->chance >= 0 ? ph->chance
-                           : tarry__guide_probability(&ph->guide, round, arm);
+    if (ph->chance < 0)
+        return tarry__guide_probability(&ph->guide, round, arm);
+    const uint32_t i = ph->plan.entry_of[arm];
+    return ph->chance == 1               ? 1
+           : i == TARRY__PHASED_NO_ENTRY ? 0
+                                         : ph->plan.entry[i].weight;
 }
 
 bool tarry__phased_is_late(const void *state, uint64_t round)
