@@ -102,11 +102,13 @@ static void check(tarry_status status, const tarry_error *error)
 int main(int argc, char **argv)
 {
     const tarry_own_policy policy = {.name = "greedy:explore=0.05",
+                                     .version = "1",
                                      .start = greedy_start,
                                      .choose = greedy_choose,
                                      .observe = greedy_observe,
                                      .end = greedy_end};
     const tarry_delay_law law = {.name = "batched:every=1000",
+                                 .version = "1",
                                  .depends = TARRY_DELAY_BY_LOSS,
                                  .draw = batched};
     tarry_world_params where = tarry_world_defaults();

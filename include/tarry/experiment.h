@@ -25,8 +25,11 @@ extern "C" {
  * what its functions are told; tarry_random at (seed, run, round, streams 0 to
  * 15) are its coins. */
 typedef struct {
-    const char *name; /* in results, like "mine:width=2"; journals tell policies
-                         apart by it alone */
+    const char *name; /* in results, like "mine:width=2" */
+    /* For experiments with a journal, which cannot see the code behind the
+     * functions: a text that changes whenever that code or its data do.  NULL:
+     * with a journal the policy is refused. */
+    const char *version;
     void *context;
     /* Begins a run: *state is given to the other functions.  NULL: they are
      * given the context, which all runs then share.  A run may end without a
@@ -57,10 +60,11 @@ typedef struct {
     uint64_t points;  /* on the curves, 1 to 256; default 100 */
     int threads;      /* 0: all cores; default 0 */
     /* Finished runs are kept in this file, and those in it are not repeated;
-     * NULL: they are not kept.  More runs of the same experiment go on with
-     * the file; any other experiment, another build of the library or a file
-     * of the world that has changed is refused.  The file is locked meanwhile.
-     */
+     * NULL: they are not kept.  A run is known by all that decides its result:
+     * world with the bytes of its files, policy, horizon, seed, points, run and
+     * the build of the library.  So an experiment may come back with more
+     * policies, worlds or runs.  tarry_experiment_run locks the file until it
+     * returns. */
     const char *journal;
     /* One of several processes, each with a journal of its own: only runs i
      * with i % parts == part are played.  The lines of their journals below
@@ -106,9 +110,9 @@ TARRY_API tarry_status tarry_experiment_add_own_policy(
 /* Runs it, all of it or what the journal does not have.  With several worlds a
  * policy that cannot run in one of them is left out there.  TARRY_CANCELLED and
  * failures on the way leave the runs finished so far; calling again goes on.
- * TARRY_BAD_ARGUMENT (no world, no policy, or somebody else has the journal
- * open), TARRY_BAD_INPUT, TARRY_IO_ERROR, TARRY_NO_MEMORY, and what functions
- * of one's own answer. */
+ * TARRY_BAD_ARGUMENT (no world, no policy, another process has the journal
+ * open, or a policy or law has no version for it), TARRY_BAD_INPUT,
+ * TARRY_IO_ERROR, TARRY_NO_MEMORY, and what functions of one's own answer. */
 TARRY_API tarry_status tarry_experiment_run(tarry_experiment *experiment,
                                             tarry_error *error);
 

@@ -49,8 +49,11 @@ typedef enum {
  * status.  For results that do not depend on threads, a delay must be a
  * function of its arguments and of what was drawn before in the same run. */
 typedef struct {
-    const char *name; /* in results, like "my-law:mean=30"; journals tell laws
-                         apart by it alone */
+    const char *name; /* in results, like "my-law:mean=30" */
+    /* For experiments with a journal, which cannot see the code behind the
+     * functions: a text that changes whenever that code or its data do.  NULL:
+     * with a journal the law is refused. */
+    const char *version;
     tarry_delay_dependence depends;
     void *context;
     /* Begins a run: *state is given to the other functions.  NULL: they are

@@ -79,14 +79,14 @@ static PyObject *make_world(world_object *self, tarry_world_params *p,
 }
 
 /* World(name, instance, loss, delay, arrays, law): arrays is a tuple of six,
- * law None or (name, depends, hook, start). */
+ * law None or (name, version or None, depends, hook, start). */
 static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     tarry_world_params p = tarry_world_defaults();
     tarry_delay_law record;
     PyObject *o[N_ARRAYS], *law, *start, *made = NULL;
     array a[N_ARRAYS] = {0};
-    const char *law_name;
+    const char *law_name, *version;
     int depends, hook, n = 0;
     (void)named;
     if (!PyArg_ParseTuple(args, "zzzz(OOOOOO)O", &p.name, &p.instance, &p.loss,
@@ -98,9 +98,9 @@ static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
         return NULL;
     bool ok = true;
     if (law != Py_None) {
-        ok =
-            PyArg_ParseTuple(law, "siiO", &law_name, &depends, &hook, &start) &&
-            own_init(&self->law, law_name, start);
+        ok = PyArg_ParseTuple(law, "sziiO", &law_name, &version, &depends,
+                              &hook, &start) &&
+             own_init(&self->law, law_name, version, start);
         if (ok)
             record = own_law_record(&self->law, (tarry_delay_dependence)depends,
                                     (own_hook)hook);
@@ -274,15 +274,15 @@ static PyObject *add_described(PyObject *object, PyObject *description)
     Py_RETURN_NONE;
 }
 
-/* add_own(name, start, certifies) */
+/* add_own(name, version or None, start, certifies) */
 static PyObject *add_own(PyObject *object, PyObject *args)
 {
     experiment_object *self = (experiment_object *)object;
-    const char *name;
+    const char *name, *version;
     PyObject *start;
     int certifies;
     tarry_error error;
-    if (!PyArg_ParseTuple(args, "sOp", &name, &start, &certifies) ||
+    if (!PyArg_ParseTuple(args, "szOp", &name, &version, &start, &certifies) ||
         !is_idle(self))
         return NULL;
     if (self->n_own == MAX_OWN)
@@ -291,7 +291,7 @@ static PyObject *add_own(PyObject *object, PyObject *args)
     if (own == NULL)
         return PyErr_NoMemory();
     self->own[self->n_own++] = own;
-    if (!own_init(own, name, start))
+    if (!own_init(own, name, version, start))
         return NULL;
     const tarry_own_policy record = own_policy_record(own, certifies);
     const tarry_status status =

@@ -5,17 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool own_init(own_prototype *own, const char *name, PyObject *start)
+bool own_init(own_prototype *own, const char *name, const char *version,
+              PyObject *start)
 {
-    *own = (own_prototype){.name = strdup(name), .start = Py_NewRef(start)};
-    if (own->name == NULL)
+    *own = (own_prototype){.name = strdup(name),
+                           .version = version != NULL ? strdup(version) : NULL,
+                           .start = Py_NewRef(start)};
+    const bool ok =
+        own->name != NULL && (version == NULL || own->version != NULL);
+    if (!ok)
         PyErr_NoMemory();
-    return own->name != NULL;
+    return ok;
 }
 
 void own_clear(own_prototype *own)
 {
     free(own->name);
+    free(own->version);
     Py_XDECREF(own->start);
     Py_XDECREF(own->failure);
     *own = (own_prototype){0};
@@ -229,6 +235,7 @@ static tarry_status certify(void *state, size_t *arm, double *gap)
 tarry_own_policy own_policy_record(own_prototype *own, bool certifies)
 {
     return (tarry_own_policy){.name = own->name,
+                              .version = own->version,
                               .context = own,
                               .start = start_policy,
                               .choose = choose,
@@ -427,6 +434,7 @@ tarry_delay_law own_law_record(own_prototype *own,
 {
     tarry_delay_law law = {
         .name = own->name,
+        .version = own->version,
         .depends = depends,
         .context = own,
         .start = hook == OWN_DRAW ? start_single : start_many,

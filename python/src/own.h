@@ -12,14 +12,15 @@
 #include "binding.h"
 
 typedef struct {
-    char *name;
+    char *name, *version; /* version NULL: without a journal */
     PyObject *start;   /* (arms, n_arms, dim, horizon, seed, run) -> object */
     PyObject *failure; /* the first exception, or NULL */
 } own_prototype;
 
-/* Takes a copy of the name and holds on to `start`.  False: an exception is
- * set. */
-bool own_init(own_prototype *own, const char *name, PyObject *start);
+/* Takes copies of name and version (may be NULL) and holds on to `start`.
+ * False: an exception is set. */
+bool own_init(own_prototype *own, const char *name, const char *version,
+              PyObject *start);
 void own_clear(own_prototype *own);
 
 /* Raises the exception kept, if there is one, and forgets it. */

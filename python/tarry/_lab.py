@@ -1,15 +1,18 @@
 """Policies side by side in worlds, over many runs."""
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
 import threading
-from typing import Any, Dict, List, Optional, Tuple, Union
+from functools import partial
+from typing import (Any, Dict, Iterable, List, Optional, Tuple, Union)
 
 from . import _tarry
 from ._arrays import whole
 from ._errors import BadArgument, BadInput
+from ._identity import identity_of
 from ._processes import run_parts
 from ._results import Results
 from ._world import Problem, World, name_of, starter
@@ -94,6 +97,10 @@ def _named(policies: Any) -> List[Tuple[Optional[str], Any]]:
     return made
 
 
+#: processes join their runs by journals that nothing else reads
+_NO_IDENTITIES = (itertools.repeat(""), itertools.repeat(""))
+
+
 class Experiment:
     """Policies, worlds, horizon, runs, seed; run() plays it."""
 
@@ -151,38 +158,65 @@ class Experiment:
         if not self.single:
             config["worlds"] = [world.config() for world in self.worlds]
         return dict(config, policy=[
-            policy if isinstance(policy, str) else name or name_of(policy)
-            for name, policy in self.policies], horizon=self.horizon,
+            name for name, _ in self._all_named()], horizon=self.horizon,
             runs=self.runs, seed=self.seed, points=self.points)
+
+    def _all_named(self) -> List[Tuple[str, Any]]:
+        """Each policy with its name; of equal names the second ends in #2."""
+        named: List[Tuple[str, Any]] = []
+        seen: Dict[str, int] = {}
+        for given, policy in self.policies:
+            name = policy if isinstance(policy, str) else \
+                given or name_of(policy)
+            seen[name] = seen.get(name, 0) + 1
+            if seen[name] > 1 and not isinstance(policy, str):
+                name += "#%d" % seen[name]
+            named.append((name, policy))
+        return named
 
     def _slow(self) -> bool:
         return any(world.slow for world in self.worlds) or \
             any(not isinstance(policy, str) for _, policy in self.policies)
 
-    def _open(self, threads: int, journal: Any, part: int = 0, parts: int = 1
-              ) -> _tarry.Experiment:
+    def _identities(self, version: Optional[str]
+                    ) -> Tuple[Iterable[Optional[str]], ...]:
+        """What a journal knows the laws and the policies in Python by."""
+        return ([identity_of(world._law, version) if world.slow else None
+                 for world in self.worlds],
+                [None if isinstance(policy, str)
+                 else identity_of(policy, version)
+                 for _, policy in self.policies])
+
+    def _open(self, identities: Any, threads: int, journal: Any, part: int = 0,
+              parts: int = 1) -> _tarry.Experiment:
         handle = _tarry.Experiment(self.horizon, self.runs, self.seed,
                                    self.points, threads, journal, part, parts)
-        for world in self.worlds:
-            handle.add_world(world._handle())
-        for name, policy in self.policies:
+        laws, policies = identities
+        for world, version in zip(self.worlds, laws):
+            handle.add_world(world._handle(version))
+        for (name, policy), version in zip(self._all_named(), policies):
             if isinstance(policy, str):
                 handle.add_policy(policy)
             else:
-                handle.add_own(name or name_of(policy), starter(policy),
+                handle.add_own(name, version, starter(policy),
                                _certifies(policy))
         return handle
 
     def run(self, *, threads: Optional[int] = None, processes: int = 1,
             journal: Union[str, "os.PathLike[str]", None] = None,
+            version: Optional[str] = None,
             progress: Optional[bool] = None) -> Results:
         """Plays it; see tarry.run."""
         if threads is None:  # Python code runs in one thread at a time
             threads = 1 if self._slow() else 0
+        identities = self._identities(version) if journal is not None else \
+            _NO_IDENTITIES
         if whole(processes, "processes", 1024) > 1:
-            handle = run_parts(self._open, processes, journal)
+            handle = run_parts(partial(self._open, identities), processes,
+                               journal)
         else:
-            handle = self._open(whole(threads, "threads", 1024), journal)
+            handle = self._open(identities, whole(threads, "threads", 1024),
+                                journal)
             _watch(handle, progress)
         return Results(handle, self.config(), self.single)
 
@@ -289,6 +323,7 @@ def run(policies: Any = None, *, worlds: Any = None, instance: Any = None,
         horizon: float = 1e5, runs: float = 10, seed: int = 1,
         points: int = 100, threads: Optional[int] = None, processes: int = 1,
         journal: Union[str, "os.PathLike[str]", None] = None,
+        version: Optional[str] = None,
         progress: Optional[bool] = None) -> Results:
     """Plays policies in a world, or in several, many times over, with the same
     luck for all, and says what each has lost against the best arm.
@@ -302,7 +337,11 @@ def run(policies: Any = None, *, worlds: Any = None, instance: Any = None,
     `threads`: 0 for all cores; Python code is called in one unless you say
     otherwise.  `processes`: that many for the runs, for policies in Python; no
     effect on the result.  `journal`: a file that keeps finished runs, so that
-    an interrupted experiment goes on.  `progress`: a bar of tqdm; default on
+    an interrupted experiment goes on, and one with more policies, worlds or
+    runs plays only those.  A run in it counts only while the code, settings
+    and arrays of its policy and world are the same; what cannot be read of
+    them (a file that the code opens, a compiled function) is known by
+    `version`, a text to change with it.  `progress`: a bar of tqdm; default on
     terminals and in notebooks.
 
     >>> import tarry
@@ -315,4 +354,4 @@ def run(policies: Any = None, *, worlds: Any = None, instance: Any = None,
         arms=arms, theta=theta, means=means, table=table, horizon=horizon,
         runs=runs, seed=seed, points=points).run(
             threads=threads, processes=processes, journal=journal,
-            progress=progress)
+            version=version, progress=progress)

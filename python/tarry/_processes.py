@@ -6,15 +6,16 @@ journals together are that of the whole experiment, from which the results are
 read: so they are the same as from one process."""
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import multiprocessing
 import os
 import pickle
-import shutil
 import tempfile
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Iterator, List, Optional
 
 from . import _tarry
-from ._errors import Error
+from ._errors import BadArgument, Error, InputOutputError
 
 
 def _play(open_part: Callable[..., _tarry.Experiment], path: str, part: int,
@@ -57,18 +58,44 @@ def _wait(children: List[Any], lines: List[Any]) -> Optional[BaseException]:
     return failure
 
 
+@contextlib.contextmanager
+def _locked(journal: Any) -> Iterator[bytes]:
+    """The bytes of the journal, which no other job can open meanwhile."""
+    if journal is None:
+        yield b""
+        return
+    is_new = not os.path.exists(journal)
+    try:
+        file = os.open(journal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise InputOutputError("%s: %s" % (journal, error.strerror))
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadArgument(
+                "%s: another job is writing this journal; wait for its end, or "
+                "name another file" % journal)
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # tells whose it is
+        yield os.pread(file, os.fstat(file).st_size, 0)
+    finally:
+        if is_new and os.path.getsize(journal) == 0:
+            os.unlink(journal)
+        os.close(file)
+
+
 def run_parts(open_part: Callable[..., _tarry.Experiment], parts: int,
               journal: Any) -> _tarry.Experiment:
     """The experiment, run; open_part(threads, journal, part, parts) makes it
     or a part of it."""
     context = multiprocessing.get_context("fork")
-    with tempfile.TemporaryDirectory() as folder:
+    with _locked(journal) as known, tempfile.TemporaryDirectory() as folder:
         whole = os.path.join(folder, "whole")
         paths = [os.path.join(folder, str(part)) for part in range(parts)]
         children, lines = [], []
         for part, path in enumerate(paths):
-            if journal is not None and os.path.exists(journal):
-                shutil.copy(journal, path)
+            with open(path, "wb") as file:
+                file.write(known)
             mine, theirs = context.Pipe(duplex=False)
             child = context.Process(
                 target=_play, args=(open_part, path, part, parts, theirs))

@@ -172,16 +172,19 @@ def _law_start(law: DelayBase) -> Callable[..., Any]:
     return start
 
 
-def _law_tuple(delay: Any) -> Tuple[str, int, int, Callable[..., Any]]:
+def _law_of(delay: Any) -> DelayBase:
     if isinstance(delay, type) and issubclass(delay, DelayBase):
         delay = delay()
-    if not isinstance(delay, DelayBase):
-        delay = _Function(delay)
-    if delay.depends not in _DEPENDS:
+    law = delay if isinstance(delay, DelayBase) else _Function(delay)
+    if law.depends not in _DEPENDS:
         raise BadArgument("depends: not nothing, arm or loss: '%s'"
-                          % (delay.depends,))
-    return (name_of(delay), _DEPENDS[delay.depends],
-            _hook(delay), _law_start(delay))
+                          % (law.depends,))
+    return law
+
+
+def _law_tuple(law: DelayBase, version: Optional[str]) -> Tuple[Any, ...]:
+    return (name_of(law), version, _DEPENDS[law.depends], _hook(law),
+            _law_start(law))
 
 
 class View(NamedTuple):
@@ -280,20 +283,20 @@ class World:
             if not (callable(delay) or isinstance(delay, DelayBase)):
                 raise BadArgument("delay: neither a description nor a law: %r"
                                   % (delay,))
-            law = _law_tuple(delay)
+            law = _law_of(delay)
         for key in ("instance", "loss"):
             if not isinstance(self._texts[key], (str, type(None))):
                 raise BadArgument("%s: not a description: %r"
                                   % (key, self._texts[key]))
         #: whether Python code is called in each round
         self.slow = law is not None
+        self._law = law
         self._parts = (
             name, self._texts["instance"], self._texts["loss"],
             None if law else self._texts["delay"],
-            (array, _vector(theta, "theta"), _vector(means, "means")) + rows,
-            law)
-        self._world = _tarry.World(*self._parts)
-        self._label = law[0] if law else self._texts["delay"]
+            (array, _vector(theta, "theta"), _vector(means, "means")) + rows)
+        self._world = self._handle()
+        self._label = name_of(law) if law else self._texts["delay"]
         if array is not None:  # as the library's results call them
             self._texts["instance"] = "arrays:arms=%d,dim=%d" % array.shape
         if table is not None:
@@ -304,9 +307,12 @@ class World:
         if self._texts[key] is None:
             self._texts[key] = _DEFAULTS[key]
 
-    def _handle(self) -> _tarry.World:
+    def _handle(self, version: Optional[str] = None) -> _tarry.World:
         """For one experiment: what a law raises is that experiment's."""
-        return _tarry.World(*self._parts) if self.slow else self._world
+        if self._law is not None:
+            return _tarry.World(*self._parts, _law_tuple(self._law, version))
+        return getattr(self, "_world", None) or \
+            _tarry.World(*self._parts, None)
 
     def look(self, seed: int = 1, run: int = 0) -> View:
         """The world as this run of an experiment with this seed meets it."""

@@ -360,7 +360,8 @@ DelayBase.draw(self, round, arm, loss, rng)
 Experiment(policies=None, *, worlds=None, instance=None, loss=None, \
 delay=None, arms=None, theta=None, means=None, table=None, horizon=100000.0, \
 runs=10, seed=1, points=100)
-Experiment.run(self, *, threads=None, processes=1, journal=None, progress=None)
+Experiment.run(self, *, threads=None, processes=1, journal=None, \
+version=None, progress=None)
 Experiment.to_json(self, path=None)
 Policy(policy, arms, horizon=None, *, confidence=None, range=(-1, 1), \
 maximize=False, seed=1, run=0, names=None, beyond_horizon=False, \
@@ -396,7 +397,8 @@ page=None, seed=1, threads=None)
 paper(rows=None, out='tarry-paper', *, full=False, seed=1, threads=0)
 run(policies=None, *, worlds=None, instance=None, loss=None, delay=None, \
 arms=None, theta=None, means=None, table=None, horizon=100000.0, runs=10, \
-seed=1, points=100, threads=None, processes=1, journal=None, progress=None)
+seed=1, points=100, threads=None, processes=1, journal=None, version=None, \
+progress=None)
 """.replace("\\\n", "").split("\n")[1:-1]
 
 

@@ -131,7 +131,7 @@ def calls(rng):
         lambda: tarry.run(Bad("choose", j()), horizon=100, runs=1),
         lambda: tarry.run(Bad("observe", 0), horizon=100, runs=1,
                           delay="none"),
-        lambda: tarry.run([Bad("", 0), Bad("", 0)], horizon=100, runs=1),
+        lambda: tarry.run(["lints", "lints"], horizon=100, runs=1),
         lambda: small(delay=BadDelay(j(None, 2.5, float("inf"), 10**30))),
         lambda: small(delay=BadDelays(j(2.5, float("inf")))),
         lambda: small(delay=tarry.DelayBase()),

@@ -443,6 +443,7 @@ def test_policies_may_be_given_in_many_ways():
             pass
 
     def names(policies):
+        """Of instances with equal settings the second ends in #2."""
         r = tarry.run(policies, horizon=20, runs=1)
         assert r.config["policy"] == r.policies
         return r.policies
@@ -455,16 +456,20 @@ def test_policies_may_be_given_in_many_ways():
     named = Mine()
     named.name = "called"
     assert names([named, Duck]) == ["called", "Duck:width=2"]
+    assert names([Mine(), Mine, Duck(), Mine()]) == [
+        "Mine", "Mine#2", "Duck:width=2", "Mine#3"]
 
 
 # ---- several processes -----------------------------------------------------
 
 
 class Fails(tarry.PolicyBase):
-    """In run 3, if it is told to; notes which runs it has begun."""
+    """In run 3, if the last one was told to; notes which runs it has begun.
+    A journal does not see what it was told."""
 
     def __init__(self, how, notes):
-        self._how, self._notes, self.name = how, str(notes), "Fails"
+        self._notes, self.name = str(notes), "Fails"
+        globals()["FAILING"] = how
 
     def start(self, problem):
         super().start(problem)
@@ -472,8 +477,9 @@ class Fails(tarry.PolicyBase):
             file.write("%d\n" % problem.run)
 
     def choose(self, round):
-        if self.problem.run == 3 and round == 5 and self._how is not None:
-            self._how()
+        how = globals()["FAILING"]
+        if self.problem.run == 3 and round == 5 and how is not None:
+            how()
         return round % self.problem.n_arms
 
 
@@ -679,9 +685,9 @@ def test_who_is_interrupted_cancels_and_waits_for_the_end(monkeypatch):
 def test_python_code_is_called_in_one_thread_unless_one_says_so(monkeypatch):
     asked, real = [], tarry.Experiment._open
 
-    def open_it(self, threads, *rest):
+    def open_it(self, identities, threads, *rest):
         asked.append(threads)
-        return real(self, threads, *rest)
+        return real(self, identities, threads, *rest)
     monkeypatch.setattr(tarry.Experiment, "_open", open_it)
     for policy, delay, threads, told in [
             ("uniform", None, None, 0), (Answers(), None, None, 1),
@@ -780,7 +786,7 @@ def test_an_experiment_that_runs_is_left_alone():
     handle = tarry._tarry.Experiment(20, 1, 1, 5, 1, None, 0, 1)
     asked = [lambda: handle.add_policy("lints"), handle.run, handle.json,
              lambda: handle.add_world(tarry.World()._handle()),
-             lambda: handle.add_own("x", Asks, False),
+             lambda: handle.add_own("x", None, Asks, False),
              lambda: handle.summary(0, 0), lambda: handle.outcome(0, 0, 0)]
 
     class Asks:
@@ -796,7 +802,7 @@ def test_an_experiment_that_runs_is_left_alone():
         def observe(self, round, arm, loss):
             pass
     handle.add_world(tarry.World()._handle())
-    handle.add_own("asks", Asks, False)
+    handle.add_own("asks", None, Asks, False)
     assert handle.run() is False and handle.sizes() == (1, 1)
     assert handle.outcome(0, 0, 0) is not None
 

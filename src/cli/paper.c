@@ -329,7 +329,7 @@ static int run(int argc, char **argv)
         sprintf(j.journal_path, "%s/trials.jsonl", a.out);
         code = work(&j);
     }
-    tarry__journal_close(&j.journal);
+    tarry__journal_clear(&j.journal);
     for (size_t i = 0; i < a.n_rows; i++)
         tarry__plan_clear(&j.plan[i]);
     free(j.journal_path);

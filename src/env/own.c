@@ -59,6 +59,11 @@ static uint64_t add(uint64_t h, const void *bytes, size_t count)
     return bytes != NULL ? tarry__base_digest(h, bytes, count * 8) : h;
 }
 
+static uint64_t add_text(uint64_t h, const char *text)
+{
+    return text != NULL ? tarry__base_digest(h, text, strlen(text) + 1) : h;
+}
+
 /* Means may be the same numbers as another world's theta. */
 uint64_t tarry__own_digest(const tarry__own_world *own)
 {
@@ -73,9 +78,9 @@ uint64_t tarry__own_digest(const tarry__own_world *own)
         h = add(h, own->row_loss, own->n_rows);
         h = add(h, own->row_delay, own->n_rows);
     }
-    return own->law != NULL
-               ? tarry__base_digest(h, own->law->name, strlen(own->law->name))
-               : h;
+    if (own->law != NULL)
+        h = add_text(add_text(h, own->law->name), own->law->version);
+    return h;
 }
 
 /* ---- tables ---------------------------------------------------------------*/

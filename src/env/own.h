@@ -16,7 +16,8 @@ typedef struct {
     const tarry_delay_law *law; /* NULL: none */
 } tarry__own_world;
 
-/* A number that differs if arrays or table do, or the name of the law. */
+/* A number that differs if arrays or table do, or name or version of the law.
+ */
 uint64_t tarry__own_digest(const tarry__own_world *own);
 
 /* Fills an empty instance from the arrays; TARRY_NO_MEMORY. */

@@ -128,7 +128,8 @@ static bool copy_texts(const tarry_world_params *p, tarry_world *w)
                      : p->law != NULL ? p->law->name
                                       : table,
                      &w->delay) &&
-           copy_text(p->law != NULL ? p->law->name : NULL, &w->law_name);
+           copy_text(p->law != NULL ? p->law->name : NULL, &w->law_name) &&
+           copy_text(p->law != NULL ? p->law->version : NULL, &w->law_version);
 }
 
 /* Sorts the rows by arm, those of an arm in their order. */
@@ -170,6 +171,7 @@ static tarry_status copy(const tarry_world_params *p, tarry_world *w,
     if (p->law != NULL) {
         w->law = *p->law;
         w->law.name = w->law_name;
+        w->law.version = w->law_version;
     }
     w->has_own = p->arms != NULL || p->law != NULL;
     w->own = (tarry__own_world){.n_arms = p->arms != NULL ? p->n_arms : 0,
@@ -229,8 +231,9 @@ void tarry_world_free(tarry_world *w)
 {
     if (w == NULL)
         return;
-    void *const parts[] = {w->name,      w->instance, w->loss,     w->delay,
-                           w->law_name,  w->arms,     w->theta,    w->means,
+    void *const parts[] = {w->name,      w->instance, w->loss,
+                           w->delay,     w->law_name, w->law_version,
+                           w->arms,      w->theta,    w->means,
                            w->row_first, w->row_loss, w->row_delay};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         tarry__base_free(parts[i]);

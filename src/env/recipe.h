@@ -13,7 +13,7 @@ struct tarry_world {
     size_t *row_first;
     uint64_t *row_delay;
     tarry_delay_law law;
-    char *law_name;
+    char *law_name, *law_version;
 };
 
 /* The part that is not described, or NULL. */

@@ -29,7 +29,7 @@ tarry_status tarry__batch_create(tarry__batch *b, const tarry__batch_plan *plan)
 
 void tarry__batch_clear(tarry__batch *b)
 {
-    tarry__journal_close(&b->journal);
+    tarry__journal_clear(&b->journal);
     for (size_t w = 0; b->results != NULL && w < b->count; w++)
         tarry__experiment_results_clear(&b->results[w]);
     tarry__base_free(b->results);
@@ -121,85 +121,93 @@ static const tarry__journal_field fields[] = {
 };
 
 /* Case w * policies + p is policy p in world w. */
-static bool take(void *context, size_t c, size_t run, const void *outcome)
+static void take(void *context, size_t c, size_t run, const void *outcome)
 {
     tarry__batch *b = context;
     const tarry__experiment *e = &b->plan->experiment;
-    if (c >= b->count * e->n_policies || run >= e->runs)
-        return false;
-    tarry__trials_put(&b->results[c / e->n_policies].trials,
-                      c % e->n_policies * e->runs + run, outcome);
-    return true;
+    if (run < e->runs)
+        tarry__trials_put(&b->results[c / e->n_policies].trials,
+                          c % e->n_policies * e->runs + run, outcome);
 }
 
-static uint64_t add_text(uint64_t digest, const char *text)
+/* A journal knows functions of the caller's by their version alone. */
+static tarry_status check_versions(const tarry__batch *b, tarry_error *error)
 {
-    return tarry__base_digest(digest, text, strlen(text) + 1);
-}
-
-static uint64_t digest_of(const tarry__batch *b)
-{
+    static const char why[] =
+        "a journal cannot see the code of '%s'; give its record a `version`, a "
+        "text that changes whenever its code or data do";
+    for (size_t w = 0; w < b->count; w++) {
+        const tarry__own_world *own = b->experiment[w].own_world;
+        if (own != NULL && own->law != NULL && own->law->version == NULL)
+            return tarry__base_fail(error, TARRY_BAD_ARGUMENT, why,
+                                    own->law->name);
+    }
     const tarry__experiment *e = &b->plan->experiment;
-    const uint64_t numbers[] = {e->horizon, e->seed, e->points, b->count};
-    uint64_t h =
-        tarry__base_digest(TARRY__BASE_DIGEST, numbers, sizeof numbers);
-    for (size_t w = 0; w < b->count; w++) {
-        h = add_text(h, b->experiment[w].instance);
-        h = add_text(h, b->experiment[w].loss);
-        h = add_text(h, b->experiment[w].delay);
-        const uint64_t own = b->experiment[w].own_world != NULL
-                                 ? tarry__own_digest(b->experiment[w].own_world)
-                                 : 0;
-        h = tarry__base_digest(h, &own, sizeof own);
-    }
     for (size_t p = 0; p < e->n_policies; p++)
-        h = add_text(add_text(h, e->own_policy[p] != NULL ? "own" : ""),
-                     e->policy[p]);
-    return h;
+        if (e->own_policy[p] != NULL && e->own_policy[p]->version == NULL)
+            return tarry__base_fail(error, TARRY_BAD_ARGUMENT, why,
+                                    e->policy[p]);
+    return TARRY_OK;
 }
 
-static json_t *cases_of(const tarry__batch *b)
+/* All that decides an outcome save policy and run. */
+static tarry_status key_of_world(const tarry__experiment *e, uint64_t *key)
 {
-    json_t *cases = json_array();
-    for (size_t w = 0; w < b->count; w++) {
+    const uint64_t numbers[] = {
+        e->horizon, e->seed, e->points,
+        e->own_world != NULL ? tarry__own_digest(e->own_world) : 0};
+    *key = tarry__base_digest(tarry__journal_begin(), numbers, sizeof numbers);
+    *key = tarry__journal_add_text(*key, e->loss);
+    const tarry_status status = tarry__journal_add_part(key, e->instance);
+    return status != TARRY_OK ? status : tarry__journal_add_part(key, e->delay);
+}
+
+static uint64_t add_policy(uint64_t key, const tarry__experiment *e, size_t p)
+{
+    const tarry_own_policy *own = e->own_policy[p];
+    key = tarry__journal_add_text(key, e->policy[p]);
+    return own != NULL ? tarry__journal_add_text(key, own->version) : key;
+}
+
+static tarry_status fill_cases(tarry__batch *b)
+{
+    const size_t n_policies = b->plan->experiment.n_policies;
+    tarry_status status =
+        tarry__journal_reserve(&b->journal, b->count * n_policies);
+    tarry__journal_case *c = b->journal.cases;
+    for (size_t w = 0; status == TARRY_OK && w < b->count; w++) {
         const tarry__experiment *e = &b->experiment[w];
-        for (size_t p = 0; p < e->n_policies; p++)
-            if (json_array_append_new(
-                    cases, json_sprintf("%s, %s, %s, %s, %ju rounds",
-                                        e->instance, e->loss, e->delay,
-                                        e->policy[p], (uintmax_t)e->horizon)) !=
-                0) {
-                json_decref(cases);
-                return NULL;
-            }
-    }
-    return cases;
-}
-
-static json_t *heading_of(const tarry__batch *b)
-{
-    json_t *heading = tarry__journal_heading(digest_of(b), cases_of(b));
-    for (size_t w = 0; w < b->count; w++)
-        if (!tarry__journal_add_files(heading, b->experiment[w].instance) ||
-            !tarry__journal_add_files(heading, b->experiment[w].delay)) {
-            json_decref(heading);
-            return NULL;
+        uint64_t key;
+        status = key_of_world(e, &key);
+        for (size_t p = 0; status == TARRY_OK && p < n_policies; p++, c++) {
+            c->key = add_policy(key, e, p);
+            c->words = tarry__journal_words(e->instance, e->loss, e->delay,
+                                            e->policy[p], e->horizon);
+            status = c->words != NULL ? TARRY_OK : TARRY_NO_MEMORY;
         }
-    return heading;
+    }
+    return status;
 }
 
 tarry_status tarry__batch_open_journal(tarry__batch *b, const char *path,
                                        tarry_error *error)
 {
+    tarry__journal_clear(&b->journal);
     b->journal = (tarry__journal){.path = path,
                                   .fields = fields,
                                   .n_fields = sizeof fields / sizeof *fields,
                                   .answer_size = sizeof(tarry__sim_outcome),
                                   .context = b,
-                                  .take = take};
+                                  .take = take,
+                                  .file = -1};
     if (path == NULL)
         return TARRY_OK;
-    return tarry__journal_open(&b->journal, heading_of(b), error);
+    const tarry_status status = check_versions(b, error);
+    if (status != TARRY_OK)
+        return status;
+    if (fill_cases(b) != TARRY_OK)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    return tarry__journal_open(&b->journal, error);
 }
 
 /* ---- running --------------------------------------------------------------*/

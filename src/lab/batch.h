@@ -43,9 +43,10 @@ tarry_status tarry__batch_check(tarry__batch *batch, tarry_error *error);
 size_t tarry__batch_trials(const tarry__batch *batch);
 size_t tarry__batch_finished(const tarry__batch *batch);
 
-/* Keeps finished trials in a file, and takes in those it has.  More runs of the
- * same experiment go on with it; anything else must be the same.  Fails as
- * tarry__journal_open does. */
+/* Keeps finished trials in a file, NULL: in none, and takes in those it has;
+ * the file may have others too.  The caller closes b->journal as soon as the
+ * batch has been run.  Fails as tarry__journal_open does; TARRY_BAD_ARGUMENT
+ * also if a policy or law of the caller's has no version. */
 tarry_status tarry__batch_open_journal(tarry__batch *batch, const char *path,
                                        tarry_error *error);
 

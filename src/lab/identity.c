@@ -1,5 +1,5 @@
-/* identity.c - what a journal's job is: which program, which questions, which
- * files. */
+/* identity.c - the keys of a journal's cases: which program, which texts, which
+ * bytes of files. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,16 +29,16 @@ static bool digest_file(const char *path, uint64_t *digest)
     return ok;
 }
 
-static json_t *hex(uint64_t digest)
+uint64_t tarry__journal_add_text(uint64_t key, const char *text)
 {
-    return json_sprintf("%016" PRIx64, digest);
+    return tarry__base_digest(key, text, strlen(text) + 1);
 }
 
-json_t *tarry__journal_heading(uint64_t questions, json_t *cases)
+uint64_t tarry__journal_begin(void)
 {
-    return json_pack("{s:s, s:s, s:o, s:{}, s:o}", "tarry", tarry_version(),
-                     "build", tarry__journal_build, "questions", hex(questions),
-                     "files", "cases", cases);
+    return tarry__journal_add_text(
+        tarry__journal_add_text(TARRY__BASE_DIGEST, tarry_version()),
+        tarry__journal_build);
 }
 
 /* Of a world's settings those that are texts name files. */
@@ -56,33 +56,50 @@ static const tarry__entry *find(const tarry__entry *const *list,
     return NULL;
 }
 
-static bool add_file(json_t *files, const char *path)
+static uint64_t add_file(uint64_t key, const char *path)
 {
     uint64_t digest;
     if (*path == '\0' || strcmp(path, "-") == 0 || !digest_file(path, &digest))
-        return true; /* nothing to read, or refused when it is */
-    return json_object_set_new(files, path, hex(digest)) == 0;
+        return key; /* nothing to read, or refused when it is */
+    return tarry__base_digest(key, &digest, sizeof digest);
 }
 
-bool tarry__journal_add_files(json_t *heading, const char *description)
+static const tarry__entry *entry_of(const char *name)
 {
-    json_t *files = json_object_get(heading, "files");
+    const tarry__entry *entry = find(tarry__instances, name);
+    if (entry == NULL)
+        entry = find(tarry__delays, name);
+    return entry != NULL ? entry : find(tarry__adversary_adversaries, name);
+}
+
+tarry_status tarry__journal_add_part(uint64_t *key, const char *description)
+{
     tarry__spec spec;
-    if (heading == NULL)
-        return false;
-    if (tarry__spec_parse(description, &spec, NULL) != TARRY_OK)
-        return true; /* refused when the world is made */
-    const tarry__entry *entry = find(tarry__instances, spec.name);
-    if (entry == NULL)
-        entry = find(tarry__delays, spec.name);
-    if (entry == NULL)
-        entry = find(tarry__adversary_adversaries, spec.name);
-    bool ok = true;
+    *key = tarry__journal_add_text(*key, description);
+    const tarry_status parsed = tarry__spec_parse(description, &spec, NULL);
+    if (parsed != TARRY_OK) /* a bad one is refused when the world is made */
+        return parsed == TARRY_NO_MEMORY ? parsed : TARRY_OK;
+    const tarry__entry *entry = entry_of(spec.name);
     if (entry != NULL &&
         tarry__spec_check(&spec, entry->settings, NULL) == TARRY_OK)
         for (const tarry_setting *s = entry->settings; s->key; s++)
-            if (ok && is_file(s))
-                ok = add_file(files, tarry__spec_text(&spec, s->key));
+            if (is_file(s))
+                *key = add_file(*key, tarry__spec_text(&spec, s->key));
     tarry__spec_clear(&spec);
-    return ok;
+    return TARRY_OK;
+}
+
+char *tarry__journal_words(const char *instance, const char *loss,
+                           const char *delay, const char *policy,
+                           uint64_t horizon)
+{
+    static const char format[] = "%s, %s, %s, %s, %ju rounds";
+    const int size = snprintf(NULL, 0, format, instance, loss, delay, policy,
+                              (uintmax_t)horizon) +
+                     1;
+    char *words = tarry__base_alloc((size_t)size, 1);
+    if (words != NULL)
+        snprintf(words, (size_t)size, format, instance, loss, delay, policy,
+                 (uintmax_t)horizon);
+    return words;
 }

@@ -20,6 +20,15 @@
 /* {"sum":"0123456789abcdef", and the rest of the object. */
 enum { SUM_AT = 8, SUM_DIGITS = 16, REST_AT = SUM_AT + SUM_DIGITS + 2 };
 
+enum { KEY_DIGITS = 16 };
+
+static const char FORMAT[] = "tarry trials 2";
+
+static json_t *hex(uint64_t key)
+{
+    return json_sprintf("%016" PRIx64, key);
+}
+
 static uint64_t sum_of(const char *rest, size_t size)
 {
     return tarry__base_digest(TARRY__BASE_DIGEST, rest, size);
@@ -86,8 +95,8 @@ static json_t *field_json(const tarry__journal_field *f, const void *answer)
 static json_t *answer_json(const tarry__journal *j, size_t c, size_t run,
                            const void *answer)
 {
-    json_t *object =
-        json_pack("{s:I, s:I}", "case", (json_int_t)c, "run", (json_int_t)run);
+    json_t *object = json_pack("{s:o, s:I}", "trial", hex(j->cases[c].key),
+                               "run", (json_int_t)run);
     for (size_t i = 0; object != NULL && i < j->n_fields; i++)
         if (json_object_set_new(object, j->fields[i].name,
                                 field_json(&j->fields[i], answer)) != 0) {
@@ -124,67 +133,69 @@ static bool read_field(const tarry__journal_field *f, const json_t *value,
     return true;
 }
 
-/* False: the line is damaged.  A trial that is no longer asked for is fine. */
-static bool take_line(tarry__journal *j, const char *line, size_t size,
-                      void *answer)
+static bool read_key(const json_t *object, const char *name, uint64_t *key)
 {
-    json_t *object = from_line(line, size);
-    json_int_t c, run;
-    bool ok = object != NULL &&
-              json_unpack(object, "{s:I, s:I}", "case", &c, "run", &run) == 0;
-    ok = ok && c >= 0 && run >= 0;
+    const char *text = json_string_value(json_object_get(object, name));
+    int end = 0;
+    return text != NULL && strlen(text) == KEY_DIGITS &&
+           sscanf(text, "%16" SCNx64 "%n", key, &end) == 1 && end == KEY_DIGITS;
+}
+
+static bool read_answer(const tarry__journal *j, const json_t *object,
+                        void *answer)
+{
+    bool ok = true;
     memset(answer, 0, j->answer_size);
     for (size_t i = 0; ok && i < j->n_fields; i++)
         ok = read_field(&j->fields[i],
                         json_object_get(object, j->fields[i].name), answer);
-    if (ok)
-        j->take(j->context, (size_t)c, (size_t)run, answer);
+    return ok;
+}
+
+static bool note_case(tarry__journal *j, uint64_t key)
+{
+    for (size_t c = 0; c < j->n_cases; c++)
+        if (j->cases[c].key == key)
+            j->cases[c].written = true;
+    return true;
+}
+
+/* A trial of no case of this job is another job's. */
+static bool take_trial(tarry__journal *j, const json_t *object, uint64_t key,
+                       void *answer)
+{
+    const json_t *run = json_object_get(object, "run");
+    bool ok = json_is_integer(run) && json_integer_value(run) >= 0;
+    for (size_t c = 0; ok && c < j->n_cases; c++)
+        if (j->cases[c].key == key) {
+            ok = read_answer(j, object, answer);
+            if (ok)
+                j->take(j->context, c, (size_t)json_integer_value(run), answer);
+        }
+    return ok;
+}
+
+/* False: the line is damaged. */
+static bool take_line(tarry__journal *j, const char *line, size_t size,
+                      void *answer)
+{
+    json_t *object = from_line(line, size);
+    uint64_t key;
+    const bool ok = read_key(object, "case", &key) ? note_case(j, key)
+                    : read_key(object, "trial", &key)
+                        ? take_trial(j, object, key, answer)
+                        : false;
     json_decref(object);
     return ok;
 }
 
-/* ---- the heading ----------------------------------------------------------*/
+/* ---- cases ----------------------------------------------------------------*/
 
-static tarry_status refuse(const tarry__journal *j, tarry_error *error,
-                           const char *why)
+tarry_status tarry__journal_reserve(tarry__journal *j, size_t n_cases)
 {
-    return tarry__base_fail(error, TARRY_BAD_INPUT,
-                            "%s:1: %s; remove it to begin anew", j->path, why);
-}
-
-static bool same(const json_t *a, const json_t *b, const char *key)
-{
-    return json_equal(json_object_get(a, key), json_object_get(b, key));
-}
-
-/* Whether the file is a heading and nothing else: of a job that ended before
- * its first trial, perhaps because a file of its world was wrong. */
-static bool is_heading(const char *bytes, size_t size)
-{
-    const bool is_line = size > 0 && memchr(bytes, '\n', size) ==
-                                         (const void *)(bytes + size - 1);
-    json_t *line = is_line ? from_line(bytes, size - 1) : NULL;
-    const bool found = json_object_get(line, "questions") != NULL;
-    json_decref(line);
-    return found;
-}
-
-static tarry_status check_heading(const tarry__journal *j, const char *line,
-                                  size_t size, const json_t *wanted,
-                                  tarry_error *error)
-{
-    json_t *there = from_line(line, size);
-    tarry_status status = TARRY_OK;
-    if (there == NULL || json_object_get(there, "questions") == NULL)
-        status = refuse(j, error, "not a journal of trials");
-    else if (!same(there, wanted, "tarry") || !same(there, wanted, "build"))
-        status = refuse(j, error, "of another version or build of tarry");
-    else if (!same(there, wanted, "questions"))
-        status = refuse(j, error, "of another experiment");
-    else if (!same(there, wanted, "files"))
-        status = refuse(j, error, "a file that the world reads has changed");
-    json_decref(there);
-    return status;
+    j->cases = tarry__base_zalloc(n_cases, sizeof *j->cases);
+    j->n_cases = j->cases != NULL ? n_cases : 0;
+    return j->cases != NULL ? TARRY_OK : TARRY_NO_MEMORY;
 }
 
 /* ---- opening --------------------------------------------------------------*/
@@ -209,8 +220,9 @@ static tarry_status lock(const tarry__journal *j, tarry_error *error)
     if (fcntl(j->file, F_GETLK, &whole) != 0 || whole.l_type == F_UNLCK)
         whole.l_pid = getpid();
     return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
-                            "%s: in use by process %jd", j->path,
-                            (intmax_t)whole.l_pid);
+                            "%s: another job, in process %jd, is writing this "
+                            "journal; wait for its end, or name another file",
+                            j->path, (intmax_t)whole.l_pid);
 }
 
 static bool write_all(int file, const char *bytes, size_t size)
@@ -253,7 +265,7 @@ static tarry_status read_file(const tarry__journal *j, char **bytes,
     return TARRY_OK;
 }
 
-/* Takes in the lines after the heading; answers where the whole ones end. */
+/* Takes in the lines after the first; answers where the whole ones end. */
 static size_t take_lines(tarry__journal *j, const char *bytes, size_t from,
                          size_t size, void *answer)
 {
@@ -266,76 +278,75 @@ static size_t take_lines(tarry__journal *j, const char *bytes, size_t from,
     return from;
 }
 
-/* Removes what a crash has left of the last line.  A heading cut short, or
- * alone, is written anew. */
+/* Removes what a crash has left of the last line; a first line cut short is
+ * written anew. */
 static tarry_status settle(const tarry__journal *j, size_t end, size_t size,
-                           const char *heading, size_t heading_size,
+                           const char *first, size_t first_size,
                            tarry_error *error)
 {
     if ((end < size && ftruncate(j->file, (off_t)end) != 0) ||
-        (end == 0 && !write_all(j->file, heading, heading_size)))
+        (end == 0 && !write_all(j->file, first, first_size)))
         return io_error(j, error);
     return TARRY_OK;
 }
 
-static tarry_status take_all(tarry__journal *j, const json_t *wanted,
-                             const char *bytes, size_t size, tarry_error *error)
+static char *first_line(size_t *size)
 {
-    size_t heading_size = 0, end = 0;
-    char *heading = to_line(wanted, &heading_size);
+    json_t *object = json_pack("{s:s}", "journal", FORMAT);
+    char *line = object != NULL ? to_line(object, size) : NULL;
+    json_decref(object);
+    return line;
+}
+
+static tarry_status take_all(tarry__journal *j, const char *bytes, size_t size,
+                             tarry_error *error)
+{
+    size_t first_size = 0, end = 0;
+    char *first = first_line(&first_size);
     void *answer = tarry__base_alloc(1, j->answer_size);
-    const bool is_bare = is_heading(bytes, size);
-    const char *newline = is_bare ? NULL : memchr(bytes, '\n', size);
     tarry_status status = TARRY_OK;
-    if (heading == NULL || answer == NULL)
+    if (first == NULL || answer == NULL)
         status = tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    else if (newline != NULL)
-        status =
-            check_heading(j, bytes, (size_t)(newline - bytes), wanted, error);
-    else if (!is_bare &&
-             (size >= heading_size || memcmp(bytes, heading, size) != 0))
-        status = refuse(j, error, "not a journal of this experiment");
-    if (status == TARRY_OK && newline != NULL)
-        end = take_lines(j, bytes, (size_t)(newline - bytes) + 1, size, answer);
+    else if (memcmp(bytes, first, size < first_size ? size : first_size) != 0)
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s:1: not a journal of trials of this "
+                                  "format; remove it, or name another file",
+                                  j->path);
+    else if (size >= first_size)
+        end = take_lines(j, bytes, first_size, size, answer);
     if (status == TARRY_OK)
-        status = settle(j, end, size, heading, heading_size, error);
+        status = settle(j, end, size, first, first_size, error);
     tarry__base_free(answer);
-    free(heading);
+    free(first);
     return status;
 }
 
-tarry_status tarry__journal_open(tarry__journal *j, json_t *heading,
-                                 tarry_error *error)
+tarry_status tarry__journal_open(tarry__journal *j, tarry_error *error)
 {
     char *bytes = NULL;
     size_t size = 0;
     j->file = -1;
-    if (j->path == NULL || heading == NULL) {
-        const bool fine = j->path == NULL;
-        json_decref(heading);
-        return fine ? TARRY_OK
-                    : tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
-    }
+    j->n_dropped = 0;
+    if (j->path == NULL)
+        return TARRY_OK;
     j->file = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     tarry_status status = j->file < 0 ? io_error(j, error) : lock(j, error);
     if (status == TARRY_OK)
         status = read_file(j, &bytes, &size, error);
     if (status == TARRY_OK)
-        status = take_all(j, heading, bytes, size, error);
+        status = take_all(j, bytes, size, error);
     tarry__base_free(bytes);
-    json_decref(heading);
     if (status != TARRY_OK)
         tarry__journal_close(j);
     return status;
 }
 
-tarry_status tarry__journal_add(tarry__journal *j, size_t c, size_t run,
-                                const void *answer, tarry_error *error)
+/* ---- adding ---------------------------------------------------------------*/
+
+static tarry_status write_line(tarry__journal *j, json_t *object,
+                               tarry_error *error)
 {
     size_t size = 0;
-    if (j->path == NULL || j->file < 0)
-        return TARRY_OK;
-    json_t *object = answer_json(j, c, run, answer);
     char *line = object != NULL ? to_line(object, &size) : NULL;
     tarry_status status = TARRY_OK;
     if (line == NULL)
@@ -349,9 +360,42 @@ tarry_status tarry__journal_add(tarry__journal *j, size_t c, size_t run,
     return status;
 }
 
+static tarry_status write_case(tarry__journal *j, const tarry__journal_case *c,
+                               tarry_error *error)
+{
+    const tarry_status status = write_line(
+        j, json_pack("{s:o, s:s}", "case", hex(c->key), "words", c->words),
+        error);
+    if (status == TARRY_OK)
+        note_case(j, c->key);
+    return status;
+}
+
+tarry_status tarry__journal_add(tarry__journal *j, size_t c, size_t run,
+                                const void *answer, tarry_error *error)
+{
+    if (j->path == NULL || j->file < 0)
+        return TARRY_OK;
+    tarry_status status =
+        j->cases[c].written ? TARRY_OK : write_case(j, &j->cases[c], error);
+    return status != TARRY_OK
+               ? status
+               : write_line(j, answer_json(j, c, run, answer), error);
+}
+
 void tarry__journal_close(tarry__journal *j)
 {
     if (j->path != NULL && j->file >= 0)
         close(j->file);
     j->file = -1;
+}
+
+void tarry__journal_clear(tarry__journal *j)
+{
+    tarry__journal_close(j);
+    for (size_t c = 0; c < j->n_cases; c++)
+        tarry__base_free(j->cases[c].words);
+    tarry__base_free(j->cases);
+    j->cases = NULL;
+    j->n_cases = 0;
 }

@@ -12,7 +12,9 @@ struct tarry_experiment {
     tarry__batch_plan plan;
     size_t n_worlds;
     const tarry_world *world[TARRY__BATCH_MAX_WORLDS];
-    char *text[TARRY__EXPERIMENT_MAX_POLICIES]; /* copies of descriptions */
+    /* Copies of descriptions, names and versions, and of one that is refused.
+     */
+    char *text[2 * TARRY__EXPERIMENT_MAX_POLICIES + 1];
     size_t n_texts;
     tarry_own_policy own[TARRY__EXPERIMENT_MAX_POLICIES];
     size_t n_own;
@@ -139,12 +141,9 @@ tarry_status tarry_experiment_add_world(tarry_experiment *e,
     return TARRY_OK;
 }
 
-/* A copy of a text, once for each place in the list. */
 static tarry_status keep_text(tarry_experiment *e, const char *text,
                               char **copy, tarry_error *error)
 {
-    if (e->n_texts == TARRY__EXPERIMENT_MAX_POLICIES)
-        return refuse(error, "more than 64 policies");
     *copy = copy_text(text);
     if (*copy == NULL)
         return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
@@ -202,7 +201,7 @@ tarry_status tarry_experiment_add_own_policy(tarry_experiment *e,
                                              const tarry_own_policy *policy,
                                              tarry_error *error)
 {
-    char *copy;
+    char *copy, *version = NULL;
     tarry_status status = check_open(e, policy, error);
     if (status != TARRY_OK)
         return status;
@@ -216,11 +215,15 @@ tarry_status tarry_experiment_add_own_policy(tarry_experiment *e,
     if (list->n_policies == TARRY__EXPERIMENT_MAX_POLICIES)
         return refuse(error, "more than 64 policies");
     status = keep_text(e, policy->name, &copy, error);
+    if (status == TARRY_OK && policy->version != NULL &&
+        (status = keep_text(e, policy->version, &version, error)) != TARRY_OK)
+        tarry__base_free(e->text[--e->n_texts]);
     if (status != TARRY_OK)
         return status;
     tarry_own_policy *own = &e->own[e->n_own++];
     *own = *policy;
     own->name = copy;
+    own->version = version;
     list->own_policy[list->n_policies] = own;
     list->policy[list->n_policies++] = copy;
     return TARRY_OK;
@@ -254,8 +257,6 @@ static tarry_status begin(tarry_experiment *e, tarry_error *error)
         tarry__base_fail(error, status, "out of memory");
     else
         status = tarry__batch_check(&e->batch, error);
-    if (status == TARRY_OK)
-        status = tarry__batch_open_journal(&e->batch, e->journal, error);
     e->begun = status == TARRY_OK;
     if (status != TARRY_OK)
         tarry__batch_clear(&e->batch);
@@ -276,6 +277,9 @@ tarry_status tarry_experiment_run(tarry_experiment *e, tarry_error *error)
     if (e == NULL)
         return refuse(error, "no experiment");
     tarry_status status = e->begun ? TARRY_OK : begin(e, error);
+    e->partial = true;
+    if (status == TARRY_OK)
+        status = tarry__batch_open_journal(&e->batch, e->journal, error);
     if (status != TARRY_OK)
         return status;
     const uint64_t horizon = e->plan.experiment.horizon;
@@ -284,6 +288,7 @@ tarry_status tarry_experiment_run(tarry_experiment *e, tarry_error *error)
     e->done = tarry__batch_finished(&e->batch) * horizon;
     e->total = tarry__batch_trials(&e->batch) * horizon;
     status = tarry__batch_run(&e->batch, &observer, error);
+    tarry__journal_close(&e->batch.journal);
     e->partial = status != TARRY_OK || e->plan.experiment.parts > 1;
     return status;
 }

@@ -151,21 +151,6 @@ size_t tarry__lab_grid(const tarry__lab_case *c, uint64_t *grid)
     return count - skip;
 }
 
-uint64_t tarry__lab_digest(const tarry__lab *lab)
-{
-    uint64_t h =
-        tarry__base_digest(TARRY__BASE_DIGEST, &lab->seed, sizeof lab->seed);
-    for (size_t i = 0; i < lab->n_questions; i++) {
-        const tarry__lab_case *c = &lab->questions[i].c;
-        const char *const words[] = {c->instance, c->loss, c->delay, c->policy};
-        const uint64_t numbers[] = {c->horizon, c->phases, c->kind};
-        for (size_t k = 0; k < 4; k++)
-            h = tarry__base_digest(h, words[k], strlen(words[k]) + 1);
-        h = tarry__base_digest(h, numbers, sizeof numbers);
-    }
-    return h;
-}
-
 /* ---- one trial ------------------------------------------------------------*/
 
 /* Ends a trial after some phases and keeps what the first one estimated. */
@@ -448,35 +433,38 @@ static const tarry__journal_field fields[] = {
     FIELD(REAL, referee),
 };
 
-static bool take(void *context, size_t c, size_t run, const void *answer)
+static void take(void *context, size_t c, size_t run, const void *answer)
 {
     tarry__lab *lab = context;
-    if (c >= lab->n_questions || run >= lab->questions[c].c.runs)
-        return false;
-    tarry__trials_put(&lab->trials, lab->questions[c].first + run, answer);
-    return true;
+    if (run < lab->questions[c].c.runs)
+        tarry__trials_put(&lab->trials, lab->questions[c].first + run, answer);
 }
 
-static json_t *heading_of(const tarry__lab *lab)
+/* All that decides an answer save the run. */
+static tarry_status key_of(const tarry__lab *lab, const tarry__lab_case *c,
+                           uint64_t *key)
 {
-    json_t *cases = json_array();
-    bool ok = cases != NULL;
-    for (size_t i = 0; ok && i < lab->n_questions; i++) {
+    const uint64_t numbers[] = {lab->seed, c->horizon, c->phases, c->kind};
+    *key = tarry__base_digest(tarry__journal_begin(), numbers, sizeof numbers);
+    *key = tarry__journal_add_text(*key, c->loss);
+    *key = tarry__journal_add_text(*key, c->policy);
+    const tarry_status status = tarry__journal_add_part(key, c->instance);
+    return status != TARRY_OK ? status : tarry__journal_add_part(key, c->delay);
+}
+
+static tarry_status fill_cases(const tarry__lab *lab, tarry__journal *journal)
+{
+    tarry_status status = tarry__journal_reserve(journal, lab->n_questions);
+    for (size_t i = 0; status == TARRY_OK && i < lab->n_questions; i++) {
         const tarry__lab_case *c = &lab->questions[i].c;
-        ok = json_array_append_new(
-                 cases, json_sprintf("%s, %s, %s, %s, %ju rounds", c->instance,
-                                     c->loss, c->delay, c->policy,
-                                     (uintmax_t)c->horizon)) == 0;
+        tarry__journal_case *made = &journal->cases[i];
+        status = key_of(lab, c, &made->key);
+        made->words = tarry__journal_words(c->instance, c->loss, c->delay,
+                                           c->policy, c->horizon);
+        if (made->words == NULL)
+            status = TARRY_NO_MEMORY;
     }
-    json_t *heading = tarry__journal_heading(tarry__lab_digest(lab), cases);
-    for (size_t i = 0; ok && i < lab->n_questions; i++)
-        ok = tarry__journal_add_files(heading, lab->questions[i].c.instance) &&
-             tarry__journal_add_files(heading, lab->questions[i].c.delay);
-    if (!ok) {
-        json_decref(heading);
-        return NULL;
-    }
-    return heading;
+    return status;
 }
 
 tarry_status tarry__lab_open_journal(tarry__lab *lab, const char *path,
@@ -488,6 +476,9 @@ tarry_status tarry__lab_open_journal(tarry__lab *lab, const char *path,
                                 .n_fields = sizeof fields / sizeof *fields,
                                 .answer_size = sizeof(tarry__lab_answer),
                                 .context = lab,
-                                .take = take};
-    return tarry__journal_open(journal, heading_of(lab), error);
+                                .take = take,
+                                .file = -1};
+    if (fill_cases(lab, journal) != TARRY_OK)
+        return tarry__base_fail(error, TARRY_NO_MEMORY, "out of memory");
+    return tarry__journal_open(journal, error);
 }

@@ -86,14 +86,11 @@ const char *tarry__lab_text(tarry__lab *lab, const char *format, ...)
 
 size_t tarry__lab_trials(const tarry__lab *lab);
 
-/* A number that differs if the questions do, runs aside. */
-uint64_t tarry__lab_digest(const tarry__lab *lab);
-
 /* Makes places for all answers; from now on nothing can be asked. */
 tarry_status tarry__lab_close(tarry__lab *lab, tarry_error *error);
 
 /* Opens a journal and takes in the answers it has; after tarry__lab_close.  The
- * journal is filled by this call and closed by the caller. */
+ * journal is filled by this call and cleared by the caller. */
 tarry_status tarry__lab_open_journal(tarry__lab *lab, const char *path,
                                      tarry__journal *journal,
                                      tarry_error *error);

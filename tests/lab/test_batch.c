@@ -1,8 +1,10 @@
-/* Which experiment a journal is of, and that it keeps all of an outcome. */
+/* Which trials of a journal an experiment finds, and that it keeps all of an
+ * outcome. */
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "env/adversary.h"
 #include "env/delay.h"
@@ -39,26 +41,22 @@ static void begin_anew(void)
     assert_int_equal(truncate(path, 0), 0);
 }
 
-/* ---- whose journal it is --------------------------------------------------*/
+/* ---- which trials are found -----------------------------------------------*/
 
-/* A heading alone would be nobody's. */
-static void add_line(void)
+/* How many trials of the plan the journal has; with `fill` it then has all. */
+static size_t found(const tarry__batch_plan *plan, bool fill)
 {
-    FILE *file = fopen(path, "a");
-    assert_non_null(file);
-    fputs("a trial\n", file);
-    fclose(file);
-}
-
-static tarry_status open_as(const tarry__batch_plan *plan, tarry_error *error)
-{
+    static const tarry__sim_outcome none;
     tarry__batch b;
     assert_int_equal(tarry__batch_create(&b, plan), TARRY_OK);
-    const tarry_status status = tarry__batch_open_journal(&b, path, error);
+    assert_int_equal(tarry__batch_open_journal(&b, path, NULL), TARRY_OK);
+    const size_t count = tarry__batch_finished(&b);
+    for (size_t c = 0; fill && c < b.journal.n_cases; c++)
+        for (size_t run = 0; run < plan->experiment.runs; run++)
+            assert_int_equal(
+                tarry__journal_add(&b.journal, c, run, &none, NULL), TARRY_OK);
     tarry__batch_clear(&b);
-    if (status == TARRY_OK)
-        add_line();
-    return status;
+    return count;
 }
 
 static void swap_worlds(tarry__batch_plan *plan)
@@ -68,10 +66,12 @@ static void swap_worlds(tarry__batch_plan *plan)
     plan->world[1] = first;
 }
 
-/* Changes one thing that decides what comes out; false: there are no more. */
-static bool change(tarry__batch_plan *plan, int k)
+/* Changes one thing that decides what comes out; answers how many of the twelve
+ * trials stay the same, or -1: there are no more changes. */
+static int change(tarry__batch_plan *plan, int k)
 {
-    static const tarry_own_policy own = {.name = "uniform"};
+    static const tarry_own_policy own = {.name = "uniform", .version = "1"},
+                                  next = {.name = "uniform", .version = "2"};
     tarry__experiment *e = &plan->experiment;
     const char **const text[] = {&plan->world[0].instance,
                                  &plan->world[0].loss,
@@ -83,58 +83,70 @@ static bool change(tarry__batch_plan *plan, int k)
                                  &e->policy[1]};
     const int n_texts = sizeof text / sizeof *text;
     if (k < n_texts)
-        *text[k] = "another";
+        *text[k] = k + 1 < n_texts ? "another" : "a third";
     switch (k - n_texts) {
     case 0:
         e->horizon++;
-        break;
+        return 0;
     case 1:
         e->seed++;
-        break;
+        return 0;
     case 2:
         e->points++;
-        break;
+        return 0;
     case 3:
-        e->n_policies = 1;
-        break;
-    case 4:
-        plan->n_worlds = 1;
-        break;
-    case 5:
         e->own_policy[1] = &own;
-        break;
-    case 6:
-        swap_worlds(plan);
-        break;
-    case 7:
-        e->policy[0] = "uniform";
-        e->policy[1] = "lints";
-        break;
+        return 6;
+    case 4:
+        e->own_policy[1] = &next;
+        return 6;
     default:
-        return k < n_texts;
+        return k < n_texts ? 6 : -1;
     }
-    return true;
 }
 
-static void whatever_decides_an_outcome_decides_whose_journal_it_is(void **s)
+static void whatever_decides_an_outcome_decides_which_trial_it_is(void **s)
 {
     (void)s;
+    int same;
     begin_anew();
     tarry__batch_plan plan = small();
-    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
-    for (int k = 0; plan = small(), change(&plan, k); k++) {
-        tarry_error error = {""};
-        if (open_as(&plan, &error) != TARRY_BAD_INPUT)
-            fail_msg("change %d is not noticed", k);
-        assert_non_null(strstr(error.text, "of another experiment"));
-    }
+    assert_int_equal(found(&plan, true), 0);
+    for (int k = 0; plan = small(), (same = change(&plan, k)) >= 0; k++)
+        if (found(&plan, true) != (size_t)same)
+            fail_msg("change %d: %zu are found", k, found(&plan, false));
     plan = small();
     plan.experiment.runs = 7;
     plan.experiment.threads = 2;
     plan.experiment.parts = 3;
     plan.experiment.part = 1;
     plan.world[0].name = "other";
-    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    assert_int_equal(found(&plan, false), 12);
+}
+
+/* One file for a sweep to which policies, worlds and runs are added. */
+static void trials_are_found_wherever_they_stand_in_a_plan(void **s)
+{
+    (void)s;
+    begin_anew();
+    tarry__batch_plan plan = small();
+    plan.n_worlds = plan.experiment.n_policies = 1;
+    plan.experiment.runs = 2;
+    assert_int_equal(found(&plan, true), 0);
+    plan = small();
+    swap_worlds(&plan);
+    assert_int_equal(found(&plan, true), 2);
+    plan.experiment.policy[plan.experiment.n_policies++] = "linucb";
+    assert_int_equal(found(&plan, false), 12);
+    plan = small();
+    plan.experiment.policy[0] = "uniform";
+    plan.experiment.policy[1] = "lints";
+    plan.experiment.runs = 4;
+    assert_int_equal(found(&plan, false), 12);
+    plan.world[2] = plan.world[0]; /* the same world by another name */
+    plan.world[2].name = "c";
+    plan.n_worlds = 3;
+    assert_int_equal(found(&plan, false), 18);
 }
 
 /* ---- files that worlds read -----------------------------------------------*/
@@ -165,19 +177,17 @@ static void describe(const tarry__entry *e, const tarry_setting *one,
 static void check_notices(bool is_instance, const char *text, const char *file)
 {
     tarry__batch_plan plan = small();
-    tarry_error error = {""};
     *(is_instance ? &plan.world[1].instance : &plan.world[1].delay) = text;
     begin_anew();
     write_file(file, "1\n2\n");
-    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
-    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    assert_int_equal(found(&plan, true), 0);
+    assert_int_equal(found(&plan, false), 12);
     write_file(file, "1\n3\n");
-    if (open_as(&plan, &error) != TARRY_BAD_INPUT)
+    if (found(&plan, false) != 6)
         fail_msg("%s: a new file is not noticed", text);
-    assert_non_null(strstr(error.text, "a file that the world reads"));
 }
 
-static void every_file_that_a_world_reads_decides_whose_journal_it_is(void **s)
+static void every_file_that_a_world_reads_decides_which_trial_it_is(void **s)
 {
     (void)s;
     const tarry__entry *const *lists[] = {tarry__instances, tarry__delays,
@@ -208,8 +218,17 @@ static tarry_status draw(void *state, uint64_t round, size_t arm, double loss,
     return TARRY_OK;
 }
 
-static tarry_status play_in(const tarry_world_params *where)
+static off_t file_size(void)
 {
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    return about.st_size;
+}
+
+/* Whether the only run of the experiment was in the journal. */
+static bool play_in(const tarry_world_params *where)
+{
+    const off_t before = file_size();
     tarry_experiment_params how = tarry_experiment_defaults();
     tarry_world *world;
     tarry_experiment *e;
@@ -221,18 +240,18 @@ static tarry_status play_in(const tarry_world_params *where)
     assert_int_equal(tarry_experiment_create(&how, &e, NULL), TARRY_OK);
     assert_int_equal(tarry_experiment_add_world(e, world, NULL), TARRY_OK);
     assert_int_equal(tarry_experiment_add_policy(e, "uniform", NULL), TARRY_OK);
-    const tarry_status status = tarry_experiment_run(e, NULL);
+    assert_int_equal(tarry_experiment_run(e, NULL), TARRY_OK);
     tarry_experiment_free(e);
     tarry_world_free(world);
-    return status;
+    return file_size() == before;
 }
 
-/* The first world of a list begins the journal; all others are refused. */
+/* Each world of a list is played, and not again. */
 static void check_all_differ(const tarry_world_params *where, size_t count)
 {
     begin_anew();
-    for (size_t i = 0; i < count; i++)
-        if (play_in(&where[i]) != (i == 0 ? TARRY_OK : TARRY_BAD_INPUT))
+    for (size_t i = 0; i < 2 * count; i++)
+        if (play_in(&where[i % count]) != (i >= count))
             fail_msg("world %zu", i);
 }
 
@@ -244,8 +263,10 @@ static void every_number_of_a_world_of_ones_own_counts(void **state)
     static const size_t arm[] = {0, 1, 1}, arm2[] = {0, 0, 1};
     static const double loss[] = {0.5, 0.25, -1}, loss2[] = {0.5, 0.25, -0.5};
     static const uint64_t delay[] = {3, 1, 4}, delay2[] = {3, 1, 5};
-    static const tarry_delay_law law = {.name = "one", .draw = draw},
-                                 law2 = {.name = "two", .draw = draw};
+    static const tarry_delay_law
+        law = {.name = "one", .version = "1", .draw = draw},
+        law2 = {.name = "two", .version = "1", .draw = draw},
+        law3 = {.name = "one", .version = "2", .draw = draw};
 #define PLACE .n_arms = 2, .dim = 2
 #define ROWS .n_rows = 3
     static const tarry_world_params by_theta[] = {
@@ -254,6 +275,7 @@ static void every_number_of_a_world_of_ones_own_counts(void **state)
         {PLACE, .arms = arms, .theta = theta2, .loss = "none", .law = &law},
         {PLACE, .arms = arms, .theta = theta, .loss = "uniform", .law = &law},
         {PLACE, .arms = arms, .theta = theta, .loss = "none", .law = &law2},
+        {PLACE, .arms = arms, .theta = theta, .loss = "none", .law = &law3},
         {PLACE, .arms = arms, .means = theta, .loss = "none", .law = &law},
     };
     static const tarry_world_params by_means[] = {
@@ -570,14 +592,14 @@ static void every_byte_of_a_long_file_counts(void **state)
         text[i] = i % 2 ? '\n' : '1';
     begin_anew();
     write_file(file, text);
-    assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+    assert_int_equal(found(&plan, true), 0);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         text[places[i]] = '2';
         write_file(file, text);
-        assert_int_equal(open_as(&plan, NULL), TARRY_BAD_INPUT);
+        assert_int_equal(found(&plan, false), 6);
         text[places[i]] = '1';
         write_file(file, text);
-        assert_int_equal(open_as(&plan, NULL), TARRY_OK);
+        assert_int_equal(found(&plan, false), 12);
     }
     unlink(file);
     begin_anew();
@@ -702,10 +724,10 @@ static void a_part_has_every_nth_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whatever_decides_an_outcome_decides_which_trial_it_is),
+        cmocka_unit_test(trials_are_found_wherever_they_stand_in_a_plan),
         cmocka_unit_test(
-            whatever_decides_an_outcome_decides_whose_journal_it_is),
-        cmocka_unit_test(
-            every_file_that_a_world_reads_decides_whose_journal_it_is),
+            every_file_that_a_world_reads_decides_which_trial_it_is),
         cmocka_unit_test(every_number_of_a_world_of_ones_own_counts),
         cmocka_unit_test(every_word_of_an_outcome_comes_back),
         cmocka_unit_test(every_field_of_an_outcome_is_handed_out),

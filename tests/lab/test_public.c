@@ -118,6 +118,7 @@ static void walk_end(void *state)
 }
 
 static const tarry_own_policy walks = {.name = "walker",
+                                       .version = "1",
                                        .context = &open_walks,
                                        .start = walk_start,
                                        .choose = walk_choose,
@@ -846,17 +847,81 @@ static void an_experiment_goes_on_from_its_journal(void **state)
     tarry_experiment *first = kept(world, path, 3, 2, NULL);
     tarry_experiment *more = kept(world, path, 6, 1, NULL);
     tarry_experiment *whole = kept(world, NULL, 6, 2, NULL);
-    tarry_error error = {""};
     run(first);
-    assert_int_equal(tarry_experiment_run(more, &error), TARRY_BAD_ARGUMENT);
-    assert_non_null(strstr(error.text, "in use by process"));
-    tarry_experiment_free(first);
-    run(more);
+    run(more); /* while the first still has its results */
     run(whole);
+    check_same(first, whole, 3);
     check_same(more, whole, 6);
+    tarry_experiment_free(first);
     tarry_experiment_free(more);
     tarry_experiment_free(whole);
     tarry_world_free(world);
+    remove(path);
+}
+
+static int run_another(void *context, double share)
+{
+    tarry_error error = {""};
+    (void)share;
+    assert_int_equal(tarry_experiment_run(context, &error), TARRY_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "is writing this journal"));
+    return 1;
+}
+
+static void a_journal_is_locked_while_an_experiment_runs(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tarry-public-XXXXXX";
+    close(mkstemp(path));
+    const tarry_world_params where = tarry_world_defaults();
+    tarry_world *world = make(&where);
+    tarry_experiment *other = kept(world, path, 1, 1, NULL);
+    tarry_experiment_params p = small();
+    p.horizon = 1000000;
+    p.journal = path;
+    p.progress = run_another;
+    p.progress_context = other;
+    tarry_experiment *e = experiment_in(world, &p);
+    assert_int_equal(tarry_experiment_add_policy(e, "uniform", NULL), TARRY_OK);
+    assert_int_equal(tarry_experiment_run(e, NULL), TARRY_CANCELLED);
+    run(other);
+    tarry_experiment_free(e);
+    tarry_experiment_free(other);
+    tarry_world_free(world);
+    remove(path);
+}
+
+/* Of functions in C nothing can be seen but the version they are given. */
+static void a_journal_refuses_functions_without_a_version(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tarry-public-XXXXXX";
+    close(mkstemp(path));
+    for (int i = 0; i < 3; i++) {
+        const tarry_delay_law law = {.name = "law",
+                                     .version = i == 0 ? NULL : "1",
+                                     .draw = until_round_3};
+        tarry_world_params where = tarry_world_defaults();
+        where.delay = NULL;
+        where.law = &law;
+        tarry_world *world = make(&where);
+        tarry_experiment_params p = small();
+        tarry_own_policy own = walks;
+        tarry_error error = {""};
+        p.journal = path;
+        p.horizon = 2;
+        own.version = i == 1 ? NULL : "1";
+        tarry_experiment *e = experiment_in(world, &p);
+        assert_int_equal(tarry_experiment_add_own_policy(e, &own, NULL),
+                         TARRY_OK);
+        assert_int_equal(tarry_experiment_run(e, &error),
+                         i == 2 ? TARRY_OK : TARRY_BAD_ARGUMENT);
+        if (i < 2)
+            assert_non_null(strstr(error.text, i == 0 ? "'law'; give its record"
+                                                      : "'walker'; give"));
+        tarry_experiment_free(e);
+        tarry_world_free(world);
+    }
     remove(path);
 }
 
@@ -974,6 +1039,8 @@ int main(void)
         cmocka_unit_test(lists_have_64_places),
         cmocka_unit_test(what_was_refused_takes_no_place),
         cmocka_unit_test(an_experiment_goes_on_from_its_journal),
+        cmocka_unit_test(a_journal_is_locked_while_an_experiment_runs),
+        cmocka_unit_test(a_journal_refuses_functions_without_a_version),
         cmocka_unit_test(progress_goes_on_from_a_journal),
         cmocka_unit_test(cancelling_leaves_what_can_go_on),
         cmocka_unit_test(memory_may_run_out),

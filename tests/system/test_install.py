@@ -176,7 +176,7 @@ class Install(unittest.TestCase):
         self.assertEqual(names, ["greedy:explore=0.05", "lints",
                                  "recommended"])
         with open(journal) as f:
-            self.assertEqual(len(f.readlines()), 1 + 3 * 6)
+            self.assertEqual(len(f.readlines()), 1 + 3 * (1 + 6))
 
     def test_the_program_prints_what_the_library_answers(self):
         source = write(os.path.join(self.folder, "experiment.c"), EXPERIMENT)

@@ -350,17 +350,16 @@ class Resume(LabTest):
         with open(path) as file:
             return file.readlines()
 
-    def trial(self, line):
-        numbers = json.loads(line)
-        return numbers["case"], numbers["run"], numbers["regret"]
-
     def trials(self, path):
-        return sorted(self.trial(line) for line in self.lines(path)[1:])
+        """(key, run, regret) of each trial, sorted."""
+        found = [json.loads(line) for line in self.lines(path)]
+        return sorted((n["trial"], n["run"], n["regret"]) for n in found
+                      if "trial" in n)
 
     def test_finished_runs_are_not_repeated(self):
         path, expected = self.keep()
         lines = self.lines(path)
-        self.assertEqual(len(lines), 1 + 4 * 5)
+        self.assertEqual(len(lines), 1 + 4 * (1 + 5))
         self.assertEqual(expected, timeless(run(*SMALL)))
         before = os.stat(path).st_mtime_ns
         again = run(*SMALL, "--resume", path, "--threads", 3)
@@ -385,51 +384,55 @@ class Resume(LabTest):
         options = ["--instance", "sphere:dim=4,arms=9", "--runs", "12",
                    "--horizon", "2e5" if lab.SANITIZED else "3e6",
                    "--policy", "phased-stochastic", "--threads", "1"]
-        out, err = self.interrupt(path, 3, *options, "--json")
+        out, err = self.interrupt(path, 4, *options, "--json")
         self.assertIn("interrupted", err)
         self.assertEqual(err.count("\n"), 1)
         partial = json.loads(out)
         self.assertIs(partial["partial"], True)
         done = partial["policies"][0]["regret"]["runs"]
         kept = self.lines(path)
-        self.assertEqual(len(kept) - 1, len(done))
+        self.assertEqual(len(kept) - 2, len(done))
         self.assertLess(len(done), 12)
         resumed = run(*options, "--resume", path)
         self.assertEqual(self.lines(path)[:len(kept)], kept)
-        self.assertEqual(len(self.lines(path)), 13)
+        self.assertEqual(len(self.lines(path)), 14)
         self.assertEqual(resumed["policies"][0]["regret"]["runs"][:len(done)],
                          done)
         self.assertEqual(timeless(resumed), timeless(run(*options)))
 
     def test_a_last_line_cut_anywhere_is_written_anew(self):
         path, expected = self.keep()
-        lines = self.lines(path)
+        lines, trials = self.lines(path), self.trials(path)
         for keep in (1, 30, len(lines[-1]) // 2, len(lines[-1]) - 1):
             self.write("kept", "".join(lines[:-1]) + lines[-1][:keep])
             self.assertEqual(timeless(run(*SMALL, "--resume", path)), expected)
-            self.assertEqual(self.trials(path),
-                             sorted(self.trial(line) for line in lines[1:]))
+            self.assertEqual(self.trials(path), trials)
 
-    def test_another_experiment_is_refused(self):
+    def test_a_journal_serves_other_experiments_too(self):
+        """What differs is played and added; what is the same is not."""
+        path, expected = self.keep()
+        for other, new in ((["--seed", 2], 20), (["--horizon", 20001], 20),
+                           (["--delay", "none"], 20), (["--points", 21], 20),
+                           (["--policy", "phased-mab"], 0),
+                           (["--policy", "lints"], 5)):
+            before = self.lines(path)
+            self.assertEqual(timeless(run(*SMALL, *other, "--resume", path)),
+                             timeless(run(*SMALL, *other)))
+            lines = self.lines(path)
+            self.assertEqual(lines[:len(before)], before)
+            self.assertEqual(len(lines) - len(before), new + new // 5)
+        self.assertEqual(timeless(run(*SMALL, "--resume", path)), expected)
+        self.assertEqual(self.lines(path), lines)
+
+    def test_what_is_refused_leaves_a_journal_as_it_is(self):
         path, _ = self.keep()
         before = self.lines(path)
-        for other in (["--seed", 2], ["--horizon", 20001],
-                      ["--delay", "none"], ["--policy", "phased-mab"],
-                      ["--points", 21]):
-            self.refused("run", *SMALL, *other, "--resume", path,
-                         says=path + ":1:")
-        self.assertEqual(self.lines(path), before)
-
-    def test_a_journal_without_a_trial_is_in_nobodys_way(self):
-        path = self.path("kept")
         arms = self.write("a.csv", "1,0\n0,1\n")
         for theta in ("x", "1,0,0"):
             world = ["--instance", "file:arms=%s,theta=%s" % (
                 arms, self.write("t.csv", theta + "\n"))]
             self.refused("run", *SMALL, *world, "--resume", path, says="")
-        self.write("t.csv", "1,0\n")
-        run(*SMALL, *world, "--resume", path)
-        self.refused("run", *SMALL, "--resume", path, says="another")
+        self.assertEqual(self.lines(path), before)
 
     def test_threads_are_not_part_of_the_experiment(self):
         path, expected = self.keep("--threads", 1)
@@ -461,9 +464,9 @@ class Resume(LabTest):
             run(*options, "--resume", path)
             before = self.lines(path)
             self.write("delays.csv", other)
-            self.refused("run", *options, "--resume", path,
-                         says=path + ":1: a file that the world reads")
-            self.assertEqual(self.lines(path), before)
+            self.assertEqual(timeless(run(*options, "--resume", path)),
+                             timeless(run(*options)))
+            self.assertEqual(len(self.lines(path)), 2 * len(before) - 1)
             os.remove(path)
 
     def test_every_damaged_line_is_left_out_and_run_again(self):
@@ -472,7 +475,7 @@ class Resume(LabTest):
         digit = re.search(r'"regret":-?[0-9.]*[0-9]', lines[4]).end() - 1
         changed = "1" if lines[4][digit] != "1" else "2"
         for damaged in ("nonsense\n", lines[4][:-10] + "\n", "{}\n", "\n",
-                        re.sub(r'"case":\d+', '"case":99', lines[4]),
+                        re.sub(r'"trial":"\w+', '"trial":"99', lines[4]),
                         re.sub(r'"run":\d+', '"run":-1', lines[4]),
                         re.sub(r'"regret":[^,]+', '"regret":null', lines[4]),
                         lines[4][:digit] + changed + lines[4][digit + 1:]):
@@ -516,7 +519,7 @@ class Resume(LabTest):
         try:
             self.refused("run", "--horizon", "1e9", "--runs", "1", "--policy",
                          "uniform", "--resume", path,
-                         says="%s: in use by process %d" % (path, first.pid))
+                         says="another job, in process %d," % first.pid)
         finally:
             first.kill()
             first.communicate()
@@ -542,9 +545,9 @@ class Resume(LabTest):
     def test_one_finished_run_of_many_has_no_interval(self):
         path = self.path("kept")
         out, _ = self.interrupt(
-            path, 2, "--horizon", "3e6" if lab.SANITIZED else "3e7", "--runs",
+            path, 3, "--horizon", "3e6" if lab.SANITIZED else "3e7", "--runs",
             "9", "--threads", "1", "--policy", "phased-stochastic")
-        self.assertEqual(len(self.lines(path)), 2)
+        self.assertEqual(len(self.lines(path)), 3)
         row = re.search("^phased-stochastic .*", out, re.M)[0].split()
         self.assertEqual([row[2], row[4]], ["-", "-"])
 
@@ -555,7 +558,7 @@ class Resume(LabTest):
                    "1", "--threads", "1", "--instance", "sphere:dim=2,arms=3",
                    "--policy", "oracle", "--policy", "linucb"]
         path = self.path("kept")
-        out, _ = self.interrupt(path, 2, "--json", "--csv", table, "--curves",
+        out, _ = self.interrupt(path, 3, "--json", "--csv", table, "--curves",
                                 curves, *options)
         names = [p["name"] for p in json.loads(out)["policies"]]
         self.assertEqual(names, ["oracle"])
@@ -571,8 +574,9 @@ class Resume(LabTest):
         self.write("kept", "".join(self.lines(path)[:8]))
         got = run(*SMALL, "--resume", path, program=mpi(2))
         self.assertEqual(timeless(got), expected)
-        done = tarry("run", *SMALL, "--seed", 2, "--resume", path,
-                     program=mpi(2), timeout=60)
+        self.write("kept", "notes\n")
+        done = tarry("run", *SMALL, "--resume", path, program=mpi(2),
+                     timeout=60)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn(path + ":1:", done.stderr)
 

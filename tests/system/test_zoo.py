@@ -173,7 +173,7 @@ class Worlds(Folder):
         whole = answer(path, "--resume", journal)
         with open(journal) as file:
             lines = file.readlines()
-        self.assertEqual(len(lines), 1 + 2 * 2 * 3)
+        self.assertEqual(len(lines), 1 + 2 * 2 * (1 + 3))
         with open(journal, "w") as file:  # some of each world, and a torn one
             file.writelines(lines[:1] + lines[3:5] + lines[8:11])
             file.write(lines[11][:40])
