@@ -1,17 +1,16 @@
 /* otf_lints.c - Thompson sampling for losses that may never come: OTFLinTS.
  *
- * Source: as otf_linucb.c, whose estimate, window and setting `late` it shares.
- * From the stated idea and what the authors' program was seen to do.
+ * Source: as otf_linucb.c, whose estimate, window and settings `width` and
+ * `late` it shares.  From the stated idea and what the authors' program was
+ * seen to do.
  *
- * Round t draws theta ~ N(theta_hat, v^2 (1 + B) V^-1), B being a sum over the
- * plays of the window whose loss has not come: the variance grows by what those
- * may still bring.  Play s adds |a_s|^2 / (1 + B), its norm in V^-1 right after
- * it.
+ * Round t draws theta ~ N(theta_hat, v^2 (1 + B) V^-1), B being a sum over
+ * plays of the window: the variance grows by what they may still bring.  Play s
+ * adds |a_s|^2 / (1 + B), its norm in V^-1 right after it.
  *
  * The program draws from N(theta_hat / (1 + B), V^-1 / (1 + B)), which is the
- * same law but for a factor, and a factor changes no argmin.  It sums over the
- * whole window, as in otf_linucb.c, so without any delay it draws too widely;
- * here B is then 0 and the policy is lints. */
+ * same law but for a factor, and a factor changes no argmin.  With
+ * `width=outstanding` and no delay B is 0 and the policy is lints. */
 #include <math.h>
 #include "policy/linear/linear.h"
 #include "policy/linear/sampler.h"
@@ -71,7 +70,7 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     otf *s = state;
     if (!tarry__window_takes(&s->window, round))
         return TARRY__POLICY_IGNORED;
-    tarry__window_close(&s->window, round);
+    tarry__window_arrive(&s->window, round);
     tarry__ridge_credit(&s->sampler.ridge, arm_at(s, arm), loss);
     return TARRY__POLICY_USED;
 }

@@ -9,24 +9,32 @@
  * counts as 0 (the paper has rewards, of which a 0 is never shown; a loss in
  * [-1, 1] that is missing counts as 0 too).  Plays of the last m rounds may
  * still be missing; they bias theta by at most sum |a_s| in the norm of V, so
- * the width is beta + sum |a_s| over the plays of the window whose loss has not
- * come, beta being as in linucb.c and |a_s| bounded by its value right after
- * play s.  (Paper and program sum over the whole window, because there a 0
- * looks like a loss that has not come yet.  Here it does not, and the sum is
- * the smaller for it.)
+ * the width is beta + sum |a_s| over plays of the window, beta being as in
+ * linucb.c and |a_s| its value at play s.
+ *
+ * The plays that are summed:
+ * `width=printed`, the default, is paper and program: all of the window, for
+ * there a 0 looks like a loss that has not come yet.
+ * `width=outstanding` is ours: those whose loss has not come.  Here a loss
+ * that has come is known to have come, so the rest bias nothing.
+ *
+ * The norms:
+ * `form=program`, the default, is the authors' program: squared norms both in
+ * the sum and in the index, <theta, a> - alpha (beta + sum |a_s|^2) |a|^2.  No
+ * bound holds for it, and it explores far less than what is proved.
+ * `form=paper` is Algorithm 1: <theta, a> - alpha (2 beta + sum |a_s|) |a|, the
+ * 2 for the noise of the loss and that of its coming in time.  With
+ * `width=outstanding` it is 1: a loss times its coming in time lies in [-1, 1].
+ * Here |a_s| is its value right after play s, which is not below that of the
+ * paper's, in today's V.
  *
  * A loss that comes after m rounds:
+ * `late=count`, the default, is the program: it adds whatever it is handed to
+ * b, however old (its simulator, not the policy, can withhold late losses).
  * `late=ignore` is the paper: it never counts.  So theta estimates the unknown
  * vector times the probability to come in time, which changes no argmin.  But
  * where low losses take longer than m, no low loss is ever heard of.
- * `late=count`, the default, is the program: it adds whatever it is handed to
- * b, however old (its simulator, not the policy, can withhold late losses).
- *
- * The width:
- * `width=paper` is that above; it is proved with `late=ignore`.
- * `width=code`, the default, is the program: squared norms both in the sum and
- * in the index, <theta, a> - alpha (beta + sum |a_s|^2) |a|^2.  No bound holds
- * for it; it explores far less and is by far the stronger baseline. */
+ * Algorithm 1 is thus `form=paper,late=ignore`. */
 #include "base/base.h"
 #include "policy/linear/linear.h"
 #include "policy/linear/ucb.h"
@@ -38,14 +46,16 @@
 typedef struct {
     tarry__ucb ucb; /* first, so that shared functions see it */
     tarry__window window;
+    double radii; /* times beta */
 } otf;
 
 static const tarry_setting settings[] = {
     TARRY__RIDGE_SETTING,
     TARRY__LINEAR_ALPHA_SETTING,
     TARRY__WINDOW_SETTINGS,
-    TARRY__SPEC_CHOICE("width", "code", "code|paper",
-                       "code: as in the authors' program; paper: as proved"),
+    TARRY__SPEC_CHOICE("form", "program", "program|paper",
+                       "squared norms, as in the authors' program, or norms, "
+                       "as proved"),
     TARRY__SPEC_END,
 };
 
@@ -54,15 +64,16 @@ static tarry_status init(void *state, const tarry__policy_type *type,
                          const tarry__spec *spec, tarry_error *error)
 {
     otf *s = state;
-    enum { CODE, PAPER };
-    unsigned width;
-    tarry_status status = tarry__spec_choice(spec, "width", &width, error);
+    enum { PROGRAM, PAPER };
+    unsigned form;
+    tarry_status status = tarry__spec_choice(spec, "form", &form, error);
     if (status == TARRY_OK)
         status = tarry__ucb_init(&s->ucb, type, problem, spec, error);
-    s->ucb.optimist.squared = width == CODE;
-    return status == TARRY_OK
-               ? tarry__window_init(&s->window, problem, spec, error)
-               : status;
+    if (status == TARRY_OK)
+        status = tarry__window_init(&s->window, problem, spec, error);
+    s->ucb.optimist.squared = form == PROGRAM;
+    s->radii = form == PAPER && !s->window.outstanding ? 2 : 1;
+    return status;
 }
 
 static void played(void *state, uint64_t round, size_t arm)
@@ -81,7 +92,7 @@ static tarry_status choose(void *state, uint64_t round, size_t *arm)
 {
     otf *s = state;
     tarry__ucb *ucb = &s->ucb;
-    const double width = tarry__ucb_radius(ucb) + s->window.sum;
+    const double width = s->radii * tarry__ucb_radius(ucb) + s->window.sum;
     *arm =
         tarry__optimist_choose(&ucb->optimist, &ucb->ridge, ucb->alpha * width);
     played(s, round, *arm);
@@ -94,7 +105,7 @@ static tarry__policy_use observe(void *state, uint64_t round, size_t arm,
     otf *s = state;
     if (!tarry__window_takes(&s->window, round))
         return TARRY__POLICY_IGNORED;
-    tarry__window_close(&s->window, round);
+    tarry__window_arrive(&s->window, round);
     tarry__ucb_credit(&s->ucb, arm, loss);
     return TARRY__POLICY_USED;
 }
@@ -113,6 +124,7 @@ static void archive(void *state, const tarry__policy_type *type,
     otf *s = state;
     tarry__ucb_archive(&s->ucb, type, problem, a);
     tarry__window_archive(&s->window, problem, a);
+    tarry__archive_field(a, s->radii);
 }
 
 static void clear(void *state)

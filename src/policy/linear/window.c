@@ -23,6 +23,8 @@ tarry_status tarry__window_init(tarry__window *w,
     tarry_status status =
         tarry__spec_choice(spec, "late", &w->ignores_late, error);
     if (status == TARRY_OK)
+        status = tarry__spec_choice(spec, "width", &w->outstanding, error);
+    if (status == TARRY_OK)
         status = tarry__spec_count(spec, "window", &w->size, error);
     return status == TARRY_OK ? open_memory(w, problem->horizon)
                               : TARRY_BAD_ARGUMENT;
@@ -55,6 +57,7 @@ void tarry__window_archive(tarry__window *w,
     w->size = count;
     tarry__archive_field(a, w->now);
     tarry__archive_field(a, w->sum);
+    tarry__archive_field(a, w->outstanding);
     tarry__archive_field(a, w->ignores_late);
     tarry__archive_require(a, count > 0 && w->now <= problem->horizon);
 }
