@@ -38,6 +38,8 @@ tarry_status tarry__directed_init(void *state, const tarry__policy_type *type,
     if (status == TARRY_OK &&
         tarry__spec_real(spec, "alpha", &d->alpha, error) != TARRY_OK)
         status = TARRY_BAD_ARGUMENT;
+    if (status == TARRY_OK && s->rule->read != NULL)
+        status = s->rule->read(d, spec, error);
     return status == TARRY_OK ? open_memory(s, problem) : status;
 }
 
@@ -270,6 +272,8 @@ void tarry__directed_archive(void *state, const tarry__policy_type *type,
         return;
     tarry__archive_bytes(a, d->sum, problem->n_arms * sizeof *d->sum);
     tarry__archive_field(a, d->alpha);
+    if (s->rule->read != NULL)
+        tarry__archive_field(a, d->share);
     tarry__archive_field(a, d->events);
     tarry__archive_field(a, d->renew_at);
 }

@@ -15,7 +15,8 @@
 typedef struct {
     const tarry__policy_problem *problem;
     tarry__ridge seen, asked;
-    double alpha;          /* the policy's one setting, a factor of a width */
+    double alpha;          /* a setting of all: a factor of a width */
+    double share[2];       /* settings of a rule; archived */
     double *weights, *sum; /* per arm that may be chosen; running sums */
     double *mean, *cost, *info;
     double *work; /* whatever a policy needs; `room` doubles */
@@ -29,6 +30,9 @@ typedef struct {
 /* A policy's rule, which type->rule points to. */
 typedef struct {
     size_t (*room)(size_t dim, size_t n_arms); /* of work; NULL: none */
+    /* Reads the rule's own settings into `share`; NULL: it has none. */
+    tarry_status (*read)(tarry__directed *directed, const tarry__spec *spec,
+                         tarry_error *error);
     /* What never changes, into work; NULL: nothing. */
     tarry_status (*prepare)(tarry__directed *directed);
     /* Fills `weights`, which are zero, for this round. */

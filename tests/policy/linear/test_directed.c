@@ -170,7 +170,7 @@ static size_t least_of(const reference *f, const double *x)
     return least;
 }
 
-static void weigh_linmed(reference *f)
+static void weigh_linmed_by(reference *f, double share, double on_best)
 {
     double mean[ARMS];
     size_t count = 0;
@@ -182,9 +182,10 @@ static void weigh_linmed(reference *f)
     for (size_t k = 0; k < ARMS; k++)
         count += !f->gone[k];
     for (size_t k = 0; k < ARMS; k++) {
-        double x[DIM], q = 0.005 / (double)count + (k == best ? 0.495 : 0);
+        double x[DIM], q = (1 - share - on_best) / (double)count +
+                           (k == best ? on_best : 0);
         for (size_t i = 0; i < design->n_support; i++)
-            q += design->arm[i] == k ? design->weight[i] / 2 : 0;
+            q += design->arm[i] == k ? share * design->weight[i] : 0;
         for (size_t i = 0; i < DIM; i++)
             x[i] = arm_of(&f->g, k)[i] - arm_of(&f->g, best)[i];
         const double gap = mean[k] - mean[best];
@@ -194,6 +195,16 @@ static void weigh_linmed(reference *f)
             f->gone[k] ? 0 : q * (gap > 0 ? exp(-gap * gap / spread) : 1);
     }
     tarry_design_free(design);
+}
+
+static void weigh_linmed(reference *f)
+{
+    weigh_linmed_by(f, 0.5, 0.495);
+}
+
+static void weigh_linmed_90(reference *f)
+{
+    weigh_linmed_by(f, 0.05, 0.9);
 }
 
 /* The mixture of the cheapest arm and another with the least cost squared by
@@ -467,6 +478,8 @@ static void arms_are_drawn_as_defined(void **state)
     (void)state;
     check_definition("linmed:alpha=0.3,lambda=0.8", weigh_linmed, 0, 1e-9);
     check_definition("linmed:alpha=0.3,lambda=0.8", weigh_linmed, 0.9, 1e-9);
+    check_definition("linmed:alpha=0.3,lambda=0.8,design=0.05,best=0.9",
+                     weigh_linmed_90, 0, 1e-9);
     check_definition("ids:alpha=0.3,lambda=0.8", weigh_ids, 0, 2e-4);
     check_definition("ids:alpha=0.3,lambda=0.8", weigh_ids, 0.9, 2e-4);
     check_definition("ids-asymptotic:alpha=0.3,lambda=0.8",
@@ -474,10 +487,30 @@ static void arms_are_drawn_as_defined(void **state)
     check_definition("vids:alpha=0.3,lambda=0.8", weigh_vids, 0, 2e-4);
 }
 
+/* Above 1 together; or none for the best arm, so that all weights can be 0. */
+static void linmed_refuses_shares_that_are_no_mixture(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"design=0.6,best=0.5", "best=0",
+                                      "design=1.5"};
+    game g = make_game(ARMS, DIM, DIM);
+    tarry_policy_params params = params_of(&g, 5000);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tarry_policy *p;
+        tarry_error error = {""};
+        params.settings = bad[i];
+        assert_int_not_equal(tarry_policy_create("linmed", &params, &p, &error),
+                             TARRY_OK);
+        assert_non_null(strstr(error.text, i == 2 ? "design" : "best"));
+    }
+    end_game(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arms_are_drawn_as_defined),
+        cmocka_unit_test(linmed_refuses_shares_that_are_no_mixture),
         cmocka_unit_test(asking_ends_with_enough_evidence),
         cmocka_unit_test(outstanding_plays_are_not_asked_for_again),
     };
