@@ -5,15 +5,16 @@
  *
  * Idea: run UCB1 as if the losses that have arrived were all there are: in
  * round t play the arm of least
- *     mean(a) - sqrt(2 log t / n(a)),  n(a) losses of a arrived,
+ *     mean(a) - 2 sqrt(2 log t / n(a)),  n(a) losses of a arrived,
  * where an arm of which nothing has arrived comes first.  Regret grows by
  * about K E[d]: arms in which little is known are played again and again
  * before their losses come.
  *
  * Uncertain: written from the idea, not from the text.  Several arms without
  * losses are played in turn, the least played first; UCB1 leaves that open, and
- * without delays it never matters.  The width is UCB1's for [0, 1]; on [-1, 1]
- * it is that of a sub-Gaussian bound of probability 1/t.
+ * without delays it never matters.  UCB1's width sqrt(2 log t / n) is for
+ * rewards in [0, 1]; losses in [-1, 1] have twice that range, so it is doubled
+ * here, and the choices are those of UCB1 on (1 - loss) / 2.
  *
  * Arms lie in blocks of 64 with their least mean and largest spread, which
  * bound the block's indices; a choice looks into those blocks only that might
@@ -28,14 +29,14 @@
 
 static const tarry_setting settings[] = {
     TARRY__SPEC_REAL("scale", "1", 0, 1e6,
-                     "factor of the width sqrt(2 log t / n)"),
+                     "factor of the width 2 sqrt(2 log t / n)"),
     TARRY__SPEC_END,
 };
 
 enum { BLOCK = 64 };
 
 typedef struct {
-    double mean, spread; /* mean loss, scale * sqrt(2 / n) */
+    double mean, spread; /* mean loss, 2 scale sqrt(2 / n) */
 } term;
 
 typedef struct {
@@ -83,7 +84,7 @@ static void set_term(ucb *u, size_t arm)
         return;
     }
     u->arm[arm].mean = count->sum / n;
-    u->arm[arm].spread = u->counts.scale * sqrt(2 / n);
+    u->arm[arm].spread = 2 * u->counts.scale * sqrt(2 / n);
 }
 
 static tarry_status take_memory(ucb *u, size_t n_arms)

@@ -127,7 +127,7 @@ static size_t naive_ucb(game *g)
     for (size_t k = 0; k < g->n_arms; k++) {
         const tally c = count(g, k);
         const double index =
-            c.sum / c.seen - g->scale * sqrt(2 * log(round) / c.seen);
+            c.sum / c.seen - 2 * g->scale * sqrt(2 * log(round) / c.seen);
         if (!g->gone[k] && index < least) {
             least = index;
             best = k;
@@ -1002,7 +1002,7 @@ static void the_least_of_many_arms_is_found(void **unused)
         double least = INFINITY;
         for (size_t k = 0; k < ARMS; k++) {
             const double index =
-                sum[k] / n[k] - 0.01 * sqrt(2 * log((double)t) / n[k]);
+                sum[k] / n[k] - 0.02 * sqrt(2 * log((double)t) / n[k]);
             silent += n[k] == 0;
             best = index < least ? k : best;
             least = fmin(least, index);
