@@ -2,6 +2,7 @@
 apart (Okabe and Ito), different dashes too, legends with the policies' names."""
 from __future__ import annotations
 
+import sys
 from typing import Any, Dict, Iterable, List, Optional
 
 import numpy as np
@@ -15,18 +16,32 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
-def _axes(ax: Any, width: float, height: float) -> Any:
-    matplotlib = optional("matplotlib", "figures")
-    if ax is not None:
-        return ax
-    if "matplotlib.pyplot" in __import__("sys").modules or \
-            hasattr(matplotlib, "_called_from_pytest"):
+def _has_pyplot() -> bool:
+    """Whether a figure belongs to pyplot: it is in use, or this is a notebook,
+    which shows pyplot's figures at the end of a cell."""
+    return "matplotlib.pyplot" in sys.modules or "ipykernel" in sys.modules
+
+
+def _figure(width: float, height: float) -> Any:
+    if _has_pyplot():
         pyplot = optional("matplotlib.pyplot", "figures")
-        figure = pyplot.figure(figsize=(width, height))
-    else:
-        figure = optional("matplotlib.figure", "figures").Figure(
-            figsize=(width, height))
-    return figure.add_subplot()
+        return pyplot.figure(figsize=(width, height))
+    figure = optional("matplotlib.figure", "figures")
+    return figure.Figure(figsize=(width, height))
+
+
+def _axes(ax: Any, width: float, height: float) -> Any:
+    return _figure(width, height).add_subplot() if ax is None else ax
+
+
+def _panels(count: int, width: float, height: float) -> Any:
+    """An array of axes, up to three beside each other."""
+    columns = min(count, 3)
+    rows = -(-count // columns)
+    figure = _figure(width * columns, height * rows)
+    figure.set_layout_engine("tight")
+    return np.array([figure.add_subplot(rows, columns, i + 1)
+                     for i in range(count)], object)
 
 
 def _band(ax: Any, grid: Any, curves: Any, style: Dict[str, Any]) -> None:
@@ -94,29 +109,50 @@ _LABELS = {"regret": "regret", "certificate": "gap of the arm to exploit",
            "outstanding": "plays outstanding"}
 
 
-def plot(results: Any, kind: str = "regret", *, ax: Any = None, world: Any = 0,
-         policies: Optional[Iterable[Any]] = None, log: bool = False,
-         labels: Optional[Dict[str, str]] = None, title: Optional[str] = None,
-         width: float = 5.0, height: float = 3.2, path: Any = None) -> Any:
+def plot(results: Any, kind: str = "regret", *, ax: Any = None,
+         world: Any = None, policies: Optional[Iterable[Any]] = None,
+         log: bool = False, labels: Optional[Dict[str, str]] = None,
+         title: Optional[str] = None, width: float = 5.0, height: float = 3.2,
+         path: Any = None) -> Any:
     """See Results.plot."""
     if kind not in _LABELS:
         raise BadArgument("kind: not one of %s: '%s'"
                           % (", ".join(_LABELS), kind))
-    row = results._all[results._world(world)]
-    chosen = [r for r in (row if policies is None else
-                          [row[results._policy(p)] for p in policies])
-              if len(r.runs)]
-    ax = _axes(ax, width, height)
-    labels = labels or {}
+    worlds = list(range(len(results._all))) if world is None else \
+        [results._world(world)]
+    chosen = None if policies is None else \
+        [results._policy(p) for p in policies]
+    if ax is not None and len(worlds) > 1:
+        raise BadArgument("ax: one axes for several worlds; give world=, one "
+                          "of %s" % ", ".join(map(repr, results.worlds)))
+    panels = np.array([ax], object) if ax is not None else \
+        _panels(len(worlds), width, height)
+    for w, panel in zip(worlds, panels):
+        row = results._all[w]
+        _draw(panel, row if chosen is None else [row[p] for p in chosen], kind,
+              log, labels or {})
+        if len(worlds) > 1:
+            panel.set_title(row[0].world)
+    if title is not None:
+        (panels[0].set_title if len(worlds) == 1 else
+         panels[0].figure.suptitle)(title)
+    if path is not None:
+        panels[0].figure.savefig(path, bbox_inches="tight")
+    return panels[0] if len(worlds) == 1 else panels
+
+
+def _draw(ax: Any, row: List[PolicyResult], kind: str, log: bool,
+          labels: Dict[str, str]) -> None:
+    """One world's policies, of which some may have no run."""
     if kind == "outstanding":
-        _bars(ax, chosen, labels)
-    for i, r in enumerate(chosen if kind != "outstanding" else []):
+        _bars(ax, [r for r in row if len(r.runs)], labels)
+    for i, r in enumerate(row if kind != "outstanding" else []):
         style = dict(color=COLOURS[i % len(COLOURS)], linewidth=1.5,
                      linestyle=DASHES[i % len(DASHES)],
                      label=labels.get(r.name, r.name))
-        if kind == "regret":
+        if kind == "regret" and len(r.runs):
             _band(ax, r.grid, r.curves, style)
-        else:
+        elif len(r.runs):
             _certificates(ax, r, style)
     if kind != "outstanding":
         ax.set_xlabel("round")
@@ -125,11 +161,6 @@ def plot(results: Any, kind: str = "regret", *, ax: Any = None, world: Any = 0,
         ax.set_yscale("log")
         if kind != "outstanding":
             ax.set_xscale("log")
-    if title is not None:
-        ax.set_title(title)
     if ax.get_legend_handles_labels()[0]:
         ax.legend(frameon=False, fontsize="small")
     ax.spines[["top", "right"]].set_visible(False)
-    if path is not None:
-        ax.figure.savefig(path, bbox_inches="tight")
-    return ax

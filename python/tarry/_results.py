@@ -314,12 +314,15 @@ class Results:
         return frame.drop(columns="world") if len(self._all) == 1 else frame
 
     def plot(self, kind: str = "regret", **options: Any) -> Any:
-        """Draws curves with 95 % bands by matplotlib; answers the axes.
+        """Draws curves with 95 % bands by matplotlib; answers the axes, with
+        several worlds an array of them, a panel for each.  A notebook shows
+        the figure below the cell.
 
         kind "regret", "certificate" (the bounds stated, dashed, and the gaps
         they bound) or "outstanding" (plays without feedback, mean and
-        largest).  Options: ax, world, policies, log, labels (a dict), title,
-        width and height in inches, path to save the figure to."""
+        largest).  Options: ax, world (one of several), policies, log, labels (a
+        dict), title, width and height of a panel in inches, path to save the
+        figure to."""
         from ._plot import plot
         return plot(self, kind, **options)
 

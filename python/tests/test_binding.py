@@ -383,7 +383,7 @@ World(instance=None, loss=None, delay=None, *, arms=None, theta=None, \
 means=None, table=None, name=None)
 World.look(self, seed=1, run=0)
 World.sample(self, rounds=10000, seed=1)
-_plot.plot(results, kind='regret', *, ax=None, world=0, policies=None, \
+_plot.plot(results, kind='regret', *, ax=None, world=None, policies=None, \
 log=False, labels=None, title=None, width=5.0, height=3.2, path=None)
 _plot.plot_delays(sample, *, ax=None, log=False, title=None, width=5.0, \
 height=3.2, path=None)

@@ -32,6 +32,27 @@ def test_notebooks_are_those_of_the_scripts(tmp_path):
             assert a.read() == b.read(), name
 
 
+def test_a_new_notebook_shows_the_figure(tmp_path, monkeypatch):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    pytest.importorskip("matplotlib")
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    cells = ["import tarry\n"
+             "r = tarry.run('uniform', horizon=100, runs=2,\n"
+             "              worlds=[{'name': 'a'}, {'name': 'b'}])",
+             "r.plot()", "r.plot(world='a');",
+             "tarry.World().sample(50).plot()"]
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [sum("image/png" in output.get("data", {})
+                 for output in cell.outputs) for cell in notebook.cells]
+    assert shown == [0, 1, 1, 1]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_notebook_runs_without_a_screen(name, tmp_path):
     nbformat = pytest.importorskip("nbformat")

@@ -311,18 +311,35 @@ def test_curves_are_drawn_with_their_bands(made):
     colours = {line.get_color() for line in ax.get_lines()}
     dashes = {line.get_linestyle() for line in ax.get_lines()}
     assert len(colours) == len(dashes) == 3
-    ax = made.plot(policies=[2, "one"], log=True)
+    ax = made.plot(world="a", policies=[2, "one"], log=True)
     assert list(lines_of(ax)) == ["two:x=2", "one"]
     assert np.allclose(lines_of(ax)["one"][:, 1], made["a", 0].curves.mean(0))
     assert ax.get_xscale() == ax.get_yscale() == "log"
-    again = made.plot(ax=ax)
+    again = made.plot(ax=ax, world=0)
     assert again is ax and len(ax.get_lines()) == 6
+    with pytest.raises(tarry.BadArgument, match="give world=, one of 'a', 'b'"):
+        made.plot(ax=ax)
+
+
+def test_each_world_has_a_panel(made, tmp_path):
+    pytest.importorskip("matplotlib")
+    panels = made.plot(title="T", width=3, height=2, path=tmp_path / "f.png")
+    assert [ax.get_title() for ax in panels] == ["a", "b"]
+    figure = panels[0].figure
+    assert figure.axes == list(panels) and figure._suptitle.get_text() == "T"
+    assert figure.get_size_inches().tolist() == [6, 2]
+    assert (tmp_path / "f.png").stat().st_size > 0
+    for w, ax in enumerate(panels):
+        for p, (name, points) in enumerate(lines_of(ax).items()):
+            assert np.allclose(points[:, 1], made[w, name].curves.mean(0))
+            assert ax.get_lines()[p].get_color() == \
+                panels[0].get_lines()[p].get_color()
 
 
 def test_certificates_and_outstanding_plays_are_drawn(made):
     pytest.importorskip("matplotlib")
     made["a", "one"].certificates = np.full((4, 3), np.nan)  # states none
-    ax = made.plot("certificate")
+    ax = made.plot("certificate", world=0)
     drawn = lines_of(ax)
     assert len(drawn) == 6
     for p in (1, 2, 3):
@@ -479,12 +496,11 @@ def test_numbers_of_tables_have_a_digit_below_a_thousand(mean, half, text):
 def test_figures_are_pyplots_only_where_there_is_pyplot(made, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.close("all")
-    ax = made.plot(width=4, height=2)
+    ax = made.plot(world=0, width=4, height=2)
     assert pyplot.get_fignums() == [ax.figure.number]
     assert ax.figure.get_size_inches().tolist() == [4, 2]
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot")
-    monkeypatch.delattr("matplotlib._called_from_pytest", raising=False)
-    ax = made.plot("outstanding", width=3, height=5)
+    ax = made.plot("outstanding", world=0, width=3, height=5)
     assert len(pyplot.get_fignums()) == 1
     assert ax.figure.get_size_inches().tolist() == [3, 5]
     pyplot.close("all")
