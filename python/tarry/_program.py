@@ -186,6 +186,7 @@ def examine(log: Any, arms: Any = None, *,
             range: Optional[Tuple[float, float]] = None,
             maximize: bool = False, name: Optional[str] = None,
             now: Any = None, strict: bool = False,
+            max_refused: Optional[float] = None,
             horizon: Optional[float] = None, runs: Optional[float] = None,
             target: Any = None,
             export_world: Union[str, "os.PathLike[str]", None] = None,
@@ -197,7 +198,9 @@ def examine(log: Any, arms: Any = None, *,
     `log` is a file (CSV or NDJSON), a store, a data frame with columns id, arm,
     decided, reported and loss, or a list of dicts with these keys; `arms` and
     `target` are a file, a data frame or an array.  Rows that make no sense are
-    in answer["rejected"] and raise a warning, or with `strict` BadInput.
+    in answer["rejected"] and raise a warning, or with `strict` BadInput; if
+    they are more than the share `max_refused` (0.01 unless told), nothing is
+    concluded and ProgramError says why.
 
     >>> import tarry
     >>> rows = [{"arm": i % 2, "decided": i, "reported": i + i % 7, "loss": 0.5}
@@ -218,9 +221,9 @@ def examine(log: Any, arms: Any = None, *,
             "arms": _arms_file(arms, place("arms.csv")),
             "target": _target_file(target, place("target.csv")),
             "range": None if range is None else "%r,%r" % (low, high),
-            "name": name, "now": now, "horizon": horizon, "runs": runs,
-            "seed": seed, "threads": threads, "page": page,
-            "export-world": export_world})
+            "name": name, "now": now, "max-refused": max_refused,
+            "horizon": horizon, "runs": runs, "seed": seed,
+            "threads": threads, "page": page, "export-world": export_world})
         options += ["--maximize"] * bool(maximize) + ["--strict"] * bool(strict)
         answer: Dict[str, Any] = call("examine", _log_file(log, place("log")),
                                       *options)

@@ -26,10 +26,11 @@ def test_bounds_of_ones_own_arms():
 GIVEN = [  # what Python is told, and what the program is
     (lambda: tarry.examine("l"), "examine l --seed=1"),
     (lambda: tarry.examine("l", "a", range=(0.1, 3), maximize=True, name="n",
-                           now=7, strict=True, horizon=1e3, runs=4, target="t",
-                           export_world="w", page="p", seed=5, threads=2),
+                           now=7, strict=True, max_refused=0.5, horizon=1e3,
+                           runs=4, target="t", export_world="w", page="p",
+                           seed=5, threads=2),
      "examine l --arms=a --target=t --range=0.1,3.0 --name=n --now=7 "
-     "--horizon=1000.0 --runs=4 --seed=5 --threads=2 --page=p "
+     "--max-refused=0.5 --horizon=1000.0 --runs=4 --seed=5 --threads=2 --page=p "
      "--export-world=w --maximize --strict"),
     (lambda: tarry.bound("x", instance="i", loss="l", delay="d", horizon=9,
                          seed=3), "bound --policy=x --instance=i --loss=l "
@@ -135,13 +136,15 @@ def test_logs_with_the_options_of_the_program(tmp_path):
 
 
 def test_rows_left_out_are_warned_about():
-    rows = rows_of_a_shop(50)
+    rows = rows_of_a_shop(200)
     rows[7]["reward"] = 3
     with pytest.warns(UserWarning, match="1 row.* line 8: .*'3'") as w:
         answer = tarry.examine(rows, range=(0, 1), runs=0)
     assert [one.filename for one in w
             if one.category is UserWarning] == [__file__]
-    assert answer["rejected"]["count"] == 1 and answer["decisions"] == 49
+    assert answer["rejected"]["count"] == 1 and answer["decisions"] == 199
+    with pytest.raises(tarry.ProgramError, match="nothing is concluded"):
+        tarry.examine(rows, range=(0, 1), max_refused=0.001)
     with pytest.raises(tarry.BadInput, match=":8: "):
         tarry.examine(rows, range=(0, 1), strict=True)
     for log in (None, 5, [1, 2], np.eye(3)):

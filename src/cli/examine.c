@@ -21,6 +21,7 @@ typedef struct {
     const char *log, *arms, *page, *now, *world, *target, *name;
     uint64_t horizon, runs, seed, threads;
     bool maximize, json, strict;
+    double max_refused;
     cli_range range;
 } arguments;
 
@@ -29,8 +30,9 @@ static const char about[] =
     "whether their delay depends on the loss, which policy to use, and\n"
     "what another policy would have earned.\n\n"
     "LOG is CSV or NDJSON with the columns id, arm, decided, reported,\n"
-    "loss and perhaps probability; reported and loss are empty while\n"
-    "an outcome is out; times are numbers or ISO 8601.  Vowpal Wabbit's\n"
+    "loss (or reward) and perhaps probability; reported and loss are\n"
+    "empty while an outcome is out; rows of one id are one decision;\n"
+    "times are numbers or ISO 8601.  Vowpal Wabbit's\n"
     "dsjson and Open Bandit Pipeline's tables will do too, and - is\n"
     "standard input.  A store of tarry pipe or tarry serve (FILE or\n"
     "URL) knows its arms, range and objective itself.";
@@ -51,6 +53,9 @@ static int parse(arguments *a, int argc, char **argv)
         {"strict", CLI_FLAG, &a->strict, NULL,
          "a row that makes no sense is an error (default: left out, named\n"
          "and counted)"},
+        {"max-refused", CLI_REAL, &a->max_refused, "SHARE",
+         "conclude nothing, with exit code 1, if more than this share of\n"
+         "the rows makes no sense (default 0.01)"},
         {"horizon", CLI_COUNT, &a->horizon, "N",
          "your next decisions, to be simulated (default: as many as the log\n"
          "has, from 1000 to 100000)"},
@@ -94,6 +99,9 @@ static int check(const arguments *a)
     if (a->runs > 100000)
         return cli_error(EXIT_USAGE, "--runs: more than 1e5: '%ju'",
                          (uintmax_t)a->runs);
+    if (!(a->max_refused >= 0 && a->max_refused <= 1))
+        return cli_error(EXIT_USAGE, "--max-refused: not in [0, 1]: '%g'",
+                         a->max_refused);
     if (a->threads > 1024)
         return cli_error(EXIT_USAGE, "--threads: more than 1024: '%ju'",
                          (uintmax_t)a->threads);
@@ -206,8 +214,9 @@ static void print_laws(const json_t *r)
 static void print_dependence(const json_t *r)
 {
     const json_t *d = json_object_get(r, "dependence");
-    printf("\ndoes the delay depend on the loss?  %s (p = %.2g)\n  %s\n",
-           text_at(d, "verdict"), number_at(d, "p_value"), text_at(d, "why"));
+    printf("\ndoes the delay depend on the %s?  %s (p = %.2g)\n  %s\n",
+           text_at(r, "outcome"), text_at(d, "verdict"),
+           number_at(d, "p_value"), text_at(d, "why"));
 }
 
 static void print_number(double value, int width)
@@ -255,12 +264,40 @@ static void print_values(const json_t *r)
     }
 }
 
-static int print_text(const arguments *a, const json_t *r)
+/* How many rows were refused, most often why, and where first. */
+static void put_refused(const json_t *r)
+{
+    const json_t *rejected = json_object_get(r, "rejected");
+    const json_t *reason =
+        json_array_get(json_object_get(rejected, "reasons"), 0);
+    if (!(number_at(rejected, "count") > 0))
+        return;
+    cli_put(", %.0f rows refused (%.2g %%), %.0f of them: %s, first in line "
+            "%.0f",
+            number_at(rejected, "count"), 100 * number_at(rejected, "share"),
+            number_at(reason, "count"), text_at(reason, "why"),
+            number_at(reason, "line"));
+}
+
+static void put_head(const arguments *a, const json_t *r)
 {
     cli_put("%s: %.0f decisions (%s), %.0f outstanding", a->log,
             number_at(r, "decisions"), text_at(r, "format"),
             number_at(r, "outstanding"));
+    put_refused(r);
     cli_put_end();
+}
+
+static bool is_concluded(const json_t *r)
+{
+    return json_is_true(json_object_get(r, "concluded"));
+}
+
+static int print_text(const arguments *a, const json_t *r)
+{
+    put_head(a, r);
+    if (!is_concluded(r))
+        return cli_flush();
     print_arms(r);
     print_laws(r);
     print_dependence(r);
@@ -301,10 +338,38 @@ static bool show_progress(void *context, double share, uint64_t rounds)
     return cli_interrupted();
 }
 
+static int print_answer(const arguments *a, json_t *result)
+{
+    if (a->json)
+        return cli_print_json(result);
+    const int code = print_text(a, result);
+    json_decref(result);
+    return code;
+}
+
+static int refuse_log(const arguments *a, json_t *result)
+{
+    const json_t *rejected = json_object_get(result, "rejected");
+    const json_t *reason =
+        json_array_get(json_object_get(rejected, "reasons"), 0);
+    cli_error(0,
+              "%s: %.0f rows refused, %.2g %% of all and more than "
+              "--max-refused %g allows; %.0f of them: %s, first in line %.0f; "
+              "nothing is concluded",
+              a->log, number_at(rejected, "count"),
+              100 * number_at(rejected, "share"), a->max_refused,
+              number_at(reason, "count"), text_at(reason, "why"),
+              number_at(reason, "line"));
+    const int code = print_answer(a, result);
+    return code == EXIT_DONE ? EXIT_FAILED : code;
+}
+
 static int answer(const arguments *a, json_t *result)
 {
     tarry_error error;
     warn(a, result);
+    if (!is_concluded(result))
+        return refuse_log(a, result);
     if (a->page != NULL) {
         const tarry_status status =
             tarry__log_page_write(result, a->log, a->page, &error);
@@ -313,11 +378,7 @@ static int answer(const arguments *a, json_t *result)
             return cli_error(cli_code(status), "%s", error.text);
         }
     }
-    if (a->json)
-        return cli_print_json(result);
-    const int code = print_text(a, result);
-    json_decref(result);
-    return code;
+    return print_answer(a, result);
 }
 
 static int examine(const arguments *a, tarry__examine_options *o)
@@ -385,7 +446,10 @@ static int examine_file(const arguments *a, tarry__examine_options *o)
 
 static int run(int argc, char **argv)
 {
-    arguments a = {.seed = 1, .runs = 20, .range = {.low = -1, .high = 1}};
+    arguments a = {.seed = 1,
+                   .runs = 20,
+                   .range = {.low = -1, .high = 1},
+                   .max_refused = 0.01};
     int code = parse(&a, argc, argv);
     if (code >= 0 || (code = check(&a)) != EXIT_DONE)
         return code;
@@ -397,6 +461,7 @@ static int run(int argc, char **argv)
                                 .runs = a.runs,
                                 .seed = a.seed,
                                 .threads = (int)a.threads,
+                                .max_refused = a.max_refused,
                                 .world = a.world,
                                 .target = a.target};
     return tarry__kept_is_store(a.log) ? examine_store(&a, &o)

@@ -1,7 +1,7 @@
 /* csv.c - logs as tables of comma-separated values.
  *
- * Quotes may stand around a field, with "" for a quote inside; a field does
- * not go on in the next line. */
+ * Quotes may stand around a field, with "" for a quote inside; such a field may
+ * go on in the next line. */
 #include "log/read.h"
 
 #include <stdio.h>
@@ -30,20 +30,21 @@ static tarry__text unquote(const char *begin, const char *end)
 }
 
 /* The field at *at, which moves behind its separator, or to NULL behind the
- * last.  False if quotes do not close as they should. */
-static bool next_field(const char **at, const char *end, char separator,
-                       tarry__text *field)
+ * last, with "" left as it is.  False if quotes do not close as they should. */
+static bool look_at_field(const char **at, const char *end, char separator,
+                          tarry__text *field, bool *is_quoted)
 {
     const char *c = *at;
     while (c < end && *c == ' ')
         c++;
-    if (c < end && *c == '"') {
+    *is_quoted = c < end && *c == '"';
+    if (*is_quoted) {
         const char *begin = ++c;
         while (c < end && (*c != '"' || (c + 1 < end && c[1] == '"')))
             c += *c == '"' ? 2 : 1;
         if (c >= end)
             return false;
-        *field = unquote(begin, c++);
+        *field = (tarry__text){begin, c++};
         while (c < end && *c == ' ')
             c++;
         if (c < end && *c != separator)
@@ -54,6 +55,18 @@ static bool next_field(const char **at, const char *end, char separator,
         *field = tarry__text_trim((tarry__text){*at, c});
     }
     *at = c < end ? c + 1 : NULL;
+    return true;
+}
+
+/* The same, and rewrites it without quotes. */
+static bool next_field(const char **at, const char *end, char separator,
+                       tarry__text *field)
+{
+    bool is_quoted;
+    if (!look_at_field(at, end, separator, field, &is_quoted))
+        return false;
+    if (is_quoted)
+        *field = unquote(field->begin, field->end);
     return true;
 }
 
@@ -114,9 +127,9 @@ static bool is_row(table *t, tarry__text line)
     tarry__text text = {NULL, NULL};
     double time;
     size_t n = 0;
-    bool is_time = false;
+    bool is_time = false, is_quoted;
     for (; at != NULL && n < 7; n++) {
-        if (!next_field(&at, line.end, t->separator, &text))
+        if (!look_at_field(&at, line.end, t->separator, &text, &is_quoted))
             return false;
         if (n == 2)
             is_time = tarry__text_number(text, &time) ||
@@ -142,17 +155,29 @@ static tarry_status read_header(table *t, tarry__lines *lines,
         return tarry__base_fail(error, TARRY_BAD_INPUT, "%s: empty",
                                 lines->path);
     t->separator = find_separator(line);
+    tarry__lines_back(lines, line);
+    const size_t number = lines->number + 1;
+    status = tarry__lines_next_record(lines, t->separator, &line, error);
+    if (status != TARRY_OK)
+        return status;
     if (is_row(t, line)) {
         tarry__lines_back(lines, line);
+        lines->number = number - 1;
         return TARRY_OK;
     }
     status = name_columns(t, line, lines, error);
     if (status != TARRY_OK)
         return status;
     const char *missing =
-        !t->has[TARRY__LOG_ARM]                                  ? "arm"
-        : !t->has[TARRY__LOG_LOSS] && !t->has[TARRY__LOG_REWARD] ? "loss"
-                                                                 : NULL;
+        !t->has[TARRY__LOG_ARM]                                      ? "arm"
+        : !t->has[TARRY__LOG_LOSS] && !t->has[TARRY__LOG_REWARD]     ? "loss"
+        : t->has[TARRY__LOG_REPORTED] && !t->has[TARRY__LOG_DECIDED] ? "decided"
+                                                                     : NULL;
+    if (missing == NULL && t->has[TARRY__LOG_LOSS] && t->has[TARRY__LOG_REWARD])
+        return tarry__base_fail(error, TARRY_BAD_INPUT,
+                                "%s:%zu: the log has losses and rewards: keep "
+                                "the column that holds the outcome",
+                                lines->path, lines->number);
     if (missing == NULL)
         return TARRY_OK;
     return tarry__base_fail(error, TARRY_BAD_INPUT,
@@ -188,6 +213,7 @@ static tarry_status read_row(const table *t, tarry__log *log, tarry__text line,
     if (!t->has[TARRY__LOG_DECIDED]) { /* the number of the row will do */
         const int size = snprintf(count, sizeof count, "%zu", log->count);
         row.decided = (tarry__text){count, count + size};
+        row.is_numbered = true;
     }
     return tarry__log_add(log, &row, number, error);
 }
@@ -197,12 +223,14 @@ static tarry_status read_rows(const table *t, tarry__log *log,
 {
     tarry__text line;
     for (;;) {
-        tarry_status status = tarry__lines_next(lines, &line, error);
+        const size_t number = lines->number + 1;
+        tarry_status status =
+            tarry__lines_next_record(lines, t->separator, &line, error);
         if (status != TARRY_OK || line.begin == NULL)
             return status;
         if (line.begin == line.end)
             continue;
-        status = read_row(t, log, line, lines->number, error);
+        status = read_row(t, log, line, number, error);
         if (status != TARRY_OK)
             return status;
     }

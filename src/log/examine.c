@@ -95,6 +95,35 @@ static bool prepare(tarry__examine_state *x)
     return true;
 }
 
+/* Of all rows. */
+static double share_rejected(const tarry__log *log)
+{
+    const double rejected = (double)log->n_rejected;
+    return rejected > 0 ? rejected / (rejected + (double)log->n_rows) : 0;
+}
+
+/* The most frequent first. */
+static json_t *tell_reasons(const tarry__log *log)
+{
+    json_t *list = json_array();
+    size_t told = SIZE_MAX; /* rows of the reason told last */
+    for (size_t n = 0; n < log->n_reasons; n++) {
+        size_t most = 0;
+        for (size_t i = 0; i < log->n_reasons; i++)
+            if (log->reason[i].count < told && log->reason[i].count > most)
+                most = log->reason[i].count;
+        for (size_t i = 0; i < log->n_reasons; i++)
+            if (log->reason[i].count == most && most > 0)
+                list = tarry__json_add(
+                    list,
+                    json_pack("{s:s, s:I, s:I}", "why", log->reason[i].why,
+                              "count", (json_int_t)most, "line",
+                              (json_int_t)log->reason[i].line));
+        told = most;
+    }
+    return list;
+}
+
 static json_t *tell_rejected(const tarry__log *log)
 {
     json_t *first = json_array();
@@ -103,8 +132,9 @@ static json_t *tell_rejected(const tarry__log *log)
             tarry__json_add(first, json_pack("{s:I, s:s}", "line",
                                              (json_int_t)log->rejected[i].line,
                                              "why", log->rejected[i].why));
-    return json_pack("{s:I, s:o}", "count", (json_int_t)log->n_rejected,
-                     "first", first);
+    return json_pack("{s:I, s:f, s:o, s:o}", "count",
+                     (json_int_t)log->n_rejected, "share", share_rejected(log),
+                     "reasons", tell_reasons(log), "first", first);
 }
 
 static void tell_log(tarry__examine_state *x)
@@ -113,15 +143,16 @@ static void tell_log(tarry__examine_state *x)
     const size_t n = log->count;
     x->out = tarry__json_join(
         x->out,
-        json_pack("{s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "seed",
-                  (json_int_t)x->options->seed, "decisions", (json_int_t)n,
-                  "outstanding", (json_int_t)(n - x->seen_count), "format",
-                  log->format, "unit",
-                  log->is_calendar ? "seconds" : "as in the log", "first",
-                  tarry__examine_time(log, log->decided[0]), "last",
-                  tarry__examine_time(log, log->decided[n - 1]), "now",
-                  tarry__examine_time(log, log->now), "rejected",
-                  tell_rejected(log)));
+        json_pack(
+            "{s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "seed",
+            (json_int_t)x->options->seed, "decisions", (json_int_t)n,
+            "outstanding", (json_int_t)(n - x->seen_count), "format",
+            log->format, "unit", log->is_calendar ? "seconds" : "as in the log",
+            "outcome", tarry__log_is_reward(log) ? "reward" : "loss", "first",
+            tarry__examine_time(log, log->decided[0]), "last",
+            tarry__examine_time(log, log->decided[n - 1]), "now",
+            tarry__examine_time(log, log->now), "rejected", tell_rejected(log),
+            "concluded", share_rejected(log) <= x->options->max_refused));
 }
 
 static void clear(tarry__examine_state *x)
@@ -130,6 +161,16 @@ static void clear(tarry__examine_state *x)
     tarry__base_free(x->time);
     tarry__base_free(x->seen);
     tarry__survival_clear(&x->curve);
+}
+
+static tarry_status conclude(tarry__examine_state *x, tarry_error *error)
+{
+    tarry_status status = tarry__examine_delays(x, error);
+    if (status == TARRY_OK)
+        status = tarry__examine_dependence(x, error);
+    if (status == TARRY_OK)
+        status = tarry__examine_policies(x, error);
+    return status == TARRY_OK ? tarry__examine_value(x, error) : status;
 }
 
 tarry_status tarry__examine(const char *path,
@@ -147,14 +188,8 @@ tarry_status tarry__examine(const char *path,
         status = tarry__examine_no_memory(error);
     if (status == TARRY_OK)
         tell_log(&x);
-    if (status == TARRY_OK)
-        status = tarry__examine_delays(&x, error);
-    if (status == TARRY_OK)
-        status = tarry__examine_dependence(&x, error);
-    if (status == TARRY_OK)
-        status = tarry__examine_policies(&x, error);
-    if (status == TARRY_OK)
-        status = tarry__examine_value(&x, error);
+    if (status == TARRY_OK && share_rejected(&x.log) <= x.options->max_refused)
+        status = conclude(&x, error);
     clear(&x);
     if (status == TARRY_OK && x.out == NULL)
         status = tarry__examine_no_memory(error);

@@ -1,6 +1,7 @@
 /* examine.h - everything a log says, as one JSON object.
  *
- *   decisions, outstanding, format, unit, first, last, now, rejected
+ *   decisions, outstanding, format, unit, outcome, first, last, now, rejected,
+ *   concluded: false if too many rows were rejected; then nothing follows
  *   arms         per arm: decisions, reported, delay
  *   delay        median, mean, q90, q99 with intervals, the curve, the share
  *                that never comes, fitted laws, arms that differ, drift
@@ -24,6 +25,8 @@ typedef struct {
     uint64_t runs;    /* of each policy; 0: no simulation */
     uint64_t seed;
     int threads;
+    double max_refused; /* share of rows that may be rejected, 0 to 1; also of
+                           decisions that may lack a probability */
     const char *world;  /* folder for the rebuilt world; NULL: not kept */
     const char *target; /* file of a policy to value: arm, probability */
     const tarry__trials_observer *observer; /* of the simulation */

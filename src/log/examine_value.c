@@ -168,12 +168,12 @@ tarry_status tarry__examine_value(tarry__examine_state *x, tarry_error *error)
 {
     json_t *list = json_array();
     tarry_status status = TARRY_OK;
-    if (x->options->target != NULL && !x->log.has_probability)
+    if (x->options->target != NULL && x->log.n_probabilities == 0)
         status = tarry__base_fail(error, TARRY_BAD_INPUT,
                                   "--target: %s has no probabilities of its "
                                   "choices",
                                   x->log.path);
-    else if (x->log.has_probability && x->seen_count > 0)
+    else if (x->log.n_probabilities == x->log.count && x->seen_count > 0)
         status = value(x, &list, error);
     x->out = tarry__json_set(x->out, "value", list);
     return status;

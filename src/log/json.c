@@ -6,7 +6,10 @@
  * is the loss.  Or it is an outcome that came by itself: EventId, RewardValue
  * and EnqueuedTimeUtc.  The outcome's time is EnqueuedTimeUtc, of "o" or of the
  * line; dsjson that is joined often lacks it, and the outcome then counts as
- * seen at once. */
+ * seen at once.  In a file without any such time _label_cost is the outcome
+ * also without "o"; in others a cost of 0 without "o" means outstanding.
+ * pdrop, the probability with which lines like this one were dropped, must be
+ * the same throughout. */
 #include "log/read.h"
 
 #include <string.h>
@@ -17,7 +20,7 @@ static const tarry__text nothing = {NULL, NULL};
 /* What only dsjson has. */
 typedef struct {
     tarry__text action, first_action, first_probability, label_probability;
-    tarry__text cost, enqueued, reward;
+    tarry__text cost, enqueued, reward, pdrop;
     bool has_outcome, has_context;
 } dsjson;
 
@@ -75,6 +78,8 @@ static bool read_dsjson(tarry__tokens *s, tarry__text key, dsjson *d)
         read_outcomes(s, d);
     else if (tarry__text_is(key, "EnqueuedTimeUtc"))
         d->enqueued = tarry__tokens_value(s);
+    else if (tarry__text_is(key, "pdrop"))
+        d->pdrop = tarry__tokens_value(s);
     else if (tarry__text_is(key, "RewardValue"))
         d->reward = tarry__tokens_value(s);
     else
@@ -91,6 +96,10 @@ static void finish_dsjson(tarry__log_row *row, const dsjson *d)
         row->reward = d->reward;
     else if (d->has_outcome)
         row->loss = d->cost;
+    else
+        row->cost = d->cost;
+    row->pdrop = d->pdrop;
+    row->is_dsjson = true;
     if (row->reward.begin != NULL || row->loss.begin != NULL)
         row->reported = d->enqueued;
     row->at_once = true;

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/input.h"
 
-enum { BLOCK = 1 << 20, LONGEST_LINE = 1 << 24 };
+enum { BLOCK = 1 << 20, LONGEST_LINE = 1 << 24, MOST_IN_RECORD = 100 };
 
 tarry_status tarry__lines_open(tarry__lines *l, const char *path,
                                tarry_error *error)
@@ -87,16 +87,18 @@ static tarry__text cut(tarry__lines *l, const char *stop)
     return line;
 }
 
-tarry_status tarry__lines_next(tarry__lines *l, tarry__text *line,
-                               tarry_error *error)
+/* The line from l->begin on; its end is sought behind `known` bytes, of which
+ * there must be more. */
+static tarry_status find_line(tarry__lines *l, size_t known, tarry__text *line,
+                              tarry_error *error)
 {
-    size_t looked = 0; /* bytes without a line's end */
+    size_t looked = known;
     *line = (tarry__text){NULL, NULL};
     for (;;) {
         const char *from = l->buffer + l->begin + looked;
         const size_t left = l->end - l->begin - looked;
         const char *stop = left > 0 ? memchr(from, '\n', left) : NULL;
-        if (stop == NULL && l->at_end && l->end > l->begin)
+        if (stop == NULL && l->at_end && l->end - l->begin > known)
             stop = l->buffer + l->end;
         if (stop != NULL) {
             *line = cut(l, stop);
@@ -109,6 +111,69 @@ tarry_status tarry__lines_next(tarry__lines *l, tarry__text *line,
         if (status != TARRY_OK)
             return status;
     }
+}
+
+tarry_status tarry__lines_next(tarry__lines *l, tarry__text *line,
+                               tarry_error *error)
+{
+    return find_line(l, 0, line, error);
+}
+
+/* ---- records --------------------------------------------------------------*/
+
+/* How far the quotes of a record were followed. */
+typedef struct {
+    size_t at;
+    enum { BEGIN, PLAIN, QUOTED, CLOSED } field;
+} quotes;
+
+/* Whether a field in quotes is open at the record's end.  Quotes open a field
+ * only at its begin; "" inside closes it and opens it again. */
+static bool is_open(quotes *q, tarry__text record, char separator)
+{
+    const size_t size = tarry__text_size(record);
+    for (; q->at < size; q->at++) {
+        const char c = record.begin[q->at];
+        if (q->field == QUOTED)
+            q->field = c == '"' ? CLOSED : QUOTED;
+        else if (c == separator)
+            q->field = BEGIN;
+        else if (c == '"' && q->field != PLAIN)
+            q->field = QUOTED;
+        else if (c != ' ')
+            q->field = PLAIN;
+    }
+    return q->field == QUOTED;
+}
+
+tarry_status tarry__lines_next_record(tarry__lines *l, char separator,
+                                      tarry__text *record, tarry_error *error)
+{
+    tarry_status status = tarry__lines_next(l, record, error);
+    if (status != TARRY_OK || record->begin == NULL ||
+        memchr(record->begin, '"', tarry__text_size(*record)) == NULL)
+        return status;
+    quotes q = {0};
+    const size_t size = tarry__text_size(*record), number = l->number;
+    const size_t read = l->begin - (size_t)(record->begin - l->buffer);
+    size_t begin = l->begin - read, known = read;
+    for (int n = 1; is_open(&q, *record, separator); n++) {
+        l->begin = begin;
+        status = find_line(l, known, record, error);
+        if (status != TARRY_OK)
+            return status;
+        begin = record->begin != NULL ? (size_t)(record->begin - l->buffer)
+                                      : l->begin;
+        known = l->begin - begin;
+        if (record->begin == NULL || n == MOST_IN_RECORD) {
+            l->begin = begin + read;
+            l->number = number;
+            *record =
+                (tarry__text){l->buffer + begin, l->buffer + begin + size};
+            return TARRY_OK;
+        }
+    }
+    return TARRY_OK;
 }
 
 void tarry__lines_back(tarry__lines *l, tarry__text line)

@@ -29,6 +29,13 @@ void tarry__lines_close(tarry__lines *lines);
 tarry_status tarry__lines_next(tarry__lines *lines, tarry__text *line,
                                tarry_error *error);
 
+/* The next record of CSV: a line, and those behind it while a field in quotes
+ * is open, at most 100 lines.  Quotes that do not close within them are a
+ * mistake of the first line, which then comes alone.  lines->number is that of
+ * the last line. */
+tarry_status tarry__lines_next_record(tarry__lines *lines, char separator,
+                                      tarry__text *record, tarry_error *error);
+
 /* Makes the line last read the next one again. */
 void tarry__lines_back(tarry__lines *lines, tarry__text line);
 

@@ -11,8 +11,11 @@
  * action, click or reward, propensity_score or pscore.
  *
  * Times are numbers or ISO 8601, the same kind throughout.  A decision without
- * `reported` and `loss` is outstanding.  A row that makes no sense is left out,
- * and named: the first in `rejected`, all of them counted. */
+ * `reported` and `loss` is outstanding.  Rows with the same id are one
+ * decision: a later row completes or repeats an earlier one, so append-only
+ * logs are read as they are.  A row that makes no sense, or contradicts an
+ * earlier one, is refused: the first such rows are named in `rejected`, all are
+ * counted, in all and by reason. */
 #ifndef TARRY_LOG_H
 #define TARRY_LOG_H
 
@@ -20,12 +23,29 @@
 #include "log/index.h"
 #include "tarry/arms.h"
 
-enum { TARRY__LOG_SHOWN = 20 }; /* rejected rows that are named */
+enum {
+    TARRY__LOG_SHOWN = 20,   /* rejected rows that are named */
+    TARRY__LOG_REASONS = 32, /* that are counted one by one */
+};
 
 typedef struct {
     size_t line;
     char why[160];
 } tarry__log_reject;
+
+/* How many rows were rejected for one reason, and the first of them. */
+typedef struct {
+    const char *why; /* without the value */
+    size_t count, line;
+} tarry__log_reason;
+
+/* A cost of dsjson that may be the outcome of a decision, in [-1, 1]. */
+typedef struct tarry__log_cost {
+    uint32_t decision;
+    bool is_zero; /* as it is written */
+    size_t line;
+    double loss;
+} tarry__log_cost;
 
 /* What the caller knows of the log. */
 typedef struct {
@@ -48,18 +68,23 @@ typedef struct {
     double *loss;               /* in [-1, 1], to be minimised; NaN likewise */
     double *probability;        /* of the arm; NaN: not logged */
     double now;
-    bool is_calendar;     /* times are seconds since 1970 */
-    bool has_delays;      /* the log says when outcomes were reported */
-    bool has_probability; /* every decision has one */
+    bool is_calendar;       /* times are seconds since 1970 */
+    bool has_delays;        /* the log says when outcomes were reported */
+    size_t n_probabilities; /* decisions that have one */
     size_t n_arms;
     char **names; /* of the arms, n_arms of them */
     size_t n_rejected;
     tarry__log_reject rejected[TARRY__LOG_SHOWN];
+    size_t n_reasons, n_rows; /* rows: that were not rejected */
+    tarry__log_reason reason[TARRY__LOG_REASONS];
+    bool any_reward; /* outcomes are called rewards */
     /* While it is read: */
     tarry__index ids, arm_index;
-    size_t n_names, unordered;
-    double last_time;
-    bool has_time, any_reward;
+    size_t n_names, unordered, n_cancelled;
+    double last_time, pdrop; /* of dsjson: the share of its lines dropped */
+    bool has_time, any_loss;
+    struct tarry__log_cost *cost; /* dsjson's costs without an outcome */
+    size_t n_costs, costs_room;
 } tarry__log;
 
 /* Reads a log; "-" is standard input.  The caller ends it with
@@ -73,6 +98,15 @@ void tarry__log_clear(tarry__log *log);
 
 /* The log's own value of a loss, and how much one unit of loss is there. */
 double tarry__log_value(const tarry__log *log, double loss);
+
+/* Whether its outcomes are rewards: more is better. */
+static inline bool tarry__log_is_reward(const tarry__log *log)
+{
+    return log->options.maximize || log->any_reward;
+}
+
+/* The reason for which most rows were rejected; NULL: none was. */
+const tarry__log_reason *tarry__log_main_reason(const tarry__log *log);
 
 static inline double tarry__log_age(const tarry__log *log, size_t i)
 {
@@ -91,11 +125,16 @@ tarry_status tarry__log_end(tarry__log *log, tarry_error *error);
 typedef struct {
     tarry__text id, arm, decided, reported, loss, reward, probability;
     tarry__text state; /* "cancelled": the row does not count at all */
+    tarry__text cost;  /* dsjson: a label without `o`, see json.c */
+    tarry__text pdrop; /* dsjson: lines dropped per line in the full log */
     bool at_once;      /* the log has no times of reports: seen when decided */
     bool only_outcome; /* of a decision that came before */
+    bool is_numbered;  /* `decided` is the row's number: the log has no times */
+    bool is_dsjson;
 } tarry__log_row;
 
-/* Adds a row, or counts it as rejected.  Fails if out of memory, or strict. */
+/* Adds a row, joins it to an earlier one of its id, or counts it as rejected.
+ * Fails if out of memory, if one log has losses and rewards, or strict. */
 tarry_status tarry__log_add(tarry__log *log, const tarry__log_row *row,
                             size_t line, tarry_error *error);
 

@@ -26,7 +26,8 @@ tarry__text tarry__text_trim(tarry__text t)
 
 bool tarry__text_is_empty(tarry__text t)
 {
-    static const char *const words[] = {"null", "none", "nan", "na"};
+    static const char *const words[] = {"null", "none", "nan", "na",
+                                        "nat",  "<na>", "\\N", "-"};
     if (t.begin == t.end)
         return true;
     if (tarry__text_size(t) > 4)

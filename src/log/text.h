@@ -22,7 +22,8 @@ bool tarry__text_is(tarry__text text, const char *word);
 /* Without the spaces around it. */
 tarry__text tarry__text_trim(tarry__text text);
 
-/* Nothing at all, or a word that programs write for it: null, None, NaN, NA. */
+/* Nothing at all, or a word that programs write for a missing value: null,
+ * None, NaN, NA, <NA>, NaT, \N, -. */
 bool tarry__text_is_empty(tarry__text text);
 
 /* All of the text as a finite decimal number. */

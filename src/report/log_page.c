@@ -252,6 +252,22 @@ static const char *verdict_class(const char *verdict)
                                                : "unresolved";
 }
 
+/* In the first sentences: what the log does not show. */
+static void put_refused(const page *p)
+{
+    const json_t *rejected = at(p->result, "rejected");
+    const json_t *reason = json_array_get(at(rejected, "reasons"), 0);
+    if (!(number(rejected, "count") > 0))
+        return;
+    fputs(" ", p->out);
+    put_number(p, number(rejected, "count"), "%.0f");
+    fputs(" rows were refused, ", p->out);
+    put_number(p, number(reason, "count"), "%.0f");
+    tarry__html(p->out, " of them because of this: %s, first in line ",
+                tarry__html_text(reason, "why"));
+    put_number(p, number(reason, "line"), "%.0f.");
+}
+
 static void put_top(const page *p)
 {
     const json_t *r = p->result, *d = at(r, "dependence");
@@ -269,8 +285,10 @@ static void put_top(const page *p)
     put_number(p, number(r, "decisions"), "%.0f");
     fputs(" decisions, of which ", p->out);
     put_number(p, number(r, "outstanding"), "%.0f");
-    fputs(" still wait for their outcome.</p>\n<ul>\n<li>Half of all "
-          "decisions have their outcome within <b>",
+    fputs(" still wait for their outcome.", p->out);
+    put_refused(p);
+    fputs("</p>\n<ul>\n<li>Half of all decisions have their outcome within "
+          "<b>",
           p->out);
     put_time(p, at(r, "delay"), "median");
     fputs("</b>, nine of ten within <b>", p->out);

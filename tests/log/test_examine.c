@@ -27,8 +27,10 @@ static const char *write_log(const char *a, const char *b)
 
 static char *examine(void *path)
 {
-    const tarry__examine_options options = {
-        .log = {.low = -1, .high = 1}, .seed = 2385, .threads = 1};
+    const tarry__examine_options options = {.log = {.low = -1, .high = 1},
+                                            .seed = 2385,
+                                            .threads = 1,
+                                            .max_refused = 1};
     tarry_error error;
     json_t *out;
     const tarry_status status = tarry__examine(path, &options, &out, &error);

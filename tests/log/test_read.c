@@ -149,7 +149,7 @@ static void tables_of_open_bandit_pipeline_are_read(void **state)
                  "1,2019-11-24 00:00:02+00:00,3,2,1,0.0125\n");
     assert_int_equal(log.count, 2);
     assert_false(log.has_delays);
-    assert_true(log.has_probability);
+    assert_true(log.n_probabilities == log.count);
     CHECK_NEAR(log.loss[0], 0, 0);
     CHECK_NEAR(log.loss[1], -1, 0);
     CHECK_NEAR(tarry__log_value(&log, log.loss[1]), 1, 0);
@@ -183,7 +183,14 @@ static void rows_that_make_no_sense_are_named(void **state)
     static const struct {
         const char *row, *why;
     } bad[] = {
-        {"1,a,1,2,0.5", "an id that has occurred: '1'"},
+        {"1,b,10,13,0.5", "another arm than an earlier row of its id has: 'b'"},
+        {"1,a,1,13,0.5",
+         "another time of decision than an earlier row of its id has: '1'"},
+        {"1,a,10,14,0.5",
+         "another outcome than an earlier row of its id has: '1'"},
+        {"1,a,10,13,0.25",
+         "another outcome than an earlier row of its id has: '1'"},
+        {"9,a,,2,0.5", "no time of decision (decided)"},
         {"9,a,x,2,0.5", "not a time: 'x'"},
         {"9,a,-1e291,2,0.5", "not a time: '-1e291'"},
         {"9,a,1,1e291,0.5", "not a time: '1e291'"},
@@ -243,6 +250,7 @@ static void files_without_sense_are_refused(void **state)
         {"", "empty"},
         {"a,b,c\n1,2,3\n", "no column 'arm'"},
         {"arm,decided,reported\n1,2,3\n", "no column 'loss'"},
+        {"arm,reported,loss\n1,2,1\n", "no column 'decided'"},
         {"arm,decided,reported,loss\n", "no decisions"},
         {"arm,decided,reported,loss,loss\n1,1,1,1,1\n", "two columns"},
         {"arm,decided,reported,loss\n1,x,1,1\n", ":2: not a time: 'x'"},
@@ -369,7 +377,7 @@ static void check_alike(const tarry__log *a, const tarry__log *b)
     assert_int_equal(a->n_arms, b->n_arms);
     assert_int_equal(a->is_calendar, b->is_calendar);
     assert_int_equal(a->has_delays, b->has_delays);
-    assert_int_equal(a->has_probability, b->has_probability);
+    assert_int_equal(a->n_probabilities, b->n_probabilities);
     CHECK_NEAR(a->now, b->now, 0);
     CHECK_NEAR(tarry__log_value(a, 0.5), tarry__log_value(b, 0.5), 0);
     for (size_t i = 0; i < a->count; i++)
@@ -382,22 +390,21 @@ static void check_alike(const tarry__log *a, const tarry__log *b)
  * on which side outcomes are good. */
 static void a_row_that_is_rejected_decides_nothing(void **state)
 {
-    static const char head[] =
-        "id,arm,decided,reported,loss,reward,probability\n";
+    static const char head[] = "id,arm,decided,reported,loss,probability\n";
     static const char *const good[] = {
-        "1,a,10,13,0.5,,0.5\n2,b,12,,,,0.5\n", "1,a,10,,,,\n2,b,12,,,,\n",
-        "1,a,10,13,,0.5,0.5\n2,b,12,14,,0.25,0.5\n",
-        "1,a,2026-05-01T10:00:00Z,2026-05-01T10:00:03Z,0.5,,\n"};
+        "1,a,10,13,0.5,0.5\n2,b,12,,,0.5\n", "1,a,10,,,\n2,b,12,,,\n",
+        "1,a,10,13,0.5,0.5\n2,b,12,14,0.25,0.5\n",
+        "1,a,2026-05-01T10:00:00Z,2026-05-01T10:00:03Z,0.5,\n"};
     static const char *const bad[] = {
-        "9,a,99,98,,0.7,0.5\n",
-        "9,a,9,98,,0.7,2\n",
-        "9,c,9,98,,7,\n",
-        "9,c,9,98,,,0.5\n",
-        "9,c,9,,0.7,,0.5\n",
-        "9,,9,98,,0.7,0.5\n",
-        "9,a,2026-05-02T10:00:00Z,2026-05-01T10:00:00Z,,0.7,0.5\n",
-        "9,a,2026-05-02T10:00:00Z,2026-05-02T11:00:00Z,,0.7,-1\n"};
-    static const char twice[] = "1,new,11,98,,0.7,0.5\n";
+        "9,a,99,98,0.7,0.5\n",
+        "9,a,9,98,0.7,2\n",
+        "9,c,9,98,7,\n",
+        "9,c,9,98,,0.5\n",
+        "9,c,9,,0.7,0.5\n",
+        "9,,9,98,0.7,0.5\n",
+        "9,a,2026-05-02T10:00:00Z,2026-05-01T10:00:00Z,0.7,0.5\n",
+        "9,a,2026-05-02T10:00:00Z,2026-05-02T11:00:00Z,0.7,-1\n"};
+    static const char twice[] = "1,new,11,98,0.7,0.5\n";
     (void)state;
     for (size_t g = 0; g < 3; g++) { /* an id that has occurred */
         char text[400];
@@ -407,7 +414,8 @@ static void a_row_that_is_rejected_decides_nothing(void **state)
         tarry__log with = read_log(text);
         assert_int_equal(with.n_rejected, 1);
         assert_string_equal(with.rejected[0].why,
-                            "an id that has occurred: '1'");
+                            "another arm than an earlier row of its id has: "
+                            "'new'");
         check_alike(&with, &without);
         tarry__log_clear(&with);
         tarry__log_clear(&without);
@@ -628,7 +636,8 @@ static void check_log(const made_log *m, const tarry__log *log)
         now = fmax(now, isnan(d->reported) ? d->decided : d->reported);
     }
     assert_true(log->now == now);
-    assert_true(log->has_probability && log->has_delays && !log->is_calendar);
+    assert_int_equal(log->n_probabilities, log->count);
+    assert_true(log->has_delays && !log->is_calendar);
     for (size_t k = 0; !m->words && k < log->n_arms; k++) {
         assert_true(atof(log->names[k]) > number);
         number = atof(log->names[k]);
@@ -707,8 +716,12 @@ static void dsjson_prefers_labels_and_the_last_outcome(void **state)
                  "{\"EnqueuedTimeUtc\":\"2026-05-01T10:00:05Z\"},"
                  "{\"EnqueuedTimeUtc\":\"2026-05-01T10:00:09Z\"}]}\n"
                  "{\"_label_cost\":0.5,\"Timestamp\":\"2026-05-01T10:00:01Z\","
-                 "\"EventId\":\"y\",\"a\":[3,7],\"p\":[0.75,0.25]}\n");
+                 "\"EventId\":\"y\",\"a\":[3,7],\"p\":[0.75,0.25]}\n"
+                 "{\"_label_cost\":0,\"Timestamp\":\"2026-05-01T10:00:02Z\","
+                 "\"EventId\":\"z\",\"a\":[3,7],\"p\":[0.75,0.25]}\n");
     assert_int_equal(log.count, 2);
+    assert_int_equal(log.n_rejected, 1); /* a cost whose outcome has no time */
+    assert_int_equal(log.rejected[0].line, 2);
     assert_string_equal(log.names[log.arm[0]], "7");
     assert_string_equal(log.names[log.arm[1]], "3");
     CHECK_NEAR(log.probability[0], 0.25, 0);
@@ -719,8 +732,7 @@ static void dsjson_prefers_labels_and_the_last_outcome(void **state)
     tarry__log_clear(&log);
 }
 
-/* A log has probabilities if all of its rows have one, wherever one lacks. */
-static void one_row_without_a_probability_is_enough(void **state)
+static void decisions_with_a_probability_are_counted(void **state)
 {
     (void)state;
     for (int lacks = 0; lacks <= 3; lacks++) {
@@ -730,7 +742,7 @@ static void one_row_without_a_probability_is_enough(void **state)
             at += sprintf(at, "a,%d,%d,0,%s\n", i, i, i == lacks ? "" : "1");
         tarry__log log = read_log(text);
         assert_int_equal(log.n_rejected, 0);
-        assert_true(log.has_probability == (lacks == 3));
+        assert_int_equal(log.n_probabilities, lacks == 3 ? 3 : 2);
         tarry__log_clear(&log);
     }
 }
@@ -795,7 +807,7 @@ static void columns_have_the_names_that_are_told(void **state)
                     sprintf(at, "7,3,8,0.25,0.5,u\n7,3,8,0.25,0.5,u\n");
                 tarry__log log = read_log(text);
                 assert_int_equal(log.count, 1);
-                assert_int_equal(log.n_rejected, 1); /* the id's second */
+                assert_int_equal(log.n_rejected, 0); /* said twice */
                 assert_string_equal(log.names[0], "7");
                 CHECK_NEAR(log.decided[0], 3, 0);
                 CHECK_NEAR(log.reported[0], 8, 0);
@@ -826,6 +838,175 @@ static void arms_that_are_numbers_come_in_their_order(void **state)
     tarry__log_clear(&log);
 }
 
+/* Logs that are only appended to: the outcome is in a later row. */
+static void rows_of_one_id_are_one_decision(void **state)
+{
+    static const char *const logs[] = {
+        "id,arm,decided,reported,loss,probability\n"
+        "1,a,1,,,0.5\n2,b,2,,,\n1,a,1,5,1,0.5\n2,b,2,,,0.25\n1,a,1,,,\n",
+        "id,arm,decided,reported,loss,probability\n"
+        "1,a,1,5,1,0.5\n2,b,2,,,0.25\n1,,,,,0.5\n1,,,5,1,\n",
+        "{\"id\":1,\"arm\":\"a\",\"decided\":1,\"probability\":0.5}\n"
+        "{\"id\":2,\"arm\":\"b\",\"decided\":2,\"probability\":0.25}\n"
+        "{\"id\":1,\"reported\":5,\"loss\":1}\n"};
+    (void)state;
+    for (size_t k = 0; k < sizeof logs / sizeof *logs; k++) {
+        tarry__log log = read_log(logs[k]);
+        assert_int_equal(log.n_rejected, 0);
+        assert_int_equal(log.count, 2);
+        CHECK_NEAR(log.reported[0], 5, 0);
+        CHECK_NEAR(log.loss[0], 1, 0);
+        assert_true(isnan(log.loss[1]));
+        CHECK_NEAR(log.probability[0] + log.probability[1], 0.75, 0);
+        tarry__log_clear(&log);
+    }
+    tarry__log log = read_log("id,arm,decided,reported,loss,state\n"
+                              "1,a,1,,,\n2,b,2,3,0,\n1,,,,,cancelled\n"
+                              "1,a,1,4,1,\nNaN,a,5,6,1,\nNaN,b,7,8,0,\n");
+    assert_int_equal(log.n_rejected, 0);
+    assert_int_equal(log.count, 3); /* NaN is no id */
+    CHECK_NEAR(log.decided[0], 2, 0);
+    tarry__log_clear(&log);
+    log = read_log("id,arm,loss\n1,a,\n2,b,0\n1,a,0.5\n");
+    assert_int_equal(log.count, 2);
+    CHECK_NEAR(log.loss[0], 0.5, 0);
+    tarry__log_clear(&log);
+}
+
+static void fields_in_quotes_go_on_in_the_next_line(void **state)
+{
+    (void)state;
+    tarry__log log = read_log(
+        "arm,decided,\"a\nnote\",reported,loss\n\"a\r\nb\",1,x,2,0.5\n"
+        "\"a\r\nb\",2,\"1\n\n\"\"2\"\"\n3,\",3,0\nb,9,\"x,3,1\nb,4,,5,1");
+    assert_int_equal(log.n_arms, 2);
+    assert_string_equal(log.names[0], "a\r\nb");
+    assert_int_equal(log.count, 3);
+    assert_int_equal(log.n_rejected, 1); /* alone: the next rows are read */
+    assert_int_equal(log.rejected[0].line, 10);
+    assert_string_equal(log.rejected[0].why, "quotes do not close");
+    tarry__log_clear(&log);
+    log = read_log("1,\"a\"\"\nb\",1,2,0.5\n2,c,3,4,1\n");
+    assert_int_equal(log.count, 2); /* without a header */
+    assert_string_equal(log.names[0], "a\"\nb");
+    tarry__log_clear(&log);
+}
+
+/* A quote that never closes costs its own row; 100 lines are looked at. */
+static void a_quote_that_stays_open_costs_one_row(void **state)
+{
+    enum { ROWS_AFTER = 300 };
+    (void)state;
+    char text[ROWS_AFTER * 20 + 100] = "arm,decided,reported,loss\n\"a,1,2,0\n";
+    char *at = text + strlen(text);
+    for (int i = 0; i < ROWS_AFTER; i++)
+        at += sprintf(at, "b,%d,%d,1\n", i, i + 1);
+    sprintf(at, "\"c\",1,2,0\n");
+    tarry__log log = read_log(text);
+    assert_int_equal(log.count, ROWS_AFTER + 1);
+    assert_int_equal(log.n_rejected, 1);
+    assert_int_equal(log.rejected[0].line, 2);
+    tarry__log_clear(&log);
+}
+
+#define DSJSON(id, more)                                                       \
+    "{\"EventId\":\"" id "\",\"Timestamp\":\"2026-05-01T10:00:00Z\","          \
+    "\"_label_Action\":1,\"_label_probability\":0.5,\"a\":[1,2],"              \
+    "\"p\":[0.5,0.5]" more "}\n"
+
+/* Joined files often have no "o": the cost is the outcome. */
+static void dsjson_without_times_of_outcomes_has_costs(void **state)
+{
+    (void)state;
+    tarry__log log = read_log(DSJSON("x", ",\"_label_cost\":-1")
+                                  DSJSON("y", ",\"_label_cost\":0"));
+    assert_int_equal(log.n_rejected, 0);
+    assert_false(log.has_delays);
+    CHECK_NEAR(log.loss[0], -1, 0);
+    CHECK_NEAR(log.loss[1], 0, 0);
+    tarry__log_clear(&log);
+    log = read_log(DSJSON("x", ",\"_label_cost\":-1,\"o\":[{\"v\":1}]")
+                       DSJSON("y", ",\"_label_cost\":0"));
+    CHECK_NEAR(log.loss[1], 0, 0);
+    tarry__log_clear(&log);
+    log = read_log(DSJSON("x", ",\"_label_cost\":0") "{\"EventId\":\"x\","
+                                                     "\"RewardValue\":1}\n");
+    assert_int_equal(log.n_rejected, 0);
+    CHECK_NEAR(log.loss[0], -1, 0);
+    tarry__log_clear(&log);
+    log = read_log("{\"EventId\":\"x\",\"_label_Action\":1,\"_label_cost\":0,"
+                   "\"a\":[1],\"p\":[1]}\n" DSJSON("y", ",\"_label_cost\":0"));
+    assert_string_equal(log.rejected[0].why, "no Timestamp");
+    tarry__log_clear(&log);
+}
+
+/* Lines that were dropped with one probability change nothing. */
+static void dsjson_must_have_one_pdrop(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_read;
+    } all[] = {
+        {DSJSON("x", ",\"_label_cost\":0,\"pdrop\":0.5")
+             DSJSON("y", ",\"_label_cost\":-1,\"pdrop\":0.5"),
+         true},
+        {DSJSON("x", ",\"_label_cost\":0,\"pdrop\":0")
+             DSJSON("y", ",\"_label_cost\":-1"),
+         true},
+        {DSJSON("x", ",\"_label_cost\":0,\"pdrop\":0.5")
+             DSJSON("y", ",\"_label_cost\":-1"),
+         false},
+        {DSJSON("x", ",\"_label_cost\":0")
+             DSJSON("y", ",\"_label_cost\":-1,\"pdrop\":0.5"),
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__log log;
+        tarry_error error = {""};
+        const tarry_status status =
+            read_with(all[i].text, &plain, &log, &error);
+        assert_int_equal(status, all[i].is_read ? TARRY_OK : TARRY_BAD_INPUT);
+        assert_true(all[i].is_read || strstr(error.text, ":2: pdrop is"));
+        tarry__log_clear(&log);
+    }
+}
+
+static void losses_and_rewards_in_one_log_are_refused(void **state)
+{
+    static const char *const all[] = {
+        "arm,decided,reported,loss,reward\na,1,2,0,\n",
+        "{\"arm\":1,\"decided\":1,\"reported\":2,\"loss\":0}\n"
+        "{\"arm\":1,\"decided\":1,\"reported\":2,\"reward\":0}\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tarry__log log;
+        tarry_error error = {""};
+        assert_int_equal(read_with(all[i], &plain, &log, &error),
+                         TARRY_BAD_INPUT);
+        assert_non_null(strstr(error.text, "losses and rewards"));
+        tarry__log_clear(&log);
+    }
+}
+
+static void rejected_rows_are_counted_by_reason(void **state)
+{
+    (void)state;
+    tarry__log log = read_log("arm,decided,reported,reward\na,1,2,0\na,x,2,0\n"
+                              "a,1,2,7\na,1,2,8\na,1,2\na,1,2,9\n");
+    const tarry__log_reason *most = tarry__log_main_reason(&log);
+    assert_int_equal(log.n_rejected, 5);
+    assert_int_equal(log.n_reasons, 3);
+    assert_string_equal(most->why,
+                        "outside of the range of rewards (see --range)");
+    assert_int_equal(most->count, 3);
+    assert_int_equal(most->line, 4);
+    tarry__log_clear(&log);
+    log = read_log("arm,decided,reported,loss\na,1,2,0\n");
+    assert_null(tarry__log_main_reason(&log));
+    tarry__log_clear(&log);
+}
+
 /* Of rows that are rejected the first are told, all are counted; blank lines
  * count as lines. */
 static void lines_are_counted_from_the_first(void **state)
@@ -853,8 +1034,15 @@ static void lines_are_counted_from_the_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_row_without_a_probability_is_enough),
+        cmocka_unit_test(decisions_with_a_probability_are_counted),
         cmocka_unit_test(limits_of_values_are_exact),
+        cmocka_unit_test(rows_of_one_id_are_one_decision),
+        cmocka_unit_test(fields_in_quotes_go_on_in_the_next_line),
+        cmocka_unit_test(a_quote_that_stays_open_costs_one_row),
+        cmocka_unit_test(dsjson_without_times_of_outcomes_has_costs),
+        cmocka_unit_test(dsjson_must_have_one_pdrop),
+        cmocka_unit_test(losses_and_rewards_in_one_log_are_refused),
+        cmocka_unit_test(rejected_rows_are_counted_by_reason),
         cmocka_unit_test(columns_have_the_names_that_are_told),
         cmocka_unit_test(arms_that_are_numbers_come_in_their_order),
         cmocka_unit_test(lines_are_counted_from_the_first),

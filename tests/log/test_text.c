@@ -138,7 +138,8 @@ static void nothing_has_several_names(void **state)
     assert_true(tarry__text_is_empty(of("NULL")));
     assert_false(tarry__text_is_empty(of("0")));
     assert_false(tarry__text_is_empty(of("nancy")));
-    static const char *const all[] = {"null", "None", "nan", "NA", "na"};
+    static const char *const all[] = {"null", "None", "nan",  "NA",
+                                      "na",   "NaT",  "<NA>", "\\N"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char more[10];
         assert_true(tarry__text_is_empty(of(all[i])));
@@ -147,6 +148,8 @@ static void nothing_has_several_names(void **state)
         more[1] = '\0';
         assert_false(tarry__text_is_empty(of(more)));
     }
+    assert_true(tarry__text_is_empty(of("-")));
+    assert_false(tarry__text_is_empty(of("--")));
     assert_false(tarry__text_is_empty(of(" ")));
 }
 

@@ -47,7 +47,7 @@ static void fill(hand_log *h, uint64_t seed, bool learns)
                           .loss = h->loss,
                           .probability = h->probability,
                           .now = COUNT,
-                          .has_probability = true};
+                          .n_probabilities = COUNT};
 }
 
 static void estimates_are_their_formulas(void **state)

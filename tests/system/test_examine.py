@@ -698,7 +698,8 @@ class Input(ExamineTest):
     def test_dirty_rows_are_named_and_counted(self):
         lines = Log(500, exponential(30)).csv().splitlines()
         lines[7] = "x"
-        lines[20] = lines[19]
+        lines[20] = lines[19].replace(",", ",9", 1)
+        lines.append(lines[40])
         lines[30] = "30,1,zzz,,,0.3"
         done = tarry("examine", self.write("log.csv", "\n".join(lines)),
                      "--runs", 0, "--json")
@@ -709,6 +710,64 @@ class Input(ExamineTest):
         self.assertIn("log.csv:31: not a time: 'zzz'", done.stderr)
         self.refused("examine", self.path("log.csv"), "--strict",
                      says="log.csv:8: fewer fields than columns")
+
+    def test_refused_rows_stand_in_the_first_line(self):
+        lines = ["arm,decided,reported,reward"]
+        lines += ["%d,%d,%d,%d" % (i % 2, i, i + i % 3, i % 5 == 0)
+                  for i in range(200)]
+        lines[3] += "7"
+        path = self.write("log.csv", "\n".join(lines))
+        done = tarry("examine", path, "--runs", 0)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(
+            done.stdout.splitlines()[0],
+            path + ": 199 decisions (CSV), 0 outstanding, 1 rows refused "
+            "(0.5 %), 1 of them: outside of the range of rewards (see "
+            "--range), first in line 4")
+
+    def test_nothing_is_concluded_from_what_many_refused_rows_leave(self):
+        """A wrong range would drop every click."""
+        lines = ["arm,decided,reported,reward"]
+        lines += ["%d,%d,%d,%d" % (i % 2, i, i + i % 3, 5 * (i % 10 == 0))
+                  for i in range(200)]
+        path = self.write("log.csv", "\n".join(lines))
+        done = tarry("examine", path, "--runs", 0)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+        self.assertIn("20 rows refused (10 %), 20 of them: outside of the "
+                      "range of rewards (see --range), first in line 2",
+                      done.stdout)
+        self.assertIn("nothing is concluded", done.stderr)
+        done = tarry("examine", path, "--runs", 0, "--json")
+        self.assertEqual(done.returncode, 1)
+        told = json.loads(done.stdout)
+        self.assertFalse(told["concluded"])
+        self.assertNotIn("delay", told)
+        self.assertEqual(told["rejected"]["share"], 0.1)
+        self.assertEqual(told["rejected"]["reasons"], [
+            {"why": "outside of the range of rewards (see --range)",
+             "count": 20, "line": 2}])
+        for share, code in (0.1, 0), (0.0999, 1), (0, 1), (1, 0):
+            done = tarry("examine", path, "--runs", 0, "--max-refused", share)
+            self.assertEqual(done.returncode, code)
+        for share in -0.1, 1.1:
+            self.refused("examine", path, "--max-refused", share,
+                         says="--max-refused: not in [0, 1]")
+
+    def test_a_log_that_is_only_appended_to_is_that_of_its_decisions(self):
+        log = Log(600, exponential(30))
+        whole = self.examine(log, "--runs", 0)
+        rows = list(log.rows())
+        text = "".join(
+            json.dumps({**row, "reported": None, "loss": None}, default=float)
+            + "\n" for row in rows)
+        text += "".join(json.dumps(row, default=float) + "\n" for row in rows
+                        if row["loss"] is not None)
+        again = answer("examine", self.write("appended.json", text), "--runs",
+                       0)
+        self.assertEqual(again.pop("format"), "NDJSON")
+        whole.pop("format")
+        self.assertEqual(again, whole)
 
     def test_bad_usage_is_refused(self):
         good = self.write("log.csv", Log(50, exponential(3)).csv())

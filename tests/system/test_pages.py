@@ -57,7 +57,8 @@ class Log(LabTest):
     maxDiff = None
 
     def page(self, log, *options):
-        done = tarry("examine", log, "--page", self.path("page"), *options)
+        done = tarry("examine", log, "--page", self.path("page"),
+                     "--max-refused", 1, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("page/results.json")) as file:
             self.result = json.load(file)
@@ -124,6 +125,9 @@ class Log(LabTest):
         parts = [
             "%d decisions, of which %d still wait" % (r["decisions"],
                                                       r["outstanding"]),
+            "%d rows were refused, %d of them because of this: not a time, "
+            "first in line 602." % ((r["rejected"]["count"],) * 2)
+            if r["rejected"]["count"] else "",
             "within %s, nine of ten within %s." % (self.time(delay["median"]),
                                                    self.time(delay["q90"])),
             "Do good or bad outcomes take longer? %s Use %s." % (
@@ -204,7 +208,8 @@ class Log(LabTest):
                 page = self.page(self.log(**changes), *how)
                 self.check(page)
                 self.check_figures("unit of the log", page)
-                done = tarry("examine", self.path("log.csv"), *how, "--json")
+                done = tarry("examine", self.path("log.csv"), *how, "--json",
+                             "--max-refused", 1)
                 self.assertEqual(json.loads(done.stdout), self.result)
                 self.clear()
 
