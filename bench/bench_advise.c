@@ -109,13 +109,20 @@ static json_t *examine(const char *path, const made_log *m, size_t world,
     return result;
 }
 
+/* "none" if no policy is recommended. */
+static const char *pick_of(const json_t *result)
+{
+    const char *pick = json_string_value(
+        json_object_get(json_object_get(result, "recommendation"), "policy"));
+    return pick != NULL ? pick : "none";
+}
+
 /* The regret of the pick over the least regret. */
 static double ratio_of(const json_t *result, size_t world, uint64_t seed,
                        uint64_t runs)
 {
     const json_t *rows = json_object_get(result, "simulation");
-    const char *pick = json_string_value(
-        json_object_get(json_object_get(result, "recommendation"), "policy"));
+    const char *pick = pick_of(result);
     double regret[16], least = INFINITY, mine = INFINITY;
     run_truth(rows, world, seed, runs, regret);
     for (size_t p = 0; p < json_array_size(rows); p++) {
@@ -149,9 +156,7 @@ int main(int argc, char **argv)
         all += ratio <= 1.1;
         if (ratio > 1.1)
             printf("trial %zu, %s: %.2f times the best with %.30s\n", i,
-                   worlds[world].delay, ratio,
-                   json_string_value(json_object_get(
-                       json_object_get(result, "recommendation"), "policy")));
+                   worlds[world].delay, ratio, pick_of(result));
         fflush(stdout);
         json_decref(result);
         unmake_log(&m);

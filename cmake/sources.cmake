@@ -200,6 +200,7 @@ set(TARRY_LAB
     src/log/order.c
     src/log/read.c
     src/log/rebuild.c
+    src/log/shrink.c
     src/log/tokens.c
     src/log/survival.c
     src/log/text.c

@@ -219,12 +219,12 @@ static void print_dependence(const json_t *r)
            number_at(d, "p_value"), text_at(d, "why"));
 }
 
-static void print_number(double value, int width)
+static void print_number(double value, int width, int digits)
 {
     if (isnan(value))
         printf("%*s", width, "-");
     else
-        printf("%*.3g", width, value);
+        printf("%*.*g", width, digits, value);
 }
 
 static void print_policies(const json_t *r)
@@ -233,18 +233,37 @@ static void print_policies(const json_t *r)
     const json_t *advice = json_object_get(r, "recommendation");
     size_t i;
     json_t *row;
-    printf("\nuse %s\n  because %s\n", text_at(advice, "policy"),
-           text_at(advice, "why"));
+    if (json_is_string(json_object_get(advice, "policy")))
+        printf("\nuse %s\n", text_at(advice, "policy"));
+    else
+        printf("\nno policy is recommended\n");
+    printf("  because %s\n", text_at(advice, "why"));
     if (json_array_size(rows) > 0)
         printf("\n%12s %9s %12s  %s\n", "regret", "+/-", "certificate",
                "policy, in the rebuilt world");
     json_array_foreach(rows, i, row)
     {
         printf("%12.5g", number_at(row, "regret"));
-        print_number(number_at(row, "ci95"), 10);
-        print_number(number_at(row, "certificate"), 13);
+        print_number(number_at(row, "ci95"), 10, 3);
+        print_number(number_at(row, "certificate"), 13, 3);
         printf("  %s\n", text_at(row, "policy"));
     }
+}
+
+/* What is not seen in the rows. */
+static void print_about_values(const json_t *r)
+{
+    const double without =
+        number_at(json_object_get(r, "ripe"), "without_probability");
+    if (json_is_string(json_object_get(r, "no_value")))
+        cli_put("\nno values of other policies: %s", text_at(r, "no_value"));
+    else if (without > 0)
+        cli_put("%.0f decisions without a probability are left out of these "
+                "values",
+                without);
+    else
+        return;
+    cli_put_end();
 }
 
 static void print_values(const json_t *r)
@@ -257,11 +276,16 @@ static void print_values(const json_t *r)
                "policy");
     json_array_foreach(rows, i, row)
     {
-        cli_put("%12.5g %12.5g %12.5g %6s  %s", number_at(row, "estimate"),
-                number_at(row, "low"), number_at(row, "high"),
-                text_at(row, "method"), text_at(row, "policy"));
+        print_number(number_at(row, "estimate"), 12, 5);
+        cli_put(" %12.5g %12.5g %6s  %s%s", number_at(row, "low"),
+                number_at(row, "high"), text_at(row, "method"),
+                text_at(row, "policy"),
+                json_is_true(json_object_get(row, "clipped"))
+                    ? " (clipped to the interval)"
+                    : "");
         cli_put_end();
     }
+    print_about_values(r);
 }
 
 /* How many rows were refused, most often why, and where first. */

@@ -74,6 +74,25 @@ static tarry__advise_row row_of(const tarry__experiment_results *r, size_t p,
     return row;
 }
 
+/* All policies have the same luck in a run, so their differences scatter less
+ * than their regret. */
+static void set_gains(const tarry__experiment_results *r,
+                      tarry__advise_result *a, const size_t *number,
+                      double *values)
+{
+    size_t uniform = 0;
+    while (strcmp(r->experiment->policy[uniform], "uniform") != 0)
+        uniform++;
+    for (size_t i = 0; i < a->count; i++) {
+        const size_t n =
+            tarry__experiment_results_difference(r, uniform, number[i], values);
+        const tarry__experiment_summary s =
+            tarry__experiment_summarise(values, n);
+        a->row[i].gain = n > 0 ? s.mean : NAN;
+        a->row[i].gain_ci95 = n > 1 ? s.ci95 : NAN;
+    }
+}
+
 static void sort_rows(tarry__advise_result *a)
 {
     for (size_t i = 1; i < a->count; i++)
@@ -158,9 +177,14 @@ static tarry_status run(tarry__experiment *e,
         status = tarry__experiment_check(e, &r, error);
     if (status == TARRY_OK)
         status = tarry__experiment_run(e, options->observer, &r, error);
+    size_t number[TARRY__ADVISE_MOST]; /* of the rows, among the policies */
     for (size_t p = 0; status == TARRY_OK && p < e->n_policies; p++)
-        if (r.refused[p].text[0] == '\0')
+        if (r.refused[p].text[0] == '\0') {
+            number[a->count] = p;
             a->row[a->count++] = row_of(&r, p, values);
+        }
+    if (status == TARRY_OK)
+        set_gains(&r, a, number, values);
     tarry__experiment_results_clear(&r);
     tarry__base_free(values);
     return status;

@@ -16,12 +16,14 @@ typedef struct {
 } tarry__advise_options;
 
 typedef struct {
-    const char *policy;  /* its description */
-    double regret, ci95; /* mean over the runs, in losses of [-1, 1]; ci95 is
-                            NaN for one run */
-    double certificate;  /* mean bound at the end; NaN: it states none */
-    double best_kept;    /* share of runs whose active arms have the best */
-    bool certified;      /* the bound holds with such delays */
+    const char *policy;     /* its description */
+    double regret, ci95;    /* mean over the runs, in losses of [-1, 1]; ci95 is
+                               NaN for one run */
+    double certificate;     /* mean bound at the end; NaN: it states none */
+    double best_kept;       /* share of runs whose active arms have the best */
+    bool certified;         /* the bound holds with such delays */
+    double gain, gain_ci95; /* regret of uniform less this, run by run; NaN
+                               where there is nothing to compare */
 } tarry__advise_row;
 
 typedef struct {

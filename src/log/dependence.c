@@ -268,7 +268,7 @@ static uint64_t next_bits(uint64_t *state) /* splitmix64 */
     return x ^ x >> 31;
 }
 
-static void shuffle(double *x, size_t count, uint64_t *state)
+void tarry__dependence_shuffle(double *x, size_t count, uint64_t *state)
 {
     for (size_t i = count; i > 1; i--) {
         const size_t k = (size_t)((next_bits(state) >> 32) * (uint64_t)i >> 32);
@@ -291,7 +291,8 @@ static double permute(layout *l, double p, uint64_t seed, uint64_t most,
     uint64_t state = seed, extreme = 0, i = 0;
     while (i < most && extreme < ENOUGH) {
         for (size_t s = 0; s < l->n_strata; s++)
-            shuffle(l->R + l->strata[s].begin, l->strata[s].count, &state);
+            tarry__dependence_shuffle(l->R + l->strata[s].begin,
+                                      l->strata[s].count, &state);
         const sums x = add_up(l);
         i++;
         extreme += fabs(x.T) >= T || x.squares >= squares ||

@@ -74,4 +74,7 @@ bool tarry__dependence_test(const tarry__dependence_pairs *pairs,
                             tarry__dependence_found *found);
 void tarry__dependence_clear(tarry__dependence_found *found);
 
+/* Puts numbers into an order drawn from *state, which moves on. */
+void tarry__dependence_shuffle(double *x, size_t count, uint64_t *state);
+
 #endif

@@ -6,8 +6,10 @@
  *   delay        median, mean, q90, q99 with intervals, the curve, the share
  *                that never comes, fitted laws, arms that differ, drift
  *   dependence   verdict, p_value, by_arm, why
- *   recommendation  policy, why;   simulation  a row per policy
- *   value        a row per policy and method;   model
+ *   outcomes     their mean, and whether arms differ in it
+ *   recommendation  policy (null: none), why;   simulation  a row per policy
+ *   value        a row per policy and method;   no_value: why there are none
+ *   model        what dr predicts of each arm
  *
  * docs/logs.md says what each of them means.  Numbers that do not exist are
  * null. */

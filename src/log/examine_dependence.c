@@ -72,16 +72,22 @@ static void say(judgement *j, const char *format, ...)
     va_end(arguments);
 }
 
-static void judge_dependent(const tarry__dependence_found *f, judgement *j)
+static const char *outcomes(const tarry__examine_state *x)
+{
+    return tarry__log_is_reward(&x->log) ? "rewards" : "losses";
+}
+
+static void judge_dependent(const tarry__examine_state *x,
+                            const tarry__dependence_found *f, judgement *j)
 {
     j->verdict = TARRY__EXAMINE_DEPENDENT;
     if (fabs(f->z) < 2)
-        say(j, "late losses of an arm differ from its early ones");
+        say(j, "late %s of an arm differ from its early ones", outcomes(x));
     else
         say(j,
-            "%s losses come later than %s ones of the same arm (rank "
+            "%s %s come later than %s ones of the same arm (rank "
             "correlation %.2f, from %.2f to %.2f)",
-            f->z > 0 ? "high" : "low", f->z > 0 ? "low" : "high",
+            f->z > 0 ? "high" : "low", outcomes(x), f->z > 0 ? "low" : "high",
             f->correlation, f->low, f->high);
     say(j, "; chance alone does that in a share of %.2g of logs", f->p_value);
 }
@@ -109,9 +115,11 @@ static void judge_hidden(const tarry__examine_state *x, judgement *j)
             wait);
     } else {
         j->wait = NAN;
-        say(j, "Waiting will not help: log an outcome for these too, for "
-               "instance the loss of a decision that came to nothing when its "
-               "time is over");
+        say(j,
+            "Waiting will not help: log an outcome for these too, for "
+            "instance the %s of a decision that came to nothing when its "
+            "time is over",
+            tarry__log_is_reward(&x->log) ? "reward" : "loss");
     }
 }
 
@@ -141,7 +149,7 @@ static judgement judge(const tarry__examine_state *x,
         say(&j, "the log does not say when outcomes were reported: log the "
                 "time of each");
     else if (f->p_value <= level)
-        judge_dependent(f, &j);
+        judge_dependent(x, f, &j);
     else if (x->left.value > tolerance)
         judge_hidden(x, &j);
     else if (f->compared < ENOUGH && !constant)
@@ -149,14 +157,16 @@ static judgement judge(const tarry__examine_state *x,
     else
         j.verdict = TARRY__EXAMINE_INDEPENDENT;
     if (j.verdict == TARRY__EXAMINE_INDEPENDENT && constant)
-        say(&j, "within each arm all losses are alike, or all delays: delays "
-                "can depend on the arm only");
+        say(&j,
+            "within each arm all %s are alike, or all delays: delays can "
+            "depend on the arm only",
+            outcomes(x));
     else if (j.verdict == TARRY__EXAMINE_INDEPENDENT)
         say(&j,
-            "late losses of an arm look like its early ones (rank "
+            "late %s of an arm look like its early ones (rank "
             "correlation %.2f, from %.2f to %.2f), and %.1f %% of "
             "decisions at most are out long enough to hide anything",
-            f->correlation, f->low, f->high, 100 * x->left.value);
+            outcomes(x), f->correlation, f->low, f->high, 100 * x->left.value);
     return j;
 }
 
@@ -176,6 +186,20 @@ static json_t *tell_arms(const tarry__examine_state *x,
                             "p_value", tarry__json_number(a->p_value)));
     }
     return list;
+}
+
+/* Correlations are those of the log's own numbers. */
+static void turn_to_rewards(const tarry__log *log, tarry__dependence_found *f)
+{
+    const double low = f->low;
+    if (!tarry__log_is_reward(log))
+        return;
+    f->low = 0 - f->high; /* not -0 */
+    f->high = 0 - low;
+    f->correlation = 0 - f->correlation;
+    f->z = 0 - f->z;
+    for (size_t k = 0; k < log->n_arms; k++)
+        f->by_arm[k].correlation = 0 - f->by_arm[k].correlation;
 }
 
 static void tell(tarry__examine_state *x, const tarry__dependence_found *f)
@@ -218,6 +242,7 @@ tarry_status tarry__examine_dependence(tarry__examine_state *x,
     clear_columns(&c);
     if (!ok)
         return tarry__examine_no_memory(error);
+    turn_to_rewards(&x->log, &found);
     tell(x, &found);
     tarry__dependence_clear(&found);
     return TARRY_OK;

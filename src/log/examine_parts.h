@@ -29,6 +29,7 @@ typedef struct {
     double left_age;          /*   oldest that enough decisions have reached */
     tarry__examine_verdict verdict;
     double p_value, correlation;
+    double differ_p; /* that arms differ so much in their outcomes by chance */
     json_t *out;
 } tarry__examine_state;
 

@@ -20,10 +20,11 @@ static json_t *tell(json_t *list, json_t *policy, const char *method,
                     const tarry__value *v)
 {
     return tarry__json_add(
-        list, json_pack("{s:o, s:o, s:o, s:o, s:s}", "policy", policy,
+        list, json_pack("{s:o, s:o, s:o, s:o, s:s, s:b}", "policy", policy,
                         "estimate", tarry__json_number(v->estimate), "low",
                         tarry__json_number(v->low), "high",
-                        tarry__json_number(v->high), "method", method));
+                        tarry__json_number(v->high), "method", method,
+                        "clipped", v->clipped));
 }
 
 static json_t *tell_policy(const tarry__value_basis *b, const double *pi,
@@ -56,16 +57,31 @@ static char *name_of_always(const tarry__log *log, size_t arm)
     return size < 0 ? NULL : name;
 }
 
-/* Always one arm, for those that the model finds best. */
+/* Arms by the least loss that they promise: by the model of all arms, then, as
+ * where that cannot tell them apart, by their own outcomes. */
+static bool rank_arms(const tarry__value_basis *b, uint32_t *order)
+{
+    const size_t K = b->log->n_arms;
+    uint32_t *by_own = tarry__base_alloc(K, sizeof *by_own);
+    double *promise = tarry__base_alloc(K, sizeof *promise);
+    bool ok = by_own != NULL && promise != NULL &&
+              tarry__log_order(b->worst, K, by_own);
+    for (size_t i = 0; ok && i < K; i++)
+        promise[i] = b->promise[by_own[i]];
+    ok = ok && tarry__log_order(promise, K, order);
+    for (size_t i = 0; ok && i < K; i++)
+        order[i] = by_own[order[i]];
+    tarry__base_free(by_own);
+    tarry__base_free(promise);
+    return ok;
+}
+
+/* Always one arm, for those that look best. */
 static bool tell_arms(const tarry__value_basis *b, double *pi, json_t **list)
 {
     const size_t K = b->log->n_arms;
     uint32_t *order = tarry__base_alloc(K, sizeof *order);
-    double *q = tarry__base_alloc(K, sizeof *q);
-    bool ok = order != NULL && q != NULL;
-    for (size_t k = 0; ok && k < K; k++)
-        q[k] = b->model[0][k] + b->model[1][k];
-    ok = ok && tarry__log_order(q, K, order);
+    const bool ok = order != NULL && rank_arms(b, order);
     for (size_t i = 0; ok && i < K && i < ARMS_VALUED; i++) {
         char *name = name_of_always(b->log, order[i]);
         memset(pi, 0, K * sizeof *pi);
@@ -74,7 +90,6 @@ static bool tell_arms(const tarry__value_basis *b, double *pi, json_t **list)
         free(name);
     }
     tarry__base_free(order);
-    tarry__base_free(q);
     return ok;
 }
 
@@ -119,8 +134,12 @@ static json_t *tell_model(const tarry__value_basis *b)
             halves[half] = tarry__json_add(
                 halves[half],
                 json_real(tarry__log_value(b->log, b->model[half][k])));
-    return json_pack("{s:f, s:o, s:o}", "lambda", 1.0, "even", halves[0], "odd",
-                     halves[1]);
+    return json_pack("{s:[f, f], s:[o, o], s:o, s:o}", "mean",
+                     tarry__log_value(b->log, b->mean[0]),
+                     tarry__log_value(b->log, b->mean[1]), "strength",
+                     tarry__json_number(b->strength[0]),
+                     tarry__json_number(b->strength[1]), "even", halves[0],
+                     "odd", halves[1]);
 }
 
 static tarry_status tell_values(const tarry__examine_state *x,
@@ -150,13 +169,14 @@ static tarry_status value(tarry__examine_state *x, json_t **list,
     double *pi = tarry__base_alloc(x->log.n_arms, sizeof *pi);
     const bool ok = tarry__value_prepare(&b, &x->log, window) && pi != NULL;
     tarry_status status = ok ? TARRY_OK : tarry__examine_no_memory(error);
-    if (ok && b.count > 0)
+    if (ok && b.used > 0)
         status = tell_values(x, &b, pi, list, error);
     if (ok)
-        x->out = tarry__json_set(x->out, "ripe",
-                                 json_pack("{s:f, s:I, s:I}", "window", window,
-                                           "decisions", (json_int_t)b.count,
-                                           "missing", (json_int_t)b.missing));
+        x->out = tarry__json_set(
+            x->out, "ripe",
+            json_pack("{s:f, s:I, s:I, s:I}", "window", window, "decisions",
+                      (json_int_t)b.used, "missing", (json_int_t)b.missing,
+                      "without_probability", (json_int_t)(b.count - b.used)));
     if (ok && x->log.n_arms <= MOST_IN_MODEL)
         x->out = tarry__json_set(x->out, "model", tell_model(&b));
     tarry__value_clear(&b);
@@ -164,17 +184,36 @@ static tarry_status value(tarry__examine_state *x, json_t **list,
     return status;
 }
 
+/* Why nothing can be valued; empty: something can. */
+static void find_obstacle(const tarry__examine_state *x, char *why, size_t size)
+{
+    const tarry__log *log = &x->log;
+    const size_t without = log->count - log->n_probabilities;
+    *why = '\0';
+    if (log->n_probabilities == 0)
+        snprintf(why, size, "the log has no probabilities of its decisions");
+    else if ((double)without > x->options->max_refused * (double)log->count)
+        snprintf(why, size,
+                 "%zu of %zu decisions have no probability (more than "
+                 "--max-refused %g allows)",
+                 without, log->count, x->options->max_refused);
+    else if (x->seen_count == 0)
+        snprintf(why, size, "the log has no outcomes");
+}
+
 tarry_status tarry__examine_value(tarry__examine_state *x, tarry_error *error)
 {
     json_t *list = json_array();
+    char why[160];
     tarry_status status = TARRY_OK;
-    if (x->options->target != NULL && x->log.n_probabilities == 0)
-        status = tarry__base_fail(error, TARRY_BAD_INPUT,
-                                  "--target: %s has no probabilities of its "
-                                  "choices",
-                                  x->log.path);
-    else if (x->log.n_probabilities == x->log.count && x->seen_count > 0)
+    find_obstacle(x, why, sizeof why);
+    if (x->options->target != NULL && *why != '\0')
+        status = tarry__base_fail(error, TARRY_BAD_INPUT, "--target: %s: %s",
+                                  x->log.path, why);
+    else if (*why == '\0')
         status = value(x, &list, error);
     x->out = tarry__json_set(x->out, "value", list);
+    x->out = tarry__json_set(x->out, "no_value",
+                             *why != '\0' ? json_string(why) : json_null());
     return status;
 }

@@ -10,6 +10,7 @@
 #include "env/delay.h"
 #include "linalg/linalg.h"
 #include "log/order.h"
+#include "log/shrink.h"
 
 enum {
     MOST_PAIRS = 200000, /* kept in all; more are thinned out evenly */
@@ -17,7 +18,7 @@ enum {
     BORROWED = 100,
     TAIL = 20, /* pairs for what lies beyond the oldest age */
 };
-static const double largest_mean = 0.999;
+static const double rounding = 1e-9; /* means stay so far inside the range */
 
 typedef struct {
     const tarry__log *log;
@@ -26,7 +27,8 @@ typedef struct {
     size_t *begin;   /* n_arms + 1: decisions by arm, */
     uint32_t *order; /* in order of time */
     size_t n_seen, room;
-    double *weight, *mean; /* per arm: outcomes, and their mean loss */
+    double *weight, *mean; /* per arm: outcomes, their mean loss, */
+    double *squares;       /*   and their squares about it */
     tarry__rebuild_world *out;
 } work;
 
@@ -176,7 +178,7 @@ static bool add_arm(work *w, size_t arm, size_t stride)
 {
     tarry__rebuild_world *o = w->out;
     const size_t first = o->count;
-    double sum = 0, mean = 0;
+    double sum = 0, mean = 0, squares = 0;
     add_own(w, arm, stride);
     const size_t own = (o->count - first) * stride;
     if (!add_tail(w, arm, first))
@@ -187,6 +189,11 @@ static bool add_arm(work *w, size_t arm, size_t stride)
     }
     w->weight[arm] = (double)own;
     w->mean[arm] = own > 0 ? mean / sum : 0;
+    for (size_t i = first; i < o->count; i++) {
+        const double off = o->pair[i].loss - w->mean[arm];
+        squares += o->pair[i].weight * off * off;
+    }
+    w->squares[arm] = own > 0 ? (double)own * squares / sum : 0;
     if (own < LEAST_OWN) {
         scale_weights(o, first, (double)own / LEAST_OWN);
         borrow(w, arm, own);
@@ -228,14 +235,100 @@ static double mean_of(const tarry__rebuild_world *o, size_t k)
     return tarry__linalg_dot(o->arms + k * o->dim, o->theta, o->dim);
 }
 
-/* No mean may leave the range of losses. */
-static void keep_in_range(tarry__rebuild_world *o)
+/* How much of the slopes leaves every mean within the range of losses. */
+static double share_in_range(const tarry__rebuild_world *o,
+                             const tarry__shrink *s)
 {
-    double most = 0;
-    for (size_t k = 0; k < o->n_arms; k++)
-        most = fmax(most, fabs(mean_of(o, k)));
-    for (size_t i = 0; i < o->dim && most > largest_mean; i++)
-        o->theta[i] *= largest_mean / most;
+    double share = 1, at_centre = 0;
+    for (size_t i = 0; i < o->dim; i++)
+        at_centre += s->slope[i] * s->centre[i];
+    for (size_t k = 0; k < o->n_arms; k++) {
+        const double off =
+            tarry__linalg_dot(o->arms + k * o->dim, s->slope, o->dim) -
+            at_centre;
+        const double room = 1 - rounding - (off > 0 ? s->mean : -s->mean);
+        if (fabs(off) * share > fmax(0, room))
+            share = fmax(0, room) / fabs(off);
+    }
+    return share;
+}
+
+/* One more coordinate, 1 for every arm. */
+static bool append_constant(tarry__rebuild_world *o, double value)
+{
+    const size_t K = o->n_arms, n = o->dim;
+    double *arms = tarry__base_alloc(K * (n + 1), sizeof *arms);
+    double *theta = tarry__base_alloc(n + 1, sizeof *theta);
+    if (arms == NULL || theta == NULL) {
+        tarry__base_free(arms);
+        tarry__base_free(theta);
+        return false;
+    }
+    for (size_t k = 0; k < K; k++) {
+        memcpy(arms + k * (n + 1), o->arms + k * n, n * sizeof *arms);
+        arms[k * (n + 1) + n] = 1;
+    }
+    memcpy(theta, o->theta, n * sizeof *theta);
+    theta[n] = value;
+    tarry__base_free(o->arms);
+    tarry__base_free(o->theta);
+    o->arms = arms;
+    o->theta = theta;
+    o->dim = n + 1;
+    return true;
+}
+
+/* Adds `value` to the mean of every arm: by the features, if a combination of
+ * them is 1 for every arm. */
+static bool add_constant(tarry__rebuild_world *o, double value)
+{
+    const size_t K = o->n_arms, n = o->dim;
+    double *ones = tarry__base_alloc(2 * K + n, sizeof *ones), size = 0;
+    if (ones == NULL)
+        return false;
+    double *equal = ones + K, *one = equal + K, worst = 0;
+    for (size_t i = 0; i < K * n; i++)
+        size = fmax(size, fabs(o->arms[i]));
+    for (size_t k = 0; k < K; k++)
+        ones[k] = equal[k] = 1;
+    const bool ok = tarry__rebuild_ridge(o->arms, K, n, equal, ones,
+                                         1e-12 * size * size, one);
+    for (size_t k = 0; ok && k < K; k++)
+        worst =
+            fmax(worst, fabs(1 - tarry__linalg_dot(o->arms + k * n, one, n)));
+    const bool is_spanned = ok && worst < 1e-6;
+    for (size_t i = 0; is_spanned && i < n; i++)
+        o->theta[i] += value * one[i];
+    tarry__base_free(ones);
+    return is_spanned || append_constant(o, value);
+}
+
+/* The means of shrink.h as <a_k, theta>. */
+static bool set_theta(work *w)
+{
+    tarry__rebuild_world *o = w->out;
+    const bool has_features = w->log->options.arms != NULL;
+    const tarry__shrink_arms arms = {.n_arms = o->n_arms,
+                                     .dim = o->dim,
+                                     .features = has_features ? o->arms : NULL,
+                                     .count = w->weight,
+                                     .mean = w->mean,
+                                     .squares = w->squares};
+    tarry__shrink s;
+    bool ok = tarry__shrink_fit(&arms, &s);
+    for (size_t k = 0; ok && !has_features && k < o->n_arms; k++)
+        o->theta[k] = tarry__shrink_mean(&s, &arms, k);
+    if (ok && has_features) {
+        const double share = share_in_range(o, &s);
+        double at_centre = 0;
+        for (size_t i = 0; i < o->dim; i++) {
+            o->theta[i] = share * s.slope[i];
+            at_centre += o->theta[i] * s.centre[i];
+        }
+        ok = add_constant(o, s.mean - at_centre);
+    }
+    tarry__shrink_clear(&s);
+    return ok;
 }
 
 /* ---- means ----------------------------------------------------------------*/
@@ -312,12 +405,15 @@ static bool make_room(work *w)
     const size_t own = w->n_seen < MOST_PAIRS ? w->n_seen : 2 * MOST_PAIRS;
     w->begin = tarry__base_zalloc(K + 2, sizeof *w->begin);
     w->order = tarry__base_alloc(w->log->count, sizeof *w->order);
-    w->weight = tarry__base_zalloc(2 * K, sizeof *w->weight);
-    w->mean = w->weight + K;
+    w->weight = tarry__base_zalloc(3 * K, sizeof *w->weight);
     w->out->pair = tarry__base_alloc(own + K * (TAIL + BORROWED + 2),
                                      sizeof *w->out->pair);
-    return w->begin != NULL && w->order != NULL && w->weight != NULL &&
-           w->out->pair != NULL && copy_arms(w);
+    if (w->begin == NULL || w->order == NULL || w->weight == NULL ||
+        w->out->pair == NULL)
+        return false;
+    w->mean = w->weight + K;
+    w->squares = w->mean + K;
+    return copy_arms(w);
 }
 
 /* Pairs arm by arm; then theta, and the means that follow from it, for which
@@ -332,10 +428,8 @@ static bool fill(work *w)
     for (size_t k = 0; k < K; k++)
         if (!add_arm(w, k, stride))
             return false;
-    if (!tarry__rebuild_ridge(o->arms, K, o->dim, w->weight, w->mean, 1,
-                              o->theta))
+    if (!set_theta(w))
         return false;
-    keep_in_range(o);
     raw.count = o->count;
     raw.pair = o->pair;
     o->pair = tarry__base_alloc(raw.count + K, sizeof *o->pair);

@@ -5,8 +5,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "base/elementary.h"
-#include "linalg/linalg.h"
-#include "log/rebuild.h"
+#include "log/shrink.h"
 
 static const double alpha = 0.025; /* of each end */
 static const double largest_bet = 0.5;
@@ -60,51 +59,87 @@ static double end_low_end(const low_end *e)
 
 /* ---- the basis ------------------------------------------------------------*/
 
-/* Sums and counts of losses per arm: all, even decisions, odd ones. */
+enum { ALL, EVEN, ODD, PARTS };
+
+/* Counts, means and sums of squares of losses per arm, by part. */
 typedef struct {
-    double *sum[3], *count[3];
+    double *count[PARTS], *mean[PARTS], *squares[PARTS];
 } tallies;
+
+static bool is_used(const tarry__value_basis *v, size_t i)
+{
+    return !isnan(v->log->probability[i]);
+}
+
+static void add_loss(tallies *t, int part, size_t k, double loss)
+{
+    const double n = t->count[part][k] += 1, off = loss - t->mean[part][k];
+    t->mean[part][k] += off / n;
+    t->squares[part][k] += off * (loss - t->mean[part][k]);
+}
 
 static void tally(const tarry__value_basis *v, tallies *t)
 {
     const tarry__log *log = v->log;
     for (size_t i = 0; i < v->count; i++) {
-        const size_t k = log->arm[i];
-        if (isnan(log->loss[i]))
+        if (isnan(log->loss[i]) || !is_used(v, i))
             continue;
-        for (int part = 0; part < 3; part++)
-            if (part == 0 || (size_t)(part - 1) == i % 2) {
-                t->sum[part][k] += log->loss[i];
-                t->count[part][k] += 1;
-            }
+        add_loss(t, ALL, log->arm[i], log->loss[i]);
+        add_loss(t, i % 2 == 0 ? EVEN : ODD, log->arm[i], log->loss[i]);
     }
+}
+
+static tarry__shrink_arms arms_of(const tarry__value_basis *v, const tallies *t,
+                                  int part)
+{
+    const tarry_arms *arms = v->log->options.arms;
+    return (tarry__shrink_arms){
+        .n_arms = v->log->n_arms,
+        .dim = arms != NULL ? arms->dim : 0,
+        .features = arms != NULL ? arms->data : NULL,
+        .count = t->count[part],
+        .mean = t->mean[part],
+        .squares = t->squares[part],
+    };
 }
 
 /* The model for one half of the decisions comes from the other. */
 static bool fit(tarry__value_basis *v, const tallies *t, int half)
 {
-    const tarry_arms *arms = v->log->options.arms;
-    const size_t K = v->log->n_arms;
-    const double *sum = t->sum[2 - half], *count = t->count[2 - half];
-    double *q = v->model[half];
-    if (arms == NULL) { /* the standard basis */
-        for (size_t k = 0; k < K; k++)
-            q[k] = sum[k] / (count[k] + 1);
-        return true;
+    const tarry__shrink_arms arms = arms_of(v, t, half == 0 ? ODD : EVEN);
+    tarry__shrink s;
+    const bool ok = tarry__shrink_fit(&arms, &s);
+    for (size_t k = 0; ok && k < arms.n_arms; k++)
+        v->model[half][k] = tarry__shrink_mean(&s, &arms, k);
+    v->mean[half] = s.mean;
+    v->strength[half] = s.strength;
+    tarry__shrink_clear(&s);
+    return ok;
+}
+
+/* The high end of Wilson's interval (1927) for a mean loss in [-1, 1]. */
+static double wilson(double n, double mean)
+{
+    const double z2 = 1.96 * 1.96, u = (mean + 1) / 2;
+    if (!(n > 0))
+        return 1;
+    const double reach = sqrt(z2 * (u * (1 - u) / n + z2 / (4 * n * n)));
+    return 2 * (u + z2 / (2 * n) + reach) / (1 + z2 / n) - 1;
+}
+
+/* An arm of which little is known promises little. */
+static bool set_promises(tarry__value_basis *v, const tallies *t)
+{
+    const tarry__shrink_arms arms = arms_of(v, t, ALL);
+    tarry__shrink s;
+    const bool ok = tarry__shrink_fit(&arms, &s);
+    for (size_t k = 0; ok && k < arms.n_arms; k++) {
+        const double n = arms.count[k] + tarry__shrink_prior(&s, &arms, k);
+        v->promise[k] =
+            tarry__shrink_mean(&s, &arms, k) + 1.96 * sqrt(s.within / n);
+        v->worst[k] = wilson(arms.count[k], arms.mean[k]);
     }
-    double *mean = tarry__base_zalloc(K, sizeof *mean);
-    double *theta = tarry__base_alloc(arms->dim, sizeof *theta);
-    bool ok = mean != NULL && theta != NULL;
-    for (size_t k = 0; ok && k < K; k++)
-        mean[k] = count[k] > 0 ? sum[k] / count[k] : 0;
-    ok = ok &&
-         tarry__rebuild_ridge(arms->data, K, arms->dim, count, mean, 1, theta);
-    for (size_t k = 0; ok && k < K; k++) {
-        const double *a = arms->data + k * arms->dim;
-        q[k] = fmax(-1, fmin(1, tarry__linalg_dot(a, theta, arms->dim)));
-    }
-    tarry__base_free(mean);
-    tarry__base_free(theta);
+    tarry__shrink_clear(&s);
     return ok;
 }
 
@@ -112,22 +147,25 @@ static void set_means(tarry__value_basis *v, const tallies *t)
 {
     double sum = 0, count = 0;
     for (size_t k = 0; k < v->log->n_arms; k++) {
-        sum += t->sum[0][k];
-        count += t->count[0][k];
+        sum += t->count[ALL][k] * t->mean[ALL][k];
+        count += t->count[ALL][k];
     }
     for (size_t k = 0; k < v->log->n_arms; k++)
-        v->arm_mean[k] = t->count[0][k] > 0 ? t->sum[0][k] / t->count[0][k]
-                         : count > 0        ? sum / count
-                                            : 0;
+        v->arm_mean[k] = t->count[ALL][k] > 0 ? t->mean[ALL][k]
+                         : count > 0          ? sum / count
+                                              : 0;
 }
 
 static void count_ripe(tarry__value_basis *v, double window)
 {
     const tarry__log *log = v->log;
-    while (v->count < log->count && tarry__log_age(log, v->count) >= window) {
+    for (; v->count < log->count && tarry__log_age(log, v->count) >= window;
+         v->count++) {
+        if (!is_used(v, v->count))
+            continue;
+        v->used++;
         v->missing += isnan(log->loss[v->count]);
         v->largest = fmax(v->largest, 1 / log->probability[v->count]);
-        v->count++;
     }
 }
 
@@ -135,24 +173,27 @@ bool tarry__value_prepare(tarry__value_basis *v, const tarry__log *log,
                           double window)
 {
     const size_t K = log->n_arms;
-    double *sums = tarry__base_zalloc(6 * K, sizeof *sums);
+    double *work = tarry__base_zalloc(3 * PARTS * K, sizeof *work);
     *v = (tarry__value_basis){.log = log, .largest = 1};
-    v->arm_mean = tarry__base_zalloc(3 * K, sizeof *v->arm_mean);
-    bool ok = sums != NULL && v->arm_mean != NULL;
+    v->arm_mean = tarry__base_zalloc(5 * K, sizeof *v->arm_mean);
+    bool ok = work != NULL && v->arm_mean != NULL;
     if (ok) {
         tallies t;
-        for (size_t part = 0; part < 3; part++) {
-            t.sum[part] = sums + 2 * part * K;
-            t.count[part] = sums + (2 * part + 1) * K;
+        for (size_t part = 0; part < PARTS; part++) {
+            t.count[part] = work + 3 * part * K;
+            t.mean[part] = t.count[part] + K;
+            t.squares[part] = t.mean[part] + K;
         }
         v->model[0] = v->arm_mean + K;
         v->model[1] = v->arm_mean + 2 * K;
+        v->promise = v->arm_mean + 3 * K;
+        v->worst = v->arm_mean + 4 * K;
         count_ripe(v, window);
         tally(v, &t);
         set_means(v, &t);
-        ok = fit(v, &t, 0) && fit(v, &t, 1);
+        ok = fit(v, &t, 0) && fit(v, &t, 1) && set_promises(v, &t);
     }
-    tarry__base_free(sums);
+    tarry__base_free(work);
     return ok;
 }
 
@@ -187,23 +228,37 @@ static void set_ends(const tarry__value_basis *v, double low_u, double high_u,
     out->high = fmax(a, b);
 }
 
+/* The formula's number, or the end of the interval that is nearest to it. */
+static void set_estimate(const tarry__value_basis *v, double estimate,
+                         tarry__value *out)
+{
+    const tarry__log_options *o = &v->log->options;
+    const double rounding = 1e-12 * (o->high - o->low);
+    out->clipped =
+        estimate < out->low - rounding || estimate > out->high + rounding;
+    out->estimate =
+        isnan(estimate) ? NAN : fmax(out->low, fmin(out->high, estimate));
+}
+
 static void weigh(const tarry__value_basis *v, const double *pi,
                   tarry__value *ips, tarry__value *snips)
 {
     const tarry__log *log = v->log;
     double weights = 0, sum = 0;
-    low_end low = begin_low_end(v->count), high = low;
+    low_end low = begin_low_end(v->used), high = low;
     for (size_t i = 0; i < v->count; i++) {
+        if (!is_used(v, i))
+            continue;
         const double w = pi[log->arm[i]] / log->probability[i];
         weights += w;
         sum += w * tarry__log_value(log, loss_of(v, i));
         add_low_end(&low, w * unit_of(v, i, 0));
         add_low_end(&high, w * (1 - unit_of(v, i, 1)));
     }
-    ips->estimate = sum / (double)v->count;
     set_ends(v, end_low_end(&low), 1 - end_low_end(&high), ips);
     *snips = *ips;
-    snips->estimate = sum / weights;
+    set_estimate(v, sum / (double)v->used, ips);
+    set_estimate(v, sum / weights, snips); /* NaN: never played */
 }
 
 /* X = q(pi) + w (u - q(a)) lies above -B, B = largest 1/p: (X + B) / (1 + B)
@@ -217,8 +272,10 @@ static void correct(const tarry__value_basis *v, const double *pi,
     for (size_t k = 0; k < log->n_arms; k++)
         for (int half = 0; half < 2; half++)
             plan[half] += pi[k] * v->model[half][k];
-    low_end low = begin_low_end(v->count), high = low;
+    low_end low = begin_low_end(v->used), high = low;
     for (size_t i = 0; i < v->count; i++) {
+        if (!is_used(v, i))
+            continue;
         const size_t half = i % 2;
         const double w = pi[log->arm[i]] / log->probability[i];
         const double q = v->model[half][log->arm[i]];
@@ -231,9 +288,9 @@ static void correct(const tarry__value_basis *v, const double *pi,
         add_low_end(&low, (x + B) / (1 + B));
         add_low_end(&high, (y + B) / (1 + B));
     }
-    out->estimate = sum / (double)v->count;
     set_ends(v, end_low_end(&low) * (1 + B) - B,
              1 - (end_low_end(&high) * (1 + B) - B), out);
+    set_estimate(v, sum / (double)v->used, out);
 }
 
 void tarry__value_of(const tarry__value_basis *v, const double *pi,
@@ -247,13 +304,15 @@ tarry__value tarry__value_logged(const tarry__value_basis *v)
 {
     tarry__value out;
     double sum = 0;
-    low_end low = begin_low_end(v->count), high = low;
+    low_end low = begin_low_end(v->used), high = low;
     for (size_t i = 0; i < v->count; i++) {
+        if (!is_used(v, i))
+            continue;
         sum += tarry__log_value(v->log, loss_of(v, i));
         add_low_end(&low, unit_of(v, i, 0));
         add_low_end(&high, 1 - unit_of(v, i, 1));
     }
-    out.estimate = sum / (double)v->count;
     set_ends(v, end_low_end(&low), 1 - end_low_end(&high), &out);
+    set_estimate(v, sum / (double)v->used, &out);
     return out;
 }

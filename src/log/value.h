@@ -7,9 +7,9 @@
  *     ips    sum w v / T
  *     snips  sum w v / sum w
  *     dr     sum (q(pi) + w (v - q(a_t))) / T,  q(pi) = sum_a pi(a) q(a),
- * where q is our ridge model (lambda 1, on losses in [-1, 1]) fitted to the
- * other half of the decisions: those with odd numbers for those with even ones
- * and the other way round.
+ * where q is the model of shrink.h fitted to the other half of the decisions:
+ * those with odd numbers for those with even ones and the other way round.
+ * Decisions without a probability are left out of all of it.
  *
  * Ripe are decisions older than a window by which nearly all outcomes that come
  * have come.  A ripe decision without outcome counts as the mean of its arm in
@@ -22,7 +22,9 @@
  * (X - m)^2 (-log(1 - b) - b)) / sum b with probability 1 - alpha.  The logging
  * policy may have learned meanwhile. Of ips and snips they need no bound on w:
  * both ends are low ends, of w u and of w (1 - u) with u in [0, 1].  For dr the
- * largest 1/p_t counts as the bound.
+ * largest 1/p_t counts as the bound.  Intervals lie in the range of outcomes;
+ * an estimate whose formula gives a number outside of its interval is the
+ * nearest end of it, and says so.
  */
 #ifndef TARRY_LOG_VALUE_H
 #define TARRY_LOG_VALUE_H
@@ -38,21 +40,27 @@ enum {
 
 typedef struct {
     const tarry__log *log;
-    size_t count;     /* ripe decisions: the first so many of the log */
-    size_t missing;   /* ripe decisions without an outcome */
+    size_t count;     /* ripe decisions: the first so many of the log, */
+    size_t used;      /*   and those of them that have a probability */
+    size_t missing;   /* used decisions without an outcome */
     double *arm_mean; /* loss, per arm; that of all where an arm has none */
     double *model[2]; /* q per arm as losses, for even and for odd decisions */
-    double largest;   /* 1/p_t */
+    double mean[2], strength[2]; /* of the models, as in shrink.h */
+    double *promise; /* per arm a loss that it will hardly exceed: the model of
+                        all decisions and 1.96 of its errors */
+    double *worst;   /* the same by the arm's own outcomes only */
+    double largest;  /* 1/p_t */
 } tarry__value_basis;
 
-/* Prepares; `window` is in the log's unit.  The log must have probabilities.
- * End it with tarry__value_clear.  False: out of memory. */
+/* Prepares; `window` is in the log's unit.  End it with tarry__value_clear.
+ * False: out of memory. */
 bool tarry__value_prepare(tarry__value_basis *basis, const tarry__log *log,
                           double window);
 void tarry__value_clear(tarry__value_basis *basis);
 
 typedef struct {
     double estimate, low, high; /* in the log's unit, 95 % */
+    bool clipped;               /* the formula gave a number outside */
 } tarry__value;
 
 /* The value of playing arm a with probability pi[a], by each method. */

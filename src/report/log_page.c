@@ -268,6 +268,16 @@ static void put_refused(const page *p)
     put_number(p, number(reason, "line"), "%.0f.");
 }
 
+static void put_advice(const page *p)
+{
+    const json_t *advice = at(p->result, "recommendation");
+    if (json_is_string(at(advice, "policy")))
+        tarry__html(p->out, "Use <code>%s</code>",
+                    tarry__html_text(advice, "policy"));
+    else
+        fputs("No policy is recommended", p->out);
+}
+
 static void put_top(const page *p)
 {
     const json_t *r = p->result, *d = at(r, "dependence");
@@ -295,13 +305,13 @@ static void put_top(const page *p)
     put_time(p, at(r, "delay"), "q90");
     tarry__html(p->out,
                 "</b>.</li>\n<li>Do good or bad outcomes take longer? <span "
-                "class=\"verdict %m\">%s</span></li>\n<li>Use "
-                "<code>%s</code>.</li>\n</ul>\n</header>\n<main>\n",
+                "class=\"verdict %m\">%s</span></li>\n<li>",
                 verdict_class(verdict),
                 strcmp(verdict, "dependent") == 0     ? "yes"
                 : strcmp(verdict, "independent") == 0 ? "no"
-                                                      : "cannot tell",
-                tarry__html_text(at(r, "recommendation"), "policy"));
+                                                      : "cannot tell");
+    put_advice(p);
+    fputs(".</li>\n</ul>\n</header>\n<main>\n", p->out);
 }
 
 static void put_delay_cells(const page *p, const json_t *delay)
@@ -451,9 +461,9 @@ static void put_policies(const page *p)
     json_t *row;
     tarry__html(p->out,
                 "<section id=\"policies\">\n<h2>Which policy to use</h2>\n<p "
-                "class=\"claim\">Use <code>%s</code>, because %s.</p>\n",
-                tarry__html_text(advice, "policy"),
-                tarry__html_text(advice, "why"));
+                "class=\"claim\">");
+    put_advice(p);
+    tarry__html(p->out, ", because %s.</p>\n", tarry__html_text(advice, "why"));
     if (json_array_size(rows) > 0) {
         fputs("<p>A small world was made of this log, with the same arms, "
               "outcomes and delays, and each policy made your next decisions "

@@ -50,6 +50,32 @@ static void fill(hand_log *h, uint64_t seed, bool learns)
                           .n_probabilities = COUNT};
 }
 
+/* What shrink.h makes of the decisions of one parity. */
+static void model(const hand_log *h, size_t parity, double q[ARMS])
+{
+    double n[ARMS] = {0}, sum[ARMS] = {0}, N = 0, all = 0;
+    double within = 0, between = 0, spread = 0;
+    for (size_t i = parity; i < COUNT; i += 2) {
+        n[h->arm[i]]++;
+        sum[h->arm[i]] += h->loss[i];
+        N++;
+        all += h->loss[i];
+    }
+    for (size_t i = parity; i < COUNT; i += 2) {
+        const size_t k = h->arm[i];
+        const double square = pow(h->loss[i] - sum[k] / n[k], 2);
+        within += square / (N - ARMS);
+        between -= square / (n[k] - 1) * (1 - n[k] / N);
+    }
+    for (size_t k = 0; k < ARMS; k++) {
+        between += n[k] * pow(sum[k] / n[k] - all / N, 2);
+        spread += n[k] * (1 - n[k] / N);
+    }
+    const double strength = within * spread / between;
+    for (size_t k = 0; k < ARMS; k++)
+        q[k] = (sum[k] + strength * all / N) / (n[k] + strength);
+}
+
 static void estimates_are_their_formulas(void **state)
 {
     (void)state;
@@ -61,16 +87,8 @@ static void estimates_are_their_formulas(void **state)
     assert_true(tarry__value_prepare(&b, &h->log, 0));
     tarry__value_of(&b, pi, v);
     double ips = 0, weights = 0, dr = 0, q[2][ARMS];
-    for (int half = 0; half < 2; half++)
-        for (size_t k = 0; k < ARMS; k++) {
-            double sum = 0, n = 1; /* lambda */
-            for (size_t i = 0; i < COUNT; i++)
-                if (h->arm[i] == k && i % 2 != (size_t)half) {
-                    sum += h->loss[i];
-                    n++;
-                }
-            q[half][k] = sum / n;
-        }
+    for (size_t half = 0; half < 2; half++)
+        model(h, 1 - half, q[half]);
     for (size_t i = 0; i < COUNT; i++) {
         const double *m = q[i % 2];
         const double w = pi[h->arm[i]] / h->probability[i];
@@ -230,6 +248,104 @@ static void what_is_missing_is_bracketed(void **state)
     free(h);
 }
 
+/* Clicks are rare, most arms have few decisions: estimates lie in [0, 1] and in
+ * their intervals, and no arm without a click looks best. */
+static void estimates_lie_in_their_intervals(void **state)
+{
+    enum { MANY = 40, LOGS = 200 };
+    uint64_t coins = 46;
+    size_t clipped = 0;
+    hand_log *h = malloc(sizeof *h);
+    (void)state;
+    for (int n = 0; n < LOGS; n++) {
+        double pi[MANY], clicks[MANY] = {0};
+        fill(h, (uint64_t)n + 1, false);
+        h->log.n_arms = MANY;
+        h->log.options = (tarry__log_options){.low = 0, .high = 1};
+        h->log.options.maximize = true;
+        for (size_t i = 0; i < COUNT; i++) {
+            const bool rare = test_uniform(&coins) < 0.05;
+            h->arm[i] = (uint32_t)(test_bits(&coins) % (MANY / 2)) +
+                        (rare ? MANY / 2 : 0);
+            h->probability[i] = (rare ? 0.05 : 0.95) / (MANY / 2);
+            h->loss[i] = test_uniform(&coins) < 0.01 ? -1 : 1;
+            clicks[h->arm[i]] += h->loss[i] < 0;
+        }
+        tarry__value_basis b;
+        assert_true(tarry__value_prepare(&b, &h->log, 0));
+        size_t best = 0;
+        for (size_t k = 0; k < MANY; k++) {
+            if (b.promise[k] < b.promise[best] ||
+                (b.promise[k] == b.promise[best] && b.worst[k] < b.worst[best]))
+                best = k;
+            for (int half = 0; half < 2; half++) {
+                CHECK_AT_MOST(fabs(b.model[half][k]), 1);
+                if (clicks[k] == 0) /* 750 decisions with about 7 clicks */
+                    CHECK_AT_MOST(0.9, b.model[half][k]);
+            }
+        }
+        assert_true(clicks[best] > 0);
+        for (size_t k = 0; k <= MANY; k++) {
+            tarry__value v[TARRY__VALUE_METHODS];
+            for (size_t j = 0; j < MANY; j++)
+                pi[j] = k == MANY ? 1.0 / MANY : j == k;
+            tarry__value_of(&b, pi, v);
+            for (int m = 0; m < TARRY__VALUE_METHODS; m++) {
+                clipped += v[m].clipped;
+                CHECK_AT_MOST(0, v[m].low);
+                CHECK_AT_MOST(v[m].high, 1);
+                if (m == TARRY__VALUE_SNIPS && isnan(v[m].estimate))
+                    continue; /* an arm that was never played */
+                CHECK_AT_MOST(v[m].low, v[m].estimate);
+                CHECK_AT_MOST(v[m].estimate, v[m].high);
+            }
+        }
+        tarry__value_clear(&b);
+    }
+    assert_true(clipped > 0);
+    free(h);
+}
+
+/* They change nothing: the log without them gives the same. */
+static void decisions_without_a_probability_are_left_out(void **state)
+{
+    static const double pi[ARMS] = {0.6, 0.3, 0.1};
+    hand_log *h = malloc(sizeof *h), *fewer = malloc(sizeof *fewer);
+    (void)state;
+    fill(h, 3, false);
+    fill(fewer, 3, false);
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        const bool pair_left_out = i / 2 % 30 == 7; /* parity stays */
+        if (pair_left_out) {
+            h->probability[i] = NAN;
+            continue;
+        }
+        fewer->arm[n] = h->arm[i];
+        fewer->loss[n] = h->loss[i];
+        fewer->probability[n++] = h->probability[i];
+    }
+    fewer->log.count = n;
+    tarry__value_basis a, b;
+    tarry__value v[TARRY__VALUE_METHODS], w[TARRY__VALUE_METHODS];
+    assert_true(tarry__value_prepare(&a, &h->log, 0) &&
+                tarry__value_prepare(&b, &fewer->log, 0));
+    assert_true(a.used == n && a.count == COUNT);
+    tarry__value_of(&a, pi, v);
+    tarry__value_of(&b, pi, w);
+    for (int m = 0; m < TARRY__VALUE_METHODS; m++) {
+        CHECK_NEAR(v[m].estimate, w[m].estimate, 1e-12);
+        CHECK_NEAR(v[m].low, w[m].low, 1e-12);
+        CHECK_NEAR(v[m].high, w[m].high, 1e-12);
+    }
+    CHECK_NEAR(tarry__value_logged(&a).estimate,
+               tarry__value_logged(&b).estimate, 1e-12);
+    tarry__value_clear(&a);
+    tarry__value_clear(&b);
+    free(h);
+    free(fewer);
+}
+
 /* Of each arm, over what is ripe; of all where an arm has no outcome. */
 static void means_of_arms_are_those_of_ripe_outcomes(void **state)
 {
@@ -273,6 +389,8 @@ int main(void)
         cmocka_unit_test(means_of_arms_are_those_of_ripe_outcomes),
         cmocka_unit_test(intervals_are_their_formulas),
         cmocka_unit_test(intervals_hold),
+        cmocka_unit_test(estimates_lie_in_their_intervals),
+        cmocka_unit_test(decisions_without_a_probability_are_left_out),
         cmocka_unit_test(what_is_missing_is_bracketed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,7 +283,8 @@ class Differences(ExamineTest):
                          quantile(times, S, 0.99 * (1 - S[-1])))
         whole = Log(900, lambda rng, loss, arm: 0 * loss)
         self.assertEqual(self.examine(whole, "--runs", 0)["ripe"],
-                         {"window": 0, "decisions": 900, "missing": 0})
+                         {"window": 0, "decisions": 900, "missing": 0,
+                          "without_probability": 0})
 
 
 class Dependence(ExamineTest):
@@ -344,6 +345,81 @@ class Dependence(ExamineTest):
         self.assertIn("all delays", d["why"])
 
 
+def shrunk(arm, loss, K):
+    """Each arm's mean, shrunk towards that of all: empirical Bayes by moments,
+    with the arms' own variances."""
+    n = np.bincount(arm, minlength=K).astype(float)
+    own = np.bincount(arm, loss, K) / np.maximum(n, 1)
+    squares = np.bincount(arm, (loss - own[arm]) ** 2, K)
+    m, N, two = np.mean(loss), len(loss), n >= 2
+    excess = np.sum((n * (own - m) ** 2 - squares / np.maximum(n - 1, 1) *
+                     (1 - n / N))[two])
+    if excess <= 1e-12 * N:
+        return np.full(K, m), math.inf
+    strength = (np.sum(squares) / (N - np.sum(n > 0)) *
+                np.sum((n * (1 - n / N))[two]) / excess)
+    return (n * own + strength * m) / (n + strength), strength
+
+
+class Clicks(ExamineTest):
+    """10 000 decisions with 46 clicks among 40 arms, of which eight have some
+    10 decisions and no click."""
+
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(46)
+        weights = np.where(np.arange(40) < 32, 1.0, 0.03)
+        weights /= weights.sum()
+        self.arm = rng.choice(40, 10000, p=weights)
+        self.click = np.zeros(10000, int)
+        self.click[rng.choice(np.flatnonzero(self.arm < 32), 46,
+                              replace=False)] = 1
+        lines = ["arm,decided,reported,reward,probability"]
+        lines += ["a%d,%d,%d,%d,%r" % (
+            self.arm[i], i, i + rng.exponential(20), self.click[i],
+            weights[self.arm[i]]) for i in range(10000)]
+        self.world = self.path("world")
+        self.result = answer("examine", self.write("log.csv", "\n".join(lines)),
+                             "--range", "0,1", "--runs", 2, "--horizon", 1000,
+                             "--export-world", self.world)
+
+    def test_what_looks_best_has_been_clicked(self):
+        clicks = np.bincount(self.arm, self.click, 40)
+        best = [row["policy"] for row in self.result["value"]
+                if row["policy"].startswith("always")][::3]
+        self.assertEqual(len(best), 10)
+        for name in best:
+            self.assertGreater(clicks[int(name[len("always a"):])], 0)
+
+    def test_values_are_in_range_and_in_their_intervals(self):
+        for row in self.result["value"]:
+            self.assertLessEqual(0, row["low"])
+            self.assertLessEqual(row["low"], row["estimate"])
+            self.assertLessEqual(row["estimate"], row["high"])
+            self.assertLessEqual(row["high"], 1)
+            if row["policy"] == "uniform" and row["method"] == "dr":
+                self.assertAlmostEqual(row["estimate"], 0.0046, delta=0.002)
+        for half in "even", "odd":
+            self.assertLess(max(self.result["model"][half]), 0.05)
+
+    def test_the_rebuilt_world_is_about_the_logs_mean(self):
+        theta = np.loadtxt(os.path.join(self.world, "theta.csv"))
+        rate = (1 - theta) / 2
+        self.assertLess(np.max(np.abs(rate - 0.0046)), 0.004)
+        names = [arm["arm"] for arm in self.result["arms"]]
+        bare = [k for k, name in enumerate(names) if int(name[1:]) >= 32]
+        self.assertGreaterEqual(np.max(rate), np.max(rate[bare]))
+
+    def test_no_policy_is_recommended_where_arms_are_alike(self):
+        advice = self.result["recommendation"]
+        self.assertIsNone(advice["policy"])
+        self.assertIn("does not show that its arms differ in their rewards",
+                      advice["why"])
+        self.assertGreater(
+            self.result["outcomes"]["arms_differ"]["p_value"], 0.05)
+        self.assertAlmostEqual(self.result["outcomes"]["mean"], 0.0046, 12)
+
+
 class Values(ExamineTest):
     def by_method(self, result, policy):
         return {row["method"]: row for row in result["value"]
@@ -355,12 +431,15 @@ class Values(ExamineTest):
         path = self.write("target.csv", "\n".join(map(str, target)))
         result = self.examine(log, "--runs", 0, "--target", path)
         q = np.array([result["model"]["even"], result["model"]["odd"]])
-        for half in range(2):  # ridge on the other half, lambda 1
+        for half in range(2):  # the model of the other half
             other = np.arange(4000) % 2 != half
+            predicted, strength = shrunk(log.arm[other], log.loss[other], K)
+            self.assertAlmostEqual(result["model"]["strength"][half] /
+                                   strength, 1, 9)
+            self.assertAlmostEqual(result["model"]["mean"][half],
+                                   np.mean(log.loss[other]), 12)
             for k in range(K):
-                mine = other & (log.arm == k)
-                self.assertAlmostEqual(q[half][k], np.sum(log.loss[mine]) /
-                                       (np.sum(mine) + 1), 12)
+                self.assertAlmostEqual(q[half][k], predicted[k], 12)
         policies = {"target": target, "uniform": np.full(K, 1 / K),
                     "always 2": np.eye(K)[2]}
         for name, pi in policies.items():
@@ -392,6 +471,31 @@ class Values(ExamineTest):
         self.assertEqual(result["dependence"]["verdict"], "cannot tell")
         self.assertIn("when outcomes were reported",
                       result["dependence"]["why"])
+
+    def test_few_blank_probabilities_are_left_out(self):
+        """And many make values impossible, which is said."""
+        log = Log(3000, lambda rng, loss, arm: 0 * loss)
+        lines = log.csv().splitlines()
+        for blanks, valued in ((21, True), (40, False), (3000, False)):
+            text = "\n".join([lines[0]] + [
+                line.rsplit(",", 1)[0] + "," if i < blanks else line
+                for i, line in enumerate(lines[1:])])
+            path = self.write("log.csv", text)
+            r = answer("examine", path, "--runs", 0)
+            shown = tarry("examine", path, "--runs", 0).stdout
+            self.assertEqual(bool(r["value"]), valued)
+            self.assertEqual(r["no_value"] is None, valued)
+            if valued:
+                self.assertEqual(r["ripe"]["without_probability"], blanks)
+                self.assertAlmostEqual(r["value"][0]["estimate"],
+                                       np.mean(log.loss[blanks:]), 12)
+                self.assertIn("%d decisions without a probability" % blanks,
+                              shown)
+            else:
+                self.assertIn("no values of other policies: " + r["no_value"],
+                              shown)
+        self.assertEqual(r["no_value"],
+                         "the log has no probabilities of its decisions")
 
     def test_only_ripe_decisions_count(self):
         log = Log(3000, exponential(50))
@@ -436,15 +540,15 @@ class Policies(ExamineTest):
         self.assertIn("all outcomes are alike",
                       result["recommendation"]["why"])
 
-    def test_uniform_play_is_not_advised_for_want_of_news(self):
-        arms = np.random.default_rng(2).normal(size=(K, 2))
-        path = self.write("arms.csv", "".join(
-            f"{k},{x},{y}\n" for k, (x, y) in enumerate(arms)))
+    def test_nothing_is_advised_for_want_of_news(self):
         log = Log(3000, lambda rng, loss, arm: np.full(len(loss), 2000.0))
-        result = self.examine(log, "--arms", path, "--runs", 3, "--horizon",
-                              1000)
-        self.assertEqual(result["simulation"][0]["policy"], "uniform")
-        self.assertEqual(result["recommendation"]["policy"], "lints")
+        result = self.examine(log, "--runs", 5, "--horizon", 1000)
+        self.assertIsNone(result["recommendation"]["policy"])
+        self.assertIn("no policy can be told apart from uniform play over the "
+                      "next 1000 decisions", result["recommendation"]["why"])
+        self.assertIn("no policy is recommended\n", tarry(
+            "examine", self.path("log.csv"), "--runs", 1, "--horizon",
+            1000).stdout)
 
     def test_dependent_delays_rule_policies_out(self):
         log = Log(3000, low_late(400, 50))
@@ -537,6 +641,8 @@ class Scales(ExamineTest):
                     self.assertAlmostEqual(b[key], 5 * (a[key] + 1),
                                            delta=1e-9)
         self.same(base["model"]["even"], moved["model"]["even"], 5, 5)
+        for a, b in zip(base["model"]["strength"], moved["model"]["strength"]):
+            self.assertAlmostEqual(b / a, 1, 9)
         self.assertEqual(base["recommendation"]["policy"],
                          moved["recommendation"]["policy"])
         losses = re.findall(r"loses ([\d.]+) ", moved["recommendation"]["why"])
@@ -552,9 +658,23 @@ class Scales(ExamineTest):
         for column, more in ("reward", []), ("loss", ["--maximize"]):
             turned = answer("examine", self.table(log, lambda x: -x,
                                                   column=column), *more, *how)
-            for key in ("delay", "dependence", "simulation",
-                        "recommendation"):
+            for key in ("delay", "simulation"):
                 self.same(base[key], turned[key])
+            self.assertEqual(turned["outcome"], "reward")
+            self.assertEqual(base["recommendation"]["policy"],
+                             turned["recommendation"]["policy"])
+            for key in ("verdict", "p_value", "compared", "out", "wait"):
+                self.assertEqual(base["dependence"][key],
+                                 turned["dependence"][key])
+            for a, b in zip([base["dependence"]] + base["dependence"]["by_arm"],
+                            [turned["dependence"]] +
+                            turned["dependence"]["by_arm"]):
+                self.assertAlmostEqual(a["correlation"], -b["correlation"], 12)
+            told = tarry("examine", self.path("log.csv"), *more,
+                         *how).stdout.split("\n\n", 1)[1]
+            self.assertNotIn("loss", told.replace("phased-loss-dependent", ""))
+            self.assertNotIn("loses", told)
+            self.assertIn("depend on the reward?", told)
             for a, b in zip(base["value"], turned["value"]):
                 self.assertEqual((a["policy"], a["method"]),
                                  (b["policy"], b["method"]))
@@ -664,7 +784,7 @@ class Reasons(ExamineTest):
                              3)
         bare = self.write("bare.csv", "arm,decided,reported,loss\n0,1,2,1\n")
         self.refused("examine", bare, "--target", path, "--runs", 0,
-                     says="--target: %s has no probabilities" % bare)
+                     says="--target: %s: the log has no probabilities" % bare)
 
     def test_the_ten_best_arms_are_valued(self):
         lines = ["arm,decided,reported,loss,probability"]

@@ -130,8 +130,10 @@ class Log(LabTest):
             if r["rejected"]["count"] else "",
             "within %s, nine of ten within %s." % (self.time(delay["median"]),
                                                    self.time(delay["q90"])),
-            "Do good or bad outcomes take longer? %s Use %s." % (
-                word, r["recommendation"]["policy"]),
+            "Do good or bad outcomes take longer? %s %s." % (
+                word, "Use " + r["recommendation"]["policy"]
+                if r["recommendation"]["policy"]
+                else "No policy is recommended"),
             "%s: %s." % (d["verdict"], d["why"]),
             "because %s." % r["recommendation"]["why"],
             "%s fits best" % delay["laws"][0]["law"],

@@ -78,8 +78,10 @@ class Examine(TextTest):
         text += ("\ndoes the delay depend on the loss?  %s (p = %.2g)\n  %s\n"
                  % (r["dependence"]["verdict"], r["dependence"]["p_value"],
                     r["dependence"]["why"]))
-        text += "\nuse %s\n  because %s\n" % (r["recommendation"]["policy"],
-                                             r["recommendation"]["why"])
+        pick = r["recommendation"]["policy"]
+        text += "\n%s\n  because %s\n" % (
+            "use " + pick if pick else "no policy is recommended",
+            r["recommendation"]["why"])
         if r["simulation"]:
             text += "\n%12s %9s %12s  policy, in the rebuilt world\n" % (
                 "regret", "+/-", "certificate")
