@@ -197,6 +197,7 @@ set(TARRY_LAB
     src/log/laws.c
     src/log/lines.c
     src/log/log.c
+    src/log/logrank.c
     src/log/order.c
     src/log/read.c
     src/log/rebuild.c

@@ -142,9 +142,10 @@ static shown show_time(const json_t *result, const json_t *delay,
 
 static void put_delay(const json_t *r, const json_t *d)
 {
-    cli_put("%12s %12s %12s %12s", show_time(r, d, "median").text,
-            show_time(r, d, "mean").text, show_time(r, d, "q90").text,
-            show_time(r, d, "q99").text);
+    if (json_is_object(d))
+        cli_put(" %12s %12s %12s %12s", show_time(r, d, "median").text,
+                show_time(r, d, "mean").text, show_time(r, d, "q90").text,
+                show_time(r, d, "q99").text);
     cli_put_end();
 }
 
@@ -164,12 +165,16 @@ static void put_name(const char *name)
 static void print_arms(const json_t *r)
 {
     const json_t *arms = json_object_get(r, "arms");
+    const bool has_delays = json_is_object(json_object_get(r, "delay"));
     size_t i;
     json_t *arm;
-    printf("\n%-20s %10s %10s %12s %12s %12s %12s\n", "delays", "decisions",
-           "reported", "median", "mean", "90 % by", "99 % by");
+    printf("\n%-20s %10s %10s", has_delays ? "delays" : "arms", "decisions",
+           "reported");
+    if (has_delays)
+        printf(" %12s %12s %12s %12s", "median", "mean", "90 % by", "99 % by");
+    putchar('\n');
     put_name("all");
-    cli_put(" %10.0f %10.0f ", number_at(r, "decisions"),
+    cli_put(" %10.0f %10.0f", number_at(r, "decisions"),
             number_at(r, "decisions") - number_at(r, "outstanding"));
     put_delay(r, json_object_get(r, "delay"));
     json_array_foreach(arms, i, arm)
@@ -181,12 +186,15 @@ static void print_arms(const json_t *r)
         snprintf(text, sizeof text, "%lld",
                  (long long)json_integer_value(name));
         put_name(json_is_integer(name) ? text : json_string_value(name));
-        cli_put(" %10.0f %10.0f ", number_at(arm, "decisions"),
+        cli_put(" %10.0f %10.0f", number_at(arm, "decisions"),
                 number_at(arm, "reported"));
         put_delay(r, json_object_get(arm, "delay"));
     }
     if (json_array_size(arms) > ARMS_SHOWN)
         printf("and %zu more arms\n", json_array_size(arms) - ARMS_SHOWN);
+    if (!has_delays)
+        puts("\nthe log does not say when outcomes were reported, so nothing "
+             "is said of delays");
 }
 
 static void print_laws(const json_t *r)

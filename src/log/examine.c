@@ -92,6 +92,7 @@ static bool prepare(tarry__examine_state *x)
         x->time[i] = x->seen[i] ? log->reported[i] - log->decided[i]
                                 : tarry__log_age(log, i);
     }
+    x->has_no_times = x->seen_count > 0 && !log->has_delays;
     return true;
 }
 

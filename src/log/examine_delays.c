@@ -1,16 +1,17 @@
 /* examine_delays.c - how long outcomes take: in all, by arm, over time.
  *
- * Whether groups of decisions differ is a question of outcomes seen, O, and
- * expected, E, by the hazards of all of them: the sum of (O - E)^2 / E is at
- * most about a chi-square (log-rank test, the conservative form).  For drift
- * hazards are those of the decision's own arm, so that a change of arms is no
- * change of delays. */
+ * Whether arms differ is a question of outcomes seen, O, and expected, E, by
+ * the hazards of all decisions: logrank.h.  For drift hazards are those of the
+ * decision's own arm, so that a change of arms is no change of delays; the sum
+ * of (O - E)^2 / E is at most about a chi-square (log-rank test, the
+ * conservative form). */
 #include "log/examine_parts.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
 #include "base/elementary.h"
+#include "log/logrank.h"
 #include "random/special.h"
 
 enum {
@@ -62,7 +63,9 @@ static json_t *tell_curve(const tarry__survival *c, size_t points)
     return list;
 }
 
-static json_t *tell_group(const tarry__survival *c, size_t points)
+/* null where the log does not say when outcomes were reported. */
+static json_t *tell_group(const tarry__examine_state *x,
+                          const tarry__survival *c, size_t points)
 {
     static const struct {
         const char *name, *interval;
@@ -70,6 +73,8 @@ static json_t *tell_group(const tarry__survival *c, size_t points)
     } quantiles[] = {{"median", "median_ci95", 0.5},
                      {"q90", "q90_ci95", 0.9},
                      {"q99", "q99_ci95", 0.99}};
+    if (x->has_no_times)
+        return json_null();
     json_t *out = json_object();
     const tarry__log_interval mean = tarry__survival_mean(c);
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
@@ -260,35 +265,38 @@ static json_t *tell_arm(const tarry__examine_state *x, size_t k,
     return json_pack("{s:o, s:I, s:I, s:o}", "arm",
                      tarry__examine_arm(&x->log, k), "decisions",
                      (json_int_t)c->count, "reported", (json_int_t)c->events,
-                     "delay", tell_group(c, points));
+                     "delay", tell_group(x, c, points));
 }
 
-static bool tell_arms(tarry__examine_state *x, const periods *p, tally *t,
-                      const double *expected, json_t **delay)
+static bool tell_arms(tarry__examine_state *x, const periods *p, tally *t)
 {
     const size_t K = x->log.n_arms;
     groups g;
-    double *seen = tarry__base_zalloc(K, sizeof *seen);
     json_t *list = json_array();
-    bool ok = make_groups(&g, x->log.arm, x->log.count, K) && seen != NULL;
+    bool ok = make_groups(&g, x->log.arm, x->log.count, K);
     for (size_t k = 0; ok && k < K; k++) {
         tarry__survival c;
         ok = curve_of(&g, x, k, &c);
         if (ok) {
             list = tarry__json_add(list, tell_arm(x, k, &c));
             add_to_periods(x, &g, k, p, t);
-            seen[k] = (double)c.events;
         }
         tarry__survival_clear(&c);
     }
     x->out = tarry__json_set(x->out, "arms", list);
+    clear_groups(&g);
+    return ok;
+}
+
+static bool tell_differences(const tarry__examine_state *x, json_t **delay)
+{
+    double p_value;
+    const bool ok = tarry__logrank(&x->curve, x->time, x->seen, x->log.arm,
+                                   x->log.count, x->log.n_arms, &p_value);
     if (ok)
         *delay = tarry__json_set(
             *delay, "arms_differ",
-            json_pack("{s:o}", "p_value",
-                      tarry__json_number(differ(seen, expected, K))));
-    clear_groups(&g);
-    tarry__base_free(seen);
+            json_pack("{s:o}", "p_value", tarry__json_number(p_value)));
     return ok;
 }
 
@@ -314,41 +322,52 @@ static json_t *tell_laws(const tarry__laws *laws)
     return list;
 }
 
-/* The estimate is the best law's, with what it lets come in ages only; its ends
- * are the least of laws that fit about as well, less what chance adds in so
- * many decisions, and what the curve allows at most. */
-static json_t *tell_never(const tarry__examine_state *x)
+/* The least share that laws which fit about as well let never come, less what
+ * chance adds: by Greenwood's variance of the curve's end, which knows how few
+ * are out that long. */
+static double least_never(const tarry__examine_state *x, double far,
+                          const tarry__survival_step *end)
 {
-    const double far = TARRY__EXAMINE_FAR * x->curve.last;
     double low = 1;
     for (size_t i = 0; i < x->laws.count; i++)
         if (x->laws.fit[i].weight >= 0.05)
             low = fmin(low, tarry__laws_tail(&x->laws.fit[i], far));
-    low -= 1.96 * sqrt(low * (1 - low) / (double)x->log.count);
-    const double high = x->left.high;
-    const double best =
-        x->laws.count > 0 ? tarry__laws_tail(&x->laws.fit[0], far) : NAN;
-    return json_pack("{s:o, s:o, s:o}", "estimate",
-                     tarry__json_number(fmin(best, high)), "low",
-                     tarry__json_number(fmax(0, fmin(low, high))), "high",
-                     tarry__json_number(high));
+    const double counted = low * (1 - low) / (double)x->log.count;
+    const double greenwood = end->out > 0 ? low * low * end->variance : counted;
+    return low - 1.96 * sqrt(fmax(counted, greenwood));
 }
 
-/* The curve of all, its laws, and per arm the outcomes that its hazards
- * expect. */
-static bool look_at_all(tarry__examine_state *x, double *expected)
+/* The estimate is the best law's, with what it lets come in ages only, but not
+ * above the end of the curve: what never comes is out at every time.  If
+ * nothing is out, no decision is known that never had an outcome. */
+static json_t *tell_never(const tarry__examine_state *x)
+{
+    const tarry__survival *c = &x->curve;
+    const double far = c->last > 0 ? TARRY__EXAMINE_FAR * c->last : 1;
+    double estimate = 0, low = 0, high = x->left.high;
+    if (c->n_steps == 0) /* no outcome, no law */
+        return json_pack("{s:n, s:f, s:f}", "estimate", "low", 0.0, "high",
+                         1.0);
+    const tarry__survival_step *end = &c->step[c->n_steps - 1];
+    if (end->out > 0)
+        high = fmin(high, tarry__survival_at(c, end->time).high);
+    if (c->events < c->count) {
+        estimate = fmin(tarry__laws_tail(&x->laws.fit[0], far), end->out);
+        low = fmax(0, fmin(estimate, least_never(x, far, end)));
+    }
+    return json_pack("{s:f, s:f, s:f}", "estimate", estimate, "low", low,
+                     "high", fmax(high, estimate));
+}
+
+/* The curve of all, and its laws. */
+static bool look_at_all(tarry__examine_state *x)
 {
     const size_t n = x->log.count;
     const size_t some = n / 100 > OLDEST ? n / 100 : OLDEST;
     const size_t oldest = some < n ? some : n;
-    double *hazard = tarry__base_alloc(n, sizeof *hazard);
     const bool ok =
-        hazard != NULL &&
-        tarry__survival_make(&x->curve, x->time, x->seen, n, hazard) &&
+        tarry__survival_make(&x->curve, x->time, x->seen, n, NULL) &&
         tarry__laws_rank(&x->curve, is_whole(x), &x->laws);
-    for (size_t i = 0; ok && i < n; i++)
-        expected[x->log.arm[i]] += hazard[i];
-    tarry__base_free(hazard);
     x->left_age = tarry__log_age(&x->log, oldest - 1);
     x->left = tarry__survival_at(&x->curve, x->left_age);
     if (x->left.value == 0) /* none of so many: 1 - 0.05^(1/m) */
@@ -356,24 +375,30 @@ static bool look_at_all(tarry__examine_state *x, double *expected)
     return ok;
 }
 
+static json_t *tell_all(tarry__examine_state *x)
+{
+    json_t *delay = tell_group(x, &x->curve, CURVE_POINTS);
+    x->out = tarry__json_set(x->out, "delay", json_incref(delay));
+    return delay;
+}
+
 tarry_status tarry__examine_delays(tarry__examine_state *x, tarry_error *error)
 {
     periods p = {0};
     tally *t = tarry__base_zalloc(1, sizeof *t);
-    double *expected = tarry__base_zalloc(x->log.n_arms, sizeof *expected);
-    bool ok = t != NULL && expected != NULL && make_periods(&x->log, &p) &&
-              look_at_all(x, expected);
+    bool ok = t != NULL && make_periods(&x->log, &p) && look_at_all(x);
     if (ok) {
-        json_t *delay = tell_group(&x->curve, CURVE_POINTS);
-        x->out = tarry__json_set(x->out, "delay", json_incref(delay));
-        delay = tarry__json_set(delay, "never", tell_never(x));
-        delay = tarry__json_set(delay, "laws", tell_laws(&x->laws));
-        ok = tell_arms(x, &p, t, expected, &delay) &&
-             tell_drift(x, &p, t, &delay) && delay != NULL;
+        json_t *delay = tell_all(x);
+        ok = tell_arms(x, &p, t);
+        if (ok && !x->has_no_times) {
+            delay = tarry__json_set(delay, "never", tell_never(x));
+            delay = tarry__json_set(delay, "laws", tell_laws(&x->laws));
+            ok = tell_differences(x, &delay) && tell_drift(x, &p, t, &delay);
+        }
+        ok = ok && delay != NULL;
         json_decref(delay);
     }
     tarry__base_free(p.of);
     tarry__base_free(t);
-    tarry__base_free(expected);
     return ok ? TARRY_OK : tarry__examine_no_memory(error);
 }

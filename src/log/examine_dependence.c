@@ -145,7 +145,7 @@ static judgement judge(const tarry__examine_state *x,
 {
     judgement j = {TARRY__EXAMINE_CANNOT_TELL, NAN, ""};
     const bool constant = f->compared == 0 && f->grouped >= ENOUGH;
-    if (!x->log.has_delays && x->seen_count > 0)
+    if (x->has_no_times)
         say(&j, "the log does not say when outcomes were reported: log the "
                 "time of each");
     else if (f->p_value <= level)

@@ -21,6 +21,7 @@ typedef struct {
     const tarry__examine_options *options;
     tarry__log log;
     size_t seen_count; /* outcomes */
+    bool has_no_times; /* there are outcomes, but not when they were reported */
     double *time;      /* per decision: its delay, or its age while out */
     bool *seen;
     tarry__survival curve; /* of all */

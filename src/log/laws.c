@@ -10,7 +10,8 @@
 #include "random/special.h"
 
 enum { CLASSES = 256, STEPS = 400, MOST_FREE = 3 };
-static const double tiny = 1e-300; /* for the logarithm of 0 */
+static const double tiny = 1e-300;  /* for the logarithm of 0 */
+static const double nearly_all = 3; /* log-odds */
 
 /* Class k holds `seen` delays from low[k] to below high[k], and `out` decisions
  * that have waited for about age[k].  A class of one delay is as narrow as that
@@ -239,16 +240,17 @@ static double log_likelihood(const law *l, const grouped *g, const double *p,
     return sum;
 }
 
-/* The point x of the search: log-odds of never, then logarithms. */
+/* The point x of the search: log-odds of never as a share of what the curve
+ * leaves, then logarithms. */
 typedef struct {
     const law *law;
     const grouped *data;
     double start[3];
 } search;
 
-static double never_of(const double *x)
+static double never_of(const grouped *g, const double *x)
 {
-    return 1 / (1 + tarry__exp(-x[0]));
+    return g->left / (1 + tarry__exp(-x[0]));
 }
 
 static double cost(const search *s, const double *x)
@@ -257,7 +259,8 @@ static double cost(const search *s, const double *x)
     for (int i = 0; i < s->law->n_parameters && !s->law->fixed;
          i++) /* at most two */
         p[i] = tarry__exp(x[i + 1]);
-    const double value = -log_likelihood(s->law, s->data, p, never_of(x));
+    const double value =
+        -log_likelihood(s->law, s->data, p, never_of(s->data, x));
     return isfinite(value) ? value : 1e300;
 }
 
@@ -353,9 +356,8 @@ static void fit_law(const law *l, const grouped *g, bool whole,
 {
     search s = {l, g, {1, 1, 1}};
     l->start(g, s.start);
-    const double left = fmin(fmax(g->left, 1e-4), 0.999);
-    const double x[MOST_FREE] = {tarry__ln(left / (1 - left)),
-                                 tarry__ln(s.start[0]), tarry__ln(s.start[1])};
+    const double x[MOST_FREE] = {nearly_all, tarry__ln(s.start[0]),
+                                 tarry__ln(s.start[1])};
     const int n = l->fixed ? 1 : 1 + l->n_parameters;
     const corner best = minimise(&s, x, n);
     *f = (tarry__laws_fit){.name = l->name,
@@ -364,7 +366,7 @@ static void fit_law(const law *l, const grouped *g, bool whole,
         f->parameter[i] = l->fixed || i >= l->n_parameters
                               ? s.start[i]
                               : tarry__exp(best.x[i + 1]);
-    f->never = never_of(best.x);
+    f->never = never_of(g, best.x);
     if (f->never < 1e-4)
         f->never = 0;
     describe(l, whole, f);

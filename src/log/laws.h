@@ -1,10 +1,11 @@
 /* laws.h - which of our laws of delay fits a log best.
  *
  * Each law is fitted by maximum likelihood together with a share that never
- * comes.  Delays are taken in up to 256 classes between neighbouring edges, so
- * a delay counts as what it is, a number that was rounded or not; what is out
- * counts as longer than its age.  Laws are ranked by Akaike's criterion,
- * AIC = 2 (parameters) - 2 log-likelihood. */
+ * comes, which is at most what the curve leaves at its end.  Delays are taken
+ * in up to 256 classes between neighbouring edges, so a delay counts as what it
+ * is, a number that was rounded or not; what is out counts as longer than its
+ * age.  Laws are ranked by Akaike's criterion, AIC = 2 (parameters) - 2
+ * log-likelihood. */
 #ifndef TARRY_LOG_LAWS_H
 #define TARRY_LOG_LAWS_H
 

@@ -4,7 +4,8 @@
  * further coordinate of 1 unless it is a combination of theirs.  The arms' mean
  * losses are those of shrink.h: an arm of which the log says little is close to
  * the log's own mean.  Losses and delays are the log's own pairs, drawn again
- * per arm.  Delays are counted in decisions made meanwhile.  Four things are put right:
+ * per arm.  Delays are counted in decisions made meanwhile.  Four things are
+ * put right:
  *   - late outcomes are seen less often than early ones: a pair with delay d
  *     counts 1 / (share of the arm's decisions that are at least d old);
  *   - what is still out beyond the oldest age gets delays of the fitted law

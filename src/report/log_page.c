@@ -268,6 +268,28 @@ static void put_refused(const page *p)
     put_number(p, number(reason, "line"), "%.0f.");
 }
 
+static bool has_delays(const page *p)
+{
+    return json_is_object(at(p->result, "delay"));
+}
+
+static const char no_delays[] =
+    "The log does not say when outcomes were reported, so nothing is said of "
+    "delays";
+
+static void put_median(const page *p)
+{
+    if (!has_delays(p)) {
+        fputs(no_delays, p->out);
+        return;
+    }
+    fputs("Half of all decisions have their outcome within <b>", p->out);
+    put_time(p, at(p->result, "delay"), "median");
+    fputs("</b>, nine of ten within <b>", p->out);
+    put_time(p, at(p->result, "delay"), "q90");
+    fputs("</b>", p->out);
+}
+
 static void put_advice(const page *p)
 {
     const json_t *advice = at(p->result, "recommendation");
@@ -297,14 +319,10 @@ static void put_top(const page *p)
     put_number(p, number(r, "outstanding"), "%.0f");
     fputs(" still wait for their outcome.", p->out);
     put_refused(p);
-    fputs("</p>\n<ul>\n<li>Half of all decisions have their outcome within "
-          "<b>",
-          p->out);
-    put_time(p, at(r, "delay"), "median");
-    fputs("</b>, nine of ten within <b>", p->out);
-    put_time(p, at(r, "delay"), "q90");
+    fputs("</p>\n<ul>\n<li>", p->out);
+    put_median(p);
     tarry__html(p->out,
-                "</b>.</li>\n<li>Do good or bad outcomes take longer? <span "
+                ".</li>\n<li>Do good or bad outcomes take longer? <span "
                 "class=\"verdict %m\">%s</span></li>\n<li>",
                 verdict_class(verdict),
                 strcmp(verdict, "dependent") == 0     ? "yes"
@@ -357,8 +375,15 @@ static tarry_status put_delays(const page *p)
 {
     const json_t *delay = at(p->result, "delay"), *never = at(delay, "never");
     const json_t *law = json_array_get(at(delay, "laws"), 0);
-    fputs("<section id=\"delays\">\n<h2>How long outcomes take</h2>\n<p>A "
-          "decision that still waits is not left out: it says that its "
+    fputs("<section id=\"delays\">\n<h2>How long outcomes take</h2>\n<p>",
+          p->out);
+    if (!has_delays(p)) {
+        tarry__html(p->out, "%s.</p>\n", no_delays);
+        put_arms(p);
+        fputs("</section>\n", p->out);
+        return TARRY_OK;
+    }
+    fputs("A decision that still waits is not left out: it says that its "
           "outcome takes longer than it has waited so far. Leaving such "
           "decisions out would make delays look shorter than they are. The "
           "average is of the outcomes that come; a dash means that so many "

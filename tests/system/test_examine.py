@@ -161,6 +161,46 @@ class Delays(ExamineTest):
         self.assertTrue(result["delay"]["laws"][0]["law"].startswith(
             ("exponential:mean=", "geometric:mean=", "weibull:")))
 
+    def test_nothing_is_said_to_never_come_where_nothing_is_out(self):
+        for when in (lambda rng, loss, arm: 0 * loss,
+                     lambda rng, loss, arm: 5 + 0 * loss,
+                     lambda rng, loss, arm: np.arange(len(loss))[::-1]):
+            log = Log(1000, when)
+            log.seen[:] = True
+            never = self.examine(log, "--runs", 0)["delay"]["never"]
+            self.assertEqual((never["estimate"], never["low"]), (0, 0))
+            self.assertGreater(never["high"], 0)
+            self.assertLess(never["high"], 0.11)
+
+    def test_what_never_comes_is_out_at_the_end_of_the_curve(self):
+        """Also for laws that end, and where few outcomes came."""
+        for seed in range(12):
+            def draw(rng, loss, arm):
+                d = (rng.uniform(0, 60, len(loss)) if seed % 2 else
+                     rng.choice([3.0, 50.0], len(loss)))
+                return np.where(rng.random(len(loss)) < 0.6, math.inf, d)
+            log = Log(90, draw, seed=seed)
+            r = self.examine(log, "--runs", 0)["delay"]
+            end = kaplan_meier(log.time, log.seen)[1][-1]
+            never = r["never"]
+            for law in r["laws"]:
+                self.assertLessEqual(law["never"], end + 1e-12)
+            self.assertLessEqual(0, never["low"])
+            self.assertLessEqual(never["low"], never["estimate"])
+            self.assertLessEqual(never["estimate"], end + 1e-12)
+            self.assertLessEqual(end, never["high"] + 1e-12)
+            self.assertLess(never["low"], never["high"])
+
+    def test_intervals_of_never_hold(self):
+        """30 % never come; delays are short.  Of 60 logs at least 52 hold it:
+        57 are expected, with a standard error of 1.7."""
+        hold = 0
+        for seed in range(60):
+            log = Log(300, exponential(10, 0.3), seed=seed)
+            never = self.examine(log, "--runs", 0)["delay"]["never"]
+            hold += never["low"] <= 0.3 <= never["high"]
+        self.assertGreaterEqual(hold, 52)
+
     def test_conversions_that_do_not_come_never_come(self):
         never = self.examine(conversions(), "--runs", 0)["delay"]["never"]
         self.assertGreater(never["estimate"], 0.6)
@@ -209,9 +249,37 @@ def hazards(time, seen):
     return out
 
 
+def log_rank(time, seen, group):
+    """Mantel's, with the hypergeometric variance; None if there is nothing to
+    compare.  Groups of which less than 5 are expected count as one, with the
+    smallest of the others if they still are less than 5."""
+    E = np.bincount(group, hazards(time, seen))
+    order = np.argsort(E, kind="stable")
+    small = [k for k in order if E[k] < 5]
+    if small:
+        if sum(E[small]) < 5 and len(small) < len(E):
+            small.append(order[len(small)])
+        group = np.where(np.isin(group, small), small[0], group)
+    group = np.unique(group, return_inverse=True)[1]
+    n_groups = group.max() + 1
+    if n_groups < 2:
+        return None
+    z, V = np.zeros(n_groups), np.zeros((n_groups, n_groups))
+    for t in np.unique(time[seen]):
+        risk, now = time >= t, (time == t) & seen
+        n, d = np.sum(risk), np.sum(now)
+        p = np.bincount(group[risk], minlength=n_groups) / n
+        z += np.bincount(group[now], minlength=n_groups) - d * p
+        if n > 1:
+            V += d * (n - d) / (n - 1) * (np.diag(p) - np.outer(p, p))
+    x = z[1:] @ np.linalg.solve(V[1:, 1:], z[1:])
+    return chi_square(x, n_groups - 1)
+
+
 class Differences(ExamineTest):
     def p_value(self, groups, seen, expected):
-        """Log-rank; groups of which less than 5 are expected count as one."""
+        """Log-rank, the conservative form; groups of which less than 5 are
+        expected count as one."""
         O = np.bincount(groups, seen)
         E = np.bincount(groups, expected)
         small = E < 5
@@ -244,8 +312,7 @@ class Differences(ExamineTest):
             names, arm = np.unique(log.arm, return_inverse=True)
             r = self.examine(log, "--runs", 0)["delay"]
             self.check(r["arms_differ"]["p_value"],
-                       self.p_value(arm, log.seen, hazards(log.time,
-                                                           log.seen)))
+                       log_rank(log.time, log.seen, arm))
             own = np.zeros(count)
             for k in range(len(names)):
                 own[arm == k] = hazards(log.time[arm == k], log.seen[arm == k])
@@ -263,6 +330,17 @@ class Differences(ExamineTest):
                 self.assertAlmostEqual(p["start"], 1 + k * length, 9)
                 self.assertEqual(p["median"], quantile(*kaplan_meier(
                     log.time[mine], log.seen[mine]), 0.5))
+
+    def test_a_difference_that_the_conservative_form_would_miss(self):
+        """With two delays in all, the outcomes of a step are far from
+        independent."""
+        log = Log(400, lambda rng, loss, arm: np.where(
+            rng.random(len(loss)) < 0.5 + 0.12 * (arm == 0), 0, 1))
+        told = self.examine(log, "--runs", 0)["delay"]["arms_differ"]
+        exact = log_rank(log.time, log.seen, log.arm)
+        crude = self.p_value(log.arm, log.seen, hazards(log.time, log.seen))
+        self.check(told["p_value"], exact)
+        self.assertLess(exact, crude / 3)
 
     def test_a_log_where_all_came_may_still_lose_some(self):
         """None of so many of the oldest: at most 1 - 0.05^(1/m) in truth; m is
@@ -454,6 +532,22 @@ class Values(ExamineTest):
                 self.assertAlmostEqual(told[method]["estimate"], value, 9)
                 self.assertLess(told[method]["low"], pi @ MEANS)
                 self.assertGreater(told[method]["high"], pi @ MEANS)
+
+    def test_a_log_without_times_says_nothing_of_delays(self):
+        path = self.write("log.csv", "arm,loss\n" + "".join(
+            "%d,%d\n" % (i % 3, i % 2) for i in range(300)))
+        r = answer("examine", path, "--page", self.path("page"))
+        self.assertIsNone(r["delay"])
+        self.assertEqual([arm["delay"] for arm in r["arms"]], [None] * 3)
+        shown = tarry("examine", path).stdout
+        self.assertIn("does not say when outcomes were reported, so nothing "
+                      "is said of delays", shown)
+        for word in "median", "never", "arms differ", "do not differ":
+            self.assertNotIn(word, shown)
+        with open(self.path("page/index.html")) as file:
+            page = file.read()
+        self.assertIn("so nothing is said of delays", page)
+        self.assertNotIn("nine of ten", page)
 
     def test_rewards_keep_their_unit(self):
         lines = ["timestamp,item_id,position,click,propensity_score"]
