@@ -17,7 +17,7 @@
 static const char summary[] = "checks, exports, copies and upgrades stores";
 
 typedef struct {
-    const char *action, *store, *to;
+    const char *action, *store, *to, *name;
     bool json;
     uint64_t seed, threads;
 } arguments;
@@ -28,6 +28,8 @@ static int parse(arguments *a, int argc, char **argv)
     const cli_option options[] = {
         {"json", CLI_FLAG, &a->json, NULL,
          "export: one JSON object per line; check: the same as JSON"},
+        {"name", CLI_TEXT, &a->name, "NAME",
+         "export: this experiment only (default: all)"},
         {"seed", CLI_COUNT, &a->seed, "N",
          "accepted as in every command; nothing is drawn"},
         {"threads", CLI_COUNT, &a->threads, "N",
@@ -42,7 +44,10 @@ static int parse(arguments *a, int argc, char **argv)
             "check    verifies every row and index, plays all experiments\n"
             "         again, and says what is in the store or what is wrong\n"
             "export   writes all decisions with what became of them, as CSV\n"
-            "         (as tarry examine reads it) or one JSON object per line\n"
+            "         (as tarry examine reads it) or one JSON object per "
+            "line;\n"
+            "         outcomes are in the column reward of experiments that\n"
+            "         maximize, in the column loss of others\n"
             "copy     copies everything to TO, which is made or empty, and\n"
             "         verifies the copy\n"
             "upgrade  brings a store of an older version to this one\n\n"
@@ -164,6 +169,7 @@ typedef struct {
     const tarry__store_experiment *made;
     tarry__fates fates;
     bool json;
+    bool loss, reward; /* columns of the table */
 } export;
 
 /* A field of CSV, in quotes if it must be: also for blanks at its ends, which
@@ -208,10 +214,17 @@ static void print_csv(const export *x, const tarry__store_event *e,
         putchar(',');
     printf(",%s,%s,", tarry__fates_moment(e->at).text,
            tarry__fates_state_name(f->state));
-    if (f->state == TARRY__FATES_OBSERVED)
-        printf("%s,%.17g\n", tarry__fates_moment(f->at).text, f->loss);
-    else
-        puts(",");
+    const bool is_in = f->state == TARRY__FATES_OBSERVED;
+    if (is_in)
+        fputs(tarry__fates_moment(f->at).text, stdout);
+    for (int reward = 0; reward <= 1; reward++) {
+        if (!(reward ? x->reward : x->loss))
+            continue;
+        putchar(',');
+        if (is_in && reward == x->made->maximize)
+            printf("%.17g", f->loss);
+    }
+    putchar('\n');
 }
 
 static bool print_json(const export *x, const tarry__store_event *e,
@@ -227,7 +240,8 @@ static bool print_json(const export *x, const tarry__store_event *e,
         "decided", tarry__fates_moment(e->at).text, "state",
         tarry__fates_state_name(f->state), "reported",
         is_in ? json_string(tarry__fates_moment(f->at).text) : json_null(),
-        "loss", is_in ? json_real(f->loss) : json_null());
+        x->made->maximize ? "reward" : "loss",
+        is_in ? json_real(f->loss) : json_null());
     const bool done =
         json != NULL && json_dumpf(json, stdout, JSON_REAL_PRECISION(17)) == 0;
     putchar('\n');
@@ -250,29 +264,54 @@ static tarry_status print_choice(void *context, const tarry__store_event *e)
     return ferror(stdout) ? TARRY_CANCELLED : TARRY_OK;
 }
 
-static tarry_status export_one(tarry__store *store, uint64_t number, bool json,
+static tarry_status export_one(tarry__store *store, uint64_t number, export *x,
                                tarry_error *error)
 {
-    export x = {.made = tarry__store_get(store, number), .json = json};
-    tarry_status status = tarry__fates_load(&x.fates, store, number, error);
+    x->made = tarry__store_get(store, number);
+    tarry_status status = tarry__fates_load(&x->fates, store, number, error);
     if (status == TARRY_OK)
-        status = tarry__store_scan(store, number, 0, print_choice, &x, error);
-    tarry__fates_clear(&x.fates);
+        status = tarry__store_scan(store, number, 0, print_choice, x, error);
+    tarry__fates_clear(&x->fates);
     return status;
+}
+
+static void print_header(const export *x)
+{
+    printf("id,experiment,round,arm,probability,decided,state,reported%s%s\n",
+           x->loss ? ",loss" : "", x->reward ? ",reward" : "");
+}
+
+/* Experiments first to last, from 1. */
+static int export_range(tarry__store *store, uint64_t first, uint64_t last,
+                        export *x)
+{
+    tarry_error error = {"out of memory"};
+    tarry_status status = TARRY_OK;
+    for (uint64_t i = first; i <= last; i++)
+        if (tarry__store_get(store, i)->maximize)
+            x->reward = true;
+        else
+            x->loss = true;
+    x->loss = x->loss || !x->reward;
+    if (!x->json)
+        print_header(x);
+    for (uint64_t i = first; status == TARRY_OK && i <= last; i++)
+        status = export_one(store, i, x, &error);
+    if (status != TARRY_OK && status != TARRY_CANCELLED)
+        return fail(status, &error);
+    return cli_flush();
 }
 
 static int export_all(const arguments *a, tarry__store *store)
 {
-    tarry_error error = {"out of memory"};
-    tarry_status status = TARRY_OK;
-    if (!a->json)
-        puts("id,experiment,round,arm,probability,decided,state,reported,loss");
-    for (uint64_t i = 1; status == TARRY_OK && i <= tarry__store_count(store);
-         i++)
-        status = export_one(store, i, a->json, &error);
-    if (status != TARRY_OK && status != TARRY_CANCELLED)
-        return fail(status, &error);
-    return cli_flush();
+    export x = {.json = a->json};
+    if (a->name == NULL)
+        return export_range(store, 1, tarry__store_count(store), &x);
+    const uint64_t number = tarry__store_find(store, a->name);
+    if (number == 0)
+        return cli_error(EXIT_USAGE, "%s: no experiment has the name '%s'",
+                         a->store, a->name);
+    return export_range(store, number, number, &x);
 }
 
 /* ---- the command ----------------------------------------------------------*/
@@ -318,6 +357,8 @@ static int run(int argc, char **argv)
         return cli_error(EXIT_USAGE,
                          "store: not check, export, copy or upgrade: '%s'",
                          a.action);
+    if (a.name != NULL && !is_export)
+        return cli_error(EXIT_USAGE, "store: --name is for export");
     if (is_copy != (a.to != NULL))
         return cli_error(EXIT_USAGE, "store: %s takes %s", a.action,
                          is_copy ? "two stores" : "one store");

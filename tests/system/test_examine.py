@@ -1039,13 +1039,62 @@ class Stores(ExamineTest):
         for json in ([], ["--json"]):
             export = self.write("export", tarry("store", "export", store,
                                                 *json).stdout)
-            wanted = self.examined(export, "--arms", arms, "--range", "0,1",
-                                   "--maximize")
+            wanted = self.examined(export, "--arms", arms, "--range", "0,1")
+            self.assertEqual(wanted["outcome"], "reward")
             self.assertEqual(self.examined(store), wanted)
         self.assertEqual(self.examined("sqlite:" + store), wanted)
         self.assertEqual(wanted["decisions"], 700 - 30)
         self.assertGreater(wanted["outstanding"], 9)
         self.assertTrue(wanted["value"])
+
+    def test_an_export_names_its_outcomes_by_what_they_are(self):
+        """The arm that looks best in the store does in its export."""
+        arms = self.write("arms.csv", "good\nbad\n")
+        for name, maximize in ("sales", ["--maximize"]), ("waits", []):
+            lines = []
+            for t in range(1, 401):
+                lines += ["choose --id %s%d" % (name, t)]
+            told = tarry("pipe", "--store", self.path("kept.db"), "--name",
+                         name, "--policy", "uniform", "--arms",
+                         self.write("arms.csv", "good,1,0\nbad,0,1\n"),
+                         "--range", "0,1", *maximize,
+                         input="\n".join(lines) + "\n").stdout.split()
+            lines = ["observe %s %d" % (
+                told[i], (told[i + 1] == "good") == bool(maximize))
+                for i in range(0, 800, 2)]
+            done = tarry("pipe", "--store", self.path("kept.db"), "--name",
+                         name, input="\n".join(lines) + "\n")
+            self.assertNotIn("error", done.stdout)
+        store = self.path("kept.db")
+        head = "id,experiment,round,arm,probability,decided,state,reported,"
+        for name, column in ("sales", "reward"), ("waits", "loss"):
+            table = tarry("store", "export", store, "--name", name).stdout
+            self.assertEqual(table.splitlines()[0], head + column)
+            objects = tarry("store", "export", store, "--name", name,
+                            "--json").stdout
+            other = "loss" if column == "reward" else "reward"
+            for line in objects.splitlines():
+                self.assertIn(column, json.loads(line))
+                self.assertNotIn(other, json.loads(line))
+            kept = self.examined(store, "--name", name)
+            for text in table, objects:
+                said = self.examined(self.write("export", text), "--arms",
+                                     arms, "--range", "0,1")
+                self.assertEqual(said, kept)
+            best = [row["policy"] for row in kept["value"]
+                    if row["policy"].startswith("always")][0]
+            self.assertEqual(best, "always good")
+        both = tarry("store", "export", store).stdout.splitlines()
+        self.assertEqual(both[0], head + "loss,reward")
+        for row in both[1:]:
+            loss, reward = row.split(",")[-2:]
+            self.assertEqual(loss == "", ",sales," in row)
+            self.assertEqual(reward == "", ",waits," in row)
+        self.refused("examine", self.write("export", "\n".join(both)),
+                     says="losses and rewards")
+        self.refused("store", "export", store, "--name", "x", says="'x'")
+        self.refused("store", "check", store, "--name", "sales",
+                     says="--name is for export")
 
     def test_arms_that_share_a_name_are_told_apart(self):
         """One withdrawn, others in between, and one of its name admitted; the
