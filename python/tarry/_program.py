@@ -3,8 +3,10 @@ and claims, logs."""
 from __future__ import annotations
 
 import csv
+import datetime
 import html
 import json
+import numbers as kinds
 import os
 import shutil
 import subprocess
@@ -148,6 +150,29 @@ def paper(rows: Optional[Iterable[str]] = None,
 # ---- logs ------------------------------------------------------------------
 
 
+def _plain(value: Any, what: str) -> Any:
+    """A value of a log as JSON has it: times in ISO 8601, NumPy's and other
+    numbers as Python's, what is missing as None."""
+    if isinstance(value, np.generic) and not isinstance(value, np.timedelta64):
+        value = str(value) if isinstance(value, np.datetime64) else value.item()
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, datetime.date):  # datetimes and Timestamps too
+        return value.isoformat()
+    if isinstance(value, kinds.Number) and not isinstance(value, np.generic) \
+            and not isinstance(value, complex):
+        return float(value)  # type: ignore[arg-type]
+    if type(value).__name__ == "NAType":  # pandas.NA
+        return None
+    raise BadArgument("%s: not a number, a text, a time or None: %r" % (
+        what, value))
+
+
+def _plain_row(row: Dict[Any, Any], number: int) -> Dict[str, Any]:
+    return {str(key): _plain(value, "log: row %d: %s" % (number, key))
+            for key, value in row.items()}
+
+
 def _log_file(log: Any, path: str) -> str:
     """Files and stores are taken as they are; frames and dicts are written."""
     if isinstance(log, (str, os.PathLike)):
@@ -159,7 +184,8 @@ def _log_file(log: Any, path: str) -> str:
             not all(isinstance(row, dict) for row in log):
         raise BadArgument("log: neither a file nor a table: %r" % (log,))
     with open(path, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in log)
+        file.writelines(json.dumps(_plain_row(row, number)) + "\n"
+                        for number, row in enumerate(log))
     return path
 
 
@@ -196,9 +222,12 @@ def examine(log: Any, arms: Any = None, *,
     `tarry examine --json`, whose options these are.
 
     `log` is a file (CSV or NDJSON), a store, a data frame with columns id, arm,
-    decided, reported and loss, or a list of dicts with these keys; `arms` and
-    `target` are a file, a data frame or an array.  Rows that make no sense are
-    in answer["rejected"] and raise a warning, or with `strict` BadInput; if
+    decided, reported and loss (or reward), or a list of dicts with these keys;
+    times are numbers, texts in ISO 8601, datetimes or Timestamps (without a
+    zone: UTC), what is missing is None, NaN or NaT; `arms` and
+    `target` are a file, a data frame or an array.  If the log cannot tell
+    policies from uniform play, answer["recommendation"]["policy"] is None.
+    Rows that make no sense are in answer["rejected"] and raise a warning, or with `strict` BadInput; if
     they are more than the share `max_refused` (0.01 unless told), nothing is
     concluded and ProgramError says why.
 
@@ -221,7 +250,7 @@ def examine(log: Any, arms: Any = None, *,
             "arms": _arms_file(arms, place("arms.csv")),
             "target": _target_file(target, place("target.csv")),
             "range": None if range is None else "%r,%r" % (low, high),
-            "name": name, "now": now, "max-refused": max_refused,
+            "name": name, "now": _plain(now, "now"), "max-refused": max_refused,
             "horizon": horizon, "runs": runs, "seed": seed,
             "threads": threads, "page": page, "export-world": export_world})
         options += ["--maximize"] * bool(maximize) + ["--strict"] * bool(strict)

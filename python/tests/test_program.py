@@ -152,6 +152,49 @@ def test_rows_left_out_are_warned_about():
             tarry.examine(log)
 
 
+def test_rows_may_have_times_and_numbers_of_any_library():
+    """Datetimes, Timestamps, NumPy's numbers: the answer is that of plain
+    rows."""
+    import datetime
+    import decimal
+    pandas = pytest.importorskip("pandas")
+    start = datetime.datetime(2026, 5, 1, tzinfo=datetime.timezone.utc)
+    plain = rows_of_a_shop(300)
+    for row in plain:
+        for key in "decided", "reported":
+            row[key] = (start + datetime.timedelta(
+                seconds=round(row[key] * 60))).isoformat()
+    for row in plain[::10]:
+        row["reported"] = row["reward"] = None
+    wanted = tarry.examine(plain, range=(0, 1), runs=0)
+
+    def none_is(nothing, change):
+        return lambda x: nothing if x is None else change(x)
+    moment = datetime.datetime.fromisoformat
+    for time, number, probability in [
+            (none_is(None, moment), none_is(np.nan, np.float32), float),
+            (none_is(pandas.NaT, pandas.Timestamp),
+             none_is(pandas.NA, np.int8), np.float64),
+            (none_is(np.datetime64("NaT"),
+                     lambda x: np.datetime64(moment(x).replace(tzinfo=None))),
+             none_is(None, decimal.Decimal), float)]:
+        rows = [dict(row, id=np.int64(row["id"]), decided=time(row["decided"]),
+                     reported=time(row["reported"]),
+                     reward=number(row["reward"]),
+                     probability=probability(row["probability"]))
+                for row in plain]
+        assert tarry.examine(rows, range=(0, 1), runs=0) == wanted
+        answer = tarry.examine(pandas.DataFrame(rows), range=(0, 1), runs=0)
+        assert answer.pop("format") == "CSV"
+        assert answer == {key: wanted[key] for key in answer}
+    late = start + datetime.timedelta(days=400)
+    answer = tarry.examine(plain, range=(0, 1), runs=0, now=late)
+    assert answer["now"] == "2027-06-05T00:00:00Z"
+    for bad in object(), 1j, [1], np.timedelta64(3, "s"), b"x":
+        with pytest.raises(tarry.BadArgument, match="log: row 1: reward: not"):
+            tarry.examine([plain[0], dict(plain[1], reward=bad)])
+
+
 # ---- the program itself ----------------------------------------------------
 
 
