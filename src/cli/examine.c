@@ -55,7 +55,8 @@ static int parse(arguments *a, int argc, char **argv)
          "and counted)"},
         {"max-refused", CLI_REAL, &a->max_refused, "SHARE",
          "conclude nothing, with exit code 1, if more than this share of\n"
-         "the rows makes no sense (default 0.01)"},
+         "the rows makes no sense, or of outcomes other than the most\n"
+         "frequent one is out of range (default 0.01)"},
         {"horizon", CLI_COUNT, &a->horizon, "N",
          "your next decisions, to be simulated (default: as many as the log\n"
          "has, from 1000 to 100000)"},
@@ -385,11 +386,13 @@ static int refuse_log(const arguments *a, json_t *result)
     const json_t *reason =
         json_array_get(json_object_get(rejected, "reasons"), 0);
     cli_error(0,
-              "%s: %.0f rows refused, %.2g %% of all and more than "
-              "--max-refused %g allows; %.0f of them: %s, first in line %.0f; "
+              "%s: %.0f rows refused, %.3g %% of all (of outcomes other than "
+              "the most frequent one %.3g %% are out of range); --max-refused "
+              "%g allows no more; %.0f of them: %s, first in line %.0f; "
               "nothing is concluded",
               a->log, number_at(rejected, "count"),
-              100 * number_at(rejected, "share"), a->max_refused,
+              100 * number_at(rejected, "share"),
+              100 * number_at(rejected, "out_of_range"), a->max_refused,
               number_at(reason, "count"), text_at(reason, "why"),
               number_at(reason, "line"));
     const int code = print_answer(a, result);

@@ -103,6 +103,42 @@ static double share_rejected(const tarry__log *log)
     return rejected > 0 ? rejected / (rejected + (double)log->n_rows) : 0;
 }
 
+/* Outcomes that differ from the most frequent one, if most are that. */
+static size_t count_informative(const tarry__log *log)
+{
+    double candidate = NAN; /* Boyer and Moore's vote finds a majority */
+    size_t votes = 0, outcomes = 0, same = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        if (isnan(log->loss[i]))
+            continue;
+        outcomes++;
+        if (votes == 0)
+            candidate = log->loss[i];
+        if (log->loss[i] == candidate)
+            votes++;
+        else
+            votes--;
+    }
+    for (size_t i = 0; i < log->count; i++)
+        same += log->loss[i] == candidate;
+    return 2 * same > outcomes ? outcomes - same : outcomes;
+}
+
+/* A wrong range refuses all clicks, which may be few of the rows: of outcomes
+ * that say something, the share out of range. */
+static double share_out_of_range(const tarry__log *log)
+{
+    const double out = (double)log->n_out_of_range;
+    return out > 0 ? out / (out + (double)count_informative(log)) : 0;
+}
+
+static bool is_concluded(const tarry__examine_state *x)
+{
+    const double most = x->options->max_refused;
+    return share_rejected(&x->log) <= most &&
+           share_out_of_range(&x->log) <= most;
+}
+
 /* The most frequent first. */
 static json_t *tell_reasons(const tarry__log *log)
 {
@@ -133,9 +169,10 @@ static json_t *tell_rejected(const tarry__log *log)
             tarry__json_add(first, json_pack("{s:I, s:s}", "line",
                                              (json_int_t)log->rejected[i].line,
                                              "why", log->rejected[i].why));
-    return json_pack("{s:I, s:f, s:o, s:o}", "count",
+    return json_pack("{s:I, s:f, s:f, s:o, s:o}", "count",
                      (json_int_t)log->n_rejected, "share", share_rejected(log),
-                     "reasons", tell_reasons(log), "first", first);
+                     "out_of_range", share_out_of_range(log), "reasons",
+                     tell_reasons(log), "first", first);
 }
 
 static void tell_log(tarry__examine_state *x)
@@ -144,16 +181,16 @@ static void tell_log(tarry__examine_state *x)
     const size_t n = log->count;
     x->out = tarry__json_join(
         x->out,
-        json_pack(
-            "{s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "seed",
-            (json_int_t)x->options->seed, "decisions", (json_int_t)n,
-            "outstanding", (json_int_t)(n - x->seen_count), "format",
-            log->format, "unit", log->is_calendar ? "seconds" : "as in the log",
-            "outcome", tarry__log_is_reward(log) ? "reward" : "loss", "first",
-            tarry__examine_time(log, log->decided[0]), "last",
-            tarry__examine_time(log, log->decided[n - 1]), "now",
-            tarry__examine_time(log, log->now), "rejected", tell_rejected(log),
-            "concluded", share_rejected(log) <= x->options->max_refused));
+        json_pack("{s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}",
+                  "seed", (json_int_t)x->options->seed, "decisions",
+                  (json_int_t)n, "outstanding", (json_int_t)(n - x->seen_count),
+                  "format", log->format, "unit",
+                  log->is_calendar ? "seconds" : "as in the log", "outcome",
+                  tarry__log_is_reward(log) ? "reward" : "loss", "first",
+                  tarry__examine_time(log, log->decided[0]), "last",
+                  tarry__examine_time(log, log->decided[n - 1]), "now",
+                  tarry__examine_time(log, log->now), "rejected",
+                  tell_rejected(log), "concluded", is_concluded(x)));
 }
 
 static void clear(tarry__examine_state *x)
@@ -189,7 +226,7 @@ tarry_status tarry__examine(const char *path,
         status = tarry__examine_no_memory(error);
     if (status == TARRY_OK)
         tell_log(&x);
-    if (status == TARRY_OK && share_rejected(&x.log) <= x.options->max_refused)
+    if (status == TARRY_OK && is_concluded(&x))
         status = conclude(&x, error);
     clear(&x);
     if (status == TARRY_OK && x.out == NULL)

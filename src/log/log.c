@@ -114,6 +114,7 @@ typedef struct {
     uint32_t arm;
     const char *why;
     tarry__text value;
+    bool is_out_of_range;
     bool had_time, had_delays, had_reward, had_loss;
 } fields;
 
@@ -161,7 +162,8 @@ static bool read_loss(tarry__log *log, const tarry__log_row *row, fields *f)
         return refuse(
             f, is_reward ? "reward is not a number" : "loss is not a number",
             t);
-    if (v < o->low || v > o->high)
+    f->is_out_of_range = v < o->low || v > o->high;
+    if (f->is_out_of_range)
         return refuse(f,
                       is_reward || o->maximize
                           ? "outside of the range of rewards (see --range)"
@@ -267,6 +269,7 @@ static tarry_status reject(tarry__log *log, size_t line, const fields *f,
     log->has_delays = f->had_delays;
     log->any_reward = f->had_reward;
     log->any_loss = f->had_loss;
+    log->n_out_of_range += f->is_out_of_range;
     return tarry__log_reject_row(log, line, f->why, f->value, error);
 }
 

@@ -75,6 +75,7 @@ typedef struct {
     char **names; /* of the arms, n_arms of them */
     size_t n_rejected;
     tarry__log_reject rejected[TARRY__LOG_SHOWN];
+    size_t n_out_of_range;    /* rejected for their outcome's value */
     size_t n_reasons, n_rows; /* rows: that were not rejected */
     tarry__log_reason reason[TARRY__LOG_REASONS];
     bool any_reward; /* outcomes are called rewards */

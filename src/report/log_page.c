@@ -443,8 +443,13 @@ static void put_dependence(const page *p)
         fputs("</tr>\n", p->out);
     }
     end_table(p);
-    fputs("<p class=\"small\">A correlation above 0: high losses are late. "
-          "Among twenty arms, one p-value below 0.05 is to be "
+    tarry__html(p->out,
+                "<p class=\"small\">A correlation above 0: high %s are "
+                "late. ",
+                strcmp(tarry__html_text(p->result, "outcome"), "reward") == 0
+                    ? "rewards"
+                    : "losses");
+    fputs("Among twenty arms, one p-value below 0.05 is to be "
           "expected.</p>\n</section>\n",
           p->out);
 }
@@ -511,6 +516,34 @@ static void put_policies(const page *p)
     fputs("</section>\n", p->out);
 }
 
+/* Which of the values are ends of their intervals, and what was left out. */
+static void put_clipped(const page *p)
+{
+    const double without = number(at(p->result, "ripe"), "without_probability");
+    const char *before = "<p>Where the formula of a method gives a value "
+                         "outside of the interval, the nearest end is shown: ";
+    size_t i;
+    json_t *row;
+    json_array_foreach(at(p->result, "value"), i, row)
+    {
+        if (!json_is_true(at(row, "clipped")))
+            continue;
+        tarry__html(p->out, "%m%s (%s)", before,
+                    tarry__html_text(row, "policy"),
+                    tarry__html_text(row, "method"));
+        before = ", ";
+    }
+    if (*before == ',')
+        fputs(".</p>\n", p->out);
+    if (without > 0) {
+        fputs("<p>", p->out);
+        put_number(p, without, "%.0f");
+        fputs(" decisions have no probability and are left out of these "
+              "values.</p>\n",
+              p->out);
+    }
+}
+
 static void put_values(const page *p)
 {
     static const char *const heads[] = {"Policy", "Method", "Value",
@@ -518,8 +551,14 @@ static void put_values(const page *p)
     const json_t *rows = at(p->result, "value");
     size_t i;
     json_t *row;
-    if (json_array_size(rows) == 0)
+    if (json_array_size(rows) == 0) {
+        tarry__html(p->out,
+                    "<section id=\"value\">\n<h2>What would another policy "
+                    "have earned?</h2>\n<p>This cannot be said: %s.</p>\n"
+                    "</section>\n",
+                    tarry__html_text(p->result, "no_value"));
         return;
+    }
     fputs("<section id=\"value\">\n<h2>What would another policy have "
           "earned?</h2>\n<p>The log says how likely each choice was, so "
           "choices that another policy would have made more often can be given "
@@ -539,6 +578,7 @@ static void put_values(const page *p)
         fputs("</tr>\n", p->out);
     }
     end_table(p);
+    put_clipped(p);
     fputs("</section>\n", p->out);
 }
 

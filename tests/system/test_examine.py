@@ -929,15 +929,14 @@ class Input(ExamineTest):
         lines = ["arm,decided,reported,reward"]
         lines += ["%d,%d,%d,%d" % (i % 2, i, i + i % 3, i % 5 == 0)
                   for i in range(200)]
-        lines[3] += "7"
+        lines[3] += "x"
         path = self.write("log.csv", "\n".join(lines))
         done = tarry("examine", path, "--runs", 0)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(
             done.stdout.splitlines()[0],
             path + ": 199 decisions (CSV), 0 outstanding, 1 rows refused "
-            "(0.5 %), 1 of them: outside of the range of rewards (see "
-            "--range), first in line 4")
+            "(0.5 %), 1 of them: reward is not a number, first in line 4")
 
     def test_nothing_is_concluded_from_what_many_refused_rows_leave(self):
         """A wrong range would drop every click."""
@@ -961,12 +960,32 @@ class Input(ExamineTest):
         self.assertEqual(told["rejected"]["reasons"], [
             {"why": "outside of the range of rewards (see --range)",
              "count": 20, "line": 2}])
+        self.assertEqual(told["rejected"]["out_of_range"], 1)
+
+    def test_the_share_of_refused_rows_that_is_too_much(self):
+        lines = ["arm,decided,reported,reward"]
+        lines += ["%d,%d,%d,%s" % (i % 2, i, i + i % 3, "x" if i % 10 == 0
+                                   else i % 2) for i in range(200)]
+        path = self.write("log.csv", "\n".join(lines))
         for share, code in (0.1, 0), (0.0999, 1), (0, 1), (1, 0):
             done = tarry("examine", path, "--runs", 0, "--max-refused", share)
             self.assertEqual(done.returncode, code)
         for share in -0.1, 1.1:
             self.refused("examine", path, "--max-refused", share,
                          says="--max-refused: not in [0, 1]")
+
+    def test_a_range_that_refuses_rare_clicks_concludes_nothing(self):
+        """They are 0.4 % of the rows, and all that the log is about."""
+        lines = ["arm,decided,reported,reward"]
+        lines += ["%d,%d,%d,%d" % (i % 2, i, i + i % 3, i % 250 == 7)
+                  for i in range(1000)]
+        path = self.write("log.csv", "\n".join(lines))
+        done = tarry("examine", path, "--runs", 0, "--range", "-1,0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("4 rows refused, 0.4 % of all (of outcomes other than "
+                      "the most frequent one 100 % are out of range)",
+                      done.stderr)
+        self.assertEqual(tarry("examine", path, "--runs", 0).returncode, 0)
 
     def test_a_log_that_is_only_appended_to_is_that_of_its_decisions(self):
         log = Log(600, exponential(30))
