@@ -136,13 +136,13 @@ def test_logs_with_the_options_of_the_program(tmp_path):
 
 
 def test_rows_left_out_are_warned_about():
-    rows = rows_of_a_shop(200)
+    rows = rows_of_a_shop(600)
     rows[7]["reward"] = 3
     with pytest.warns(UserWarning, match="1 row.* line 8: .*'3'") as w:
         answer = tarry.examine(rows, range=(0, 1), runs=0)
     assert [one.filename for one in w
             if one.category is UserWarning] == [__file__]
-    assert answer["rejected"]["count"] == 1 and answer["decisions"] == 199
+    assert answer["rejected"]["count"] == 1 and answer["decisions"] == 599
     with pytest.raises(tarry.ProgramError, match="nothing is concluded"):
         tarry.examine(rows, range=(0, 1), max_refused=0.001)
     with pytest.raises(tarry.BadInput, match=":8: "):
