@@ -49,12 +49,18 @@ static const char *about_delays(const tarry__examine_state *x)
 /* Without a simulation the delay model decides alone. */
 static void recommend_unseen(tarry__examine_state *x, const char *reason)
 {
-    char why[400];
+    char why[600], alike[200] = "";
     const bool safe = x->verdict != TARRY__EXAMINE_INDEPENDENT;
+    if (x->differ_p > 0.05)
+        snprintf(alike, sizeof alike,
+                 "; the log does not show that its arms differ in their %s (p "
+                 "= %.2g), so it does not show a gain over uniform play",
+                 tarry__log_is_reward(&x->log) ? "rewards" : "losses",
+                 x->differ_p);
     snprintf(why, sizeof why,
              "%s, and this policy's promise holds then; it was not tried in "
-             "a simulation: %s",
-             about_delays(x), reason);
+             "a simulation: %s%s",
+             about_delays(x), reason, alike);
     recommend(x,
               tarry__policy_recommended.stands_for(
                   safe ? TARRY__POLICY_ANY_DELAYS : TARRY__POLICY_BY_CHANCE),

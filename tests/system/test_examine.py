@@ -167,7 +167,10 @@ class Delays(ExamineTest):
                      lambda rng, loss, arm: np.arange(len(loss))[::-1]):
             log = Log(1000, when)
             log.seen[:] = True
-            never = self.examine(log, "--runs", 0)["delay"]["never"]
+            r = self.examine(log, "--runs", 0)
+            never = r["delay"]["never"]
+            self.assertEqual(r["dependence"]["out"]["share"], 0)
+            self.assertNotIn("have no outcome", r["dependence"]["why"])
             self.assertEqual((never["estimate"], never["low"]), (0, 0))
             self.assertGreater(never["high"], 0)
             self.assertLess(never["high"], 0.11)
@@ -845,6 +848,9 @@ class Reasons(ExamineTest):
             self.assertEqual(r["simulation"], [])
             self.assertNotIn("horizon", r)
             self.assertIn("it was not tried in a simulation: " + reason, why)
+            self.assertEqual(
+                r["outcomes"]["arms_differ"]["p_value"] > 0.05,
+                "so it does not show a gain over uniform play" in why)
             self.assertEqual(
                 "loss-dependent" in r["recommendation"]["policy"],
                 r["dependence"]["verdict"] != "independent")
