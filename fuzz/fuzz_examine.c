@@ -4,9 +4,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const tarry__examine_options options = {.log = {.low = -1, .high = 1},
-                                            .seed = 1,
-                                            .max_refused = 1};
+    const tarry__examine_options options = {
+        .log = {.low = -1, .high = 1}, .seed = 1, .max_refused = 1};
     const char *path = fuzz_file(data, size);
     tarry__log log;
     tarry_error error = {""};
