@@ -536,6 +536,39 @@ class Values(ExamineTest):
                 self.assertLess(told[method]["low"], pi @ MEANS)
                 self.assertGreater(told[method]["high"], pi @ MEANS)
 
+    def test_the_model_of_features_is_recomputed(self):
+        rng = np.random.default_rng(6)
+        A = rng.normal(size=(15, 3))
+        rate = np.clip(0.05 + A @ [0.02, -0.015, 0.01], 0.001, 1)
+        arm = rng.integers(0, 15, 20000)
+        click = (rng.random(20000) < rate[arm]).astype(int)
+        arms = self.write("arms.csv", "".join(
+            "k%d,%r,%r,%r\n" % (k, *map(float, a)) for k, a in enumerate(A)))
+        path = self.write("log.csv", "arm,decided,reported,reward,pscore\n" +
+                          "".join("k%d,%d,%d,%d,%r\n" % (
+                              arm[i], i, i, click[i], 1 / 15)
+                              for i in range(20000)))
+        r = answer("examine", path, "--arms", arms, "--range", "0,1",
+                   "--runs", 0)
+        for half, name in enumerate(("even", "odd")):
+            other = np.arange(20000) % 2 != half
+            a, x = arm[other], 1 - 2 * click[other]
+            n = np.bincount(a, minlength=15)
+            own, m, N = np.bincount(a, x, 15) / n, np.mean(x), len(x)
+            squares = np.bincount(a, (x - own[a]) ** 2, 15)
+            D = A - n @ A / N
+            excess = np.sum(n * (own - m) ** 2 - squares / (n - 1) *
+                            (1 - n / N))
+            strength = (np.sum(squares) / (N - 15) *
+                        np.sum(n * np.sum(D ** 2, 1)) / excess)
+            theta = np.linalg.solve((D.T * n) @ D + strength * np.eye(3),
+                                    D.T @ (n * (own - m)))
+            wanted = (1 - (m + D @ theta)) / 2
+            np.testing.assert_allclose(r["model"][name],
+                                       np.clip(wanted, 0, 1), atol=1e-12)
+            self.assertAlmostEqual(r["model"]["strength"][half] / strength, 1,
+                                   9)
+
     def test_a_log_without_times_says_nothing_of_delays(self):
         path = self.write("log.csv", "arm,loss\n" + "".join(
             "%d,%d\n" % (i % 3, i % 2) for i in range(300)))
@@ -545,7 +578,7 @@ class Values(ExamineTest):
         shown = tarry("examine", path).stdout
         self.assertIn("does not say when outcomes were reported, so nothing "
                       "is said of delays", shown)
-        for word in "median", "never", "arms differ", "do not differ":
+        for word in "median", "never", "arms differ (p", "do not differ":
             self.assertNotIn(word, shown)
         with open(self.path("page/index.html")) as file:
             page = file.read()
