@@ -300,8 +300,9 @@ static bool read_floor(plan *p, const json_t *body)
     if (value == NULL || json_is_null(value))
         return true;
     snprintf(text, sizeof text, "%.17g", json_number_value(value));
-    return json_is_number(value) ? add_setting(p, "floor", text)
-                                 : refuse(p, "\"floor\"", "must be a number");
+    return json_is_number(value)
+               ? add_setting(p, "floor", text)
+               : refuse(p, "\"floor\"", "must be a number", value);
 }
 
 /* An arm's number; false: no arm has this name. */
@@ -326,12 +327,14 @@ static bool read_shares(plan *p, json_t *body, const char *key)
     if (shares == NULL || json_is_null(shares))
         return true;
     if (!json_is_object(shares) || json_object_size(shares) == 0)
-        return refuse(p, key, "must be an object of arms and their shares");
+        return refuse_field(
+            p, key, "must be an object of arms and their shares", shares);
     json_object_foreach(shares, name, share)
     {
         if (!json_is_number(share) || !find_arm(p, name, &arm) ||
             used + 60 > sizeof text)
-            return refuse(p, key, "must be an object of arms and their shares");
+            return refuse_field(
+                p, key, "must be an object of arms and their shares", shares);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu:%.17g",
                                  used > 0 ? "+" : "", arm,
                                  json_number_value(share));

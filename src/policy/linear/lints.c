@@ -32,7 +32,7 @@ static void revise(void *state, uint64_t round, size_t arm, double old,
     (void)round;
     tarry__ridge_credit(&s->ridge, s->problem->arms + arm * s->ridge.n,
                         loss - old);
-    s->has_others = false; /* drawn from the old estimate */
+    s->others_of = 0; /* drawn from the old estimate */
 }
 
 static tarry_status choose(void *state, uint64_t round, size_t *arm)
