@@ -14,6 +14,7 @@
 # make fuzz MINUTES=n     every parser and loader with libFuzzer
 # make campaign  the long form of each test that has one: kills, faults, power
 #                loss, random programs, statistics
+# make arm       build for aarch64, compare digests under qemu (needs root)
 # make format    put the code in its format   make clean
 PREFIX ?= /usr/local
 RELEASE = cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
@@ -22,7 +23,7 @@ PYTHON ?= /usr/bin/python3
 DEFINITIONS = -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DTARRY_PYTHON=$(PYTHON) $(STRICT)
 
 .PHONY: all demo test quick python wheel bench bench-serve install valgrind tsan coverage fuzz \
-        campaign check mutants plant format clean
+        campaign arm check mutants plant format clean
 all:
 	@tools/setup build
 	@$(RELEASE) >/dev/null
@@ -88,6 +89,9 @@ campaign:
 	@TARRY_CAMPAIGN=1 ctest --preset release --timeout 36000 -L '^campaign$$' \
 		-j $$(($$(nproc) + 1))
 
+arm:
+	@tools/arm
+
 check:
 	@tools/setup build check
 	@tools/check
@@ -106,4 +110,4 @@ format:
 
 clean:
 	@rm -rf build build-sanitize build-thread build-coverage \
-		build-coverage-all build-fuzz build-plant build-wheel
+		build-coverage-all build-arm build-fuzz build-plant build-wheel

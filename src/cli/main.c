@@ -17,7 +17,10 @@ static int print_help(void)
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     puts("\ntarry COMMAND --help says more about each.  tarry --version.\n"
-         "Exit codes: 0 success, 1 the job failed, 2 bad usage or input.");
+         "Exit codes: 0 success, 1 the job failed, 2 bad usage or input.\n\n"
+         "Environment: OMP_NUM_THREADS: threads of commands that compute;\n"
+         "TARRY_VECTORS: plain, avx2 or avx512, the widest vectors to use.\n"
+         "Neither changes results.");
     return cli_flush();
 }
 
