@@ -371,7 +371,7 @@ static bool look_at_all(tarry__examine_state *x)
     x->left_age = tarry__log_age(&x->log, oldest - 1);
     x->left = tarry__survival_at(&x->curve, x->left_age);
     if (x->left.value == 0) /* none of so many: 1 - 0.05^(1/m) */
-        x->left.high = -expm1(tarry__ln(0.05) / (double)oldest);
+        x->left.high = -tarry__expm1(tarry__ln(0.05) / (double)oldest);
     if (ok && x->curve.events == x->curve.count)
         x->left.value = x->left.low = 0; /* no outcome is hidden */
     return ok;
