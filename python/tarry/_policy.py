@@ -7,7 +7,7 @@ import json
 import os
 import struct
 import zlib
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def settings_text(settings: Dict[str, Any]) -> str:
                     for key, value in settings.items() if value is not None)
 
 
-def shares_text(shares: Dict[Any, float], names: Optional[List[str]]) -> str:
+def shares_text(shares: Dict[Any, float], names: Optional[Sequence[str]]) -> str:
     """{"a": 0.1} as settings have it, 0:0.1, with numbers for names."""
     def number(arm: Any) -> int:
         if names is not None and arm in names:

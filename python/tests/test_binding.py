@@ -392,8 +392,8 @@ loss=None, delay=None, horizon=1000000.0, seed=1)
 design(arms, rule='near', tol=0.001, *, rank_tol=1e-11, max_support=0, \
 warm=(), threads=0, progress=None)
 examine(log, arms=None, *, range=None, maximize=False, name=None, now=None, \
-strict=False, horizon=None, runs=None, target=None, export_world=None, \
-page=None, seed=1, threads=None)
+strict=False, max_refused=None, horizon=None, runs=None, target=None, \
+export_world=None, page=None, seed=1, threads=None)
 paper(rows=None, out='tarry-paper', *, full=False, seed=1, threads=0)
 run(policies=None, *, worlds=None, instance=None, loss=None, delay=None, \
 arms=None, theta=None, means=None, table=None, horizon=100000.0, runs=10, \

@@ -895,8 +895,8 @@ def test_what_is_refused_does_not_wait_in_the_spool(service, tmp_path, status):
     (lambda c: c.create("e", [{"name": "a", "features": {1}}]),
      "an argument cannot be written as JSON: Object of type set is not JSON "
      "serializable"),
-    (lambda c: c.admit("e", "a", None),
-     "features of arm 'a' must be a list of numbers; got None"),
+    (lambda c: c.admit("e", "a", 3),
+     "features of arm 'a' must be a list of numbers; got 3"),
     (lambda c: c.decide_many("e", None),
      "count must be a finite number; got None"),
     (lambda c: c.decide("e", id=b"x"),

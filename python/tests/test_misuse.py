@@ -10,6 +10,9 @@ JUNK = [None, "x", "", b"\0", object(), [], {}, -1, 2.5, float("nan"),
         lambda: 0, type, (1, 2, 3), 1j, np.empty((0, 3)), {"a": 1}]
 
 
+NAMES = [x for x in JUNK if isinstance(x, str)]  # of arms without features
+
+
 def junk(rng, fine=()):
     """Something that is none of what is fine."""
     while True:
@@ -51,7 +54,7 @@ def small(**more):
 
 def calls(rng):
     """One wrong call of each kind."""
-    p = tarry.Policy("lints", np.eye(3), horizon=100)
+    p = tarry.Policy("lints", np.tri(3), horizon=100)  # arms with features
     ids, _ = p.choose_many(5)
     c = p.choose(id="mine")
     r = small()
@@ -86,7 +89,7 @@ def calls(rng):
         lambda: p.observe_many([j()], [0.5]),
         lambda: p.observe_many(ids, np.full(4, 0.5)),
         lambda: p.cancel(j()), lambda: p.expire(j()),
-        lambda: p.admit(j()), lambda: p.admit("new", j()),
+        lambda: p.admit(j(*NAMES)), lambda: p.admit("new", j(None)),
         lambda: p.withdraw(j()), lambda: p.withdraw(3),
         lambda: tarry.Policy("lints", np.eye(3), confidence=j(None)),
         lambda: c[j(-1)], lambda: tarry.Choice(1, j(10**30)),

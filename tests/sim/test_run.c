@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "env/world.h"
+#include "policy/handle.h"
 #include "sim/sim.h"
 #include "policy/handle.h"
 
@@ -147,6 +148,7 @@ static void mark_curve(naive *s, size_t mark)
     tarry__sim_outcome *o = s->outcome;
     size_t arm;
     o->curve[mark] = o->regret;
+    tarry__policy_settle(s->policy); /* a round's outcomes are whole */
     if (tarry_policy_certify(s->policy, &arm, &o->certificate[mark]) ==
         TARRY_OK)
         o->exploit_gap[mark] = in->mean[arm] - in->best_mean;
