@@ -10,7 +10,7 @@ JUNK = [None, "x", "", b"\0", object(), [], {}, -1, 2.5, float("nan"),
         lambda: 0, type, (1, 2, 3), 1j, np.empty((0, 3)), {"a": 1}]
 
 
-NAMES = [x for x in JUNK if isinstance(x, str)]  # of arms without features
+NAMES = [None, *(x for x in JUNK if isinstance(x, str))]  # without features
 
 
 def junk(rng, fine=()):
