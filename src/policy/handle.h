@@ -29,7 +29,9 @@ struct tarry_policy {
     double *given;   /* the arms' features as users gave them; NULL: as the
                         problem has them */
     double constant; /* the last feature of all arms in the problem, which was
-                        added to them; 0: none was */
+                        added to them; 0: none was at first */
+    double *unit;    /* x of intercept.h, one per feature given; NULL: no
+                        constant is needed, or it was added */
     tarry__policy_edge edge;
     double low, high;
     int32_t maximize, beyond_horizon;

@@ -51,13 +51,13 @@ static double fitting(const double *arms, size_t count)
 }
 
 tarry_status tarry__intercept_find(const double *arms, size_t n_arms, size_t n,
-                                   double *constant)
+                                   double *constant, double *x)
 {
-    double *memory = tarry__base_alloc(n * n + 2 * n, sizeof *memory);
+    double *memory = tarry__base_alloc(n * n + n, sizeof *memory);
     size_t rank;
     if (memory == NULL)
         return TARRY_NO_MEMORY;
-    double *T = memory, *t = T + n * n, *x = t + n;
+    double *T = memory, *t = T + n * n;
     const tarry_status status =
         tarry__span(arms, n_arms, n, RANK_TOLERANCE, 1, &rank, T);
     *constant = 0;
@@ -68,6 +68,12 @@ tarry_status tarry__intercept_find(const double *arms, size_t n_arms, size_t n,
     }
     tarry__base_free(memory);
     return status;
+}
+
+double tarry__intercept_rest(const double *a, const double *x, size_t dim)
+{
+    const double rest = 1 - tarry__linalg_dot(a, x, dim);
+    return fabs(rest) <= MOST_ERROR ? 0 : rest;
 }
 
 void tarry__intercept_add(const double *arms, size_t n_arms, size_t n,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "policy/handle.h"
+#include "policy/intercept.h"
 
 /* An open round, or why it is none. */
 static tarry_status find_open(const tarry_policy *p, uint64_t round,
@@ -133,23 +134,34 @@ static tarry_status check_arm(const tarry_policy *p, const double *features)
     return tarry__policy_check_arms(features, 1, tarry__policy_dim(p), NULL);
 }
 
-/* Keeps the features of the next arm as the user gives them; if it is not
- * admitted after all, the next one takes their place. */
-static tarry_status give(tarry_policy *p, const double *features)
+/* The last feature of a new arm: the constant, or what keeps the means affine
+ * in the features where those gave a constant at first; 0: there is none. */
+static double last_feature(const tarry_policy *p, const double *features)
+{
+    if (features == NULL)
+        return 1; /* its own */
+    return p->unit != NULL
+               ? tarry__intercept_rest(features, p->unit, tarry__policy_dim(p))
+               : p->constant;
+}
+
+/* The features of all arms and the new one as the user gives them; NULL: out of
+ * memory. */
+static double *give(const tarry_policy *p, const double *features)
 {
     const size_t K = p->problem.n_arms, n = tarry__policy_dim(p);
-    double *given =
-        tarry__base_grow(p->given, K * n, (K + 1) * n, sizeof *given);
+    double *given = tarry__base_alloc((K + 1) * n, sizeof *given);
     if (given == NULL)
-        return TARRY_NO_MEMORY;
+        return NULL;
+    memcpy(given, p->given != NULL ? p->given : p->problem.arms,
+           K * n * sizeof *given);
     memcpy(given + K * n, features, n * sizeof *given);
-    p->given = given;
-    return TARRY_OK;
+    return given;
 }
 
 /* The arms of the problem and one more, in n dimensions. */
-static tarry_status fill_arms(tarry_policy *p, const double *features, size_t n,
-                              double *arms)
+static tarry_status fill_arms(const tarry_policy *p, const double *features,
+                              size_t n, double *arms)
 {
     const tarry__policy_problem *q = &p->problem;
     const size_t K = q->n_arms, own = tarry__policy_dim(p);
@@ -158,13 +170,9 @@ static tarry_status fill_arms(tarry_policy *p, const double *features, size_t n,
         memcpy(arms + k * n, q->arms + k * q->dim, q->dim * sizeof *arms);
     if (features != NULL)
         memcpy(arms + K * n, features, own * sizeof *arms);
-    if (p->given != NULL)
-        arms[K * n + own] = p->constant;
-    if (features == NULL)
-        arms[K * n + n - 1] = 1;
-    const tarry_status status =
-        tarry__policy_check_distinct(arms, K + 1, n, NULL);
-    return status == TARRY_OK && p->given != NULL ? give(p, features) : status;
+    if (n > own)
+        arms[K * n + own] = last_feature(p, features);
+    return tarry__policy_check_distinct(arms, K + 1, n, NULL);
 }
 
 /* Tells the algorithm of the wider problem; it owns `arms` and `available`
@@ -189,6 +197,12 @@ static tarry_status take_arms(tarry_policy *p, double *arms, size_t n,
     return status;
 }
 
+static void replace(double **old, double *now)
+{
+    tarry__base_free(*old);
+    *old = now;
+}
+
 tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
                                 size_t *arm)
 {
@@ -198,26 +212,44 @@ tarry_status tarry_policy_admit(tarry_policy *p, const double *features,
     tarry_status status = check_arm(p, features);
     if (status != TARRY_OK)
         return status;
-    const size_t K = q->n_arms, n = q->dim + (features == NULL);
+    const bool grows =
+        features == NULL ||
+        (p->unit != NULL && p->given == NULL && last_feature(p, features) != 0);
+    const bool gives = features != NULL && (grows || p->given != NULL);
+    const size_t K = q->n_arms, n = q->dim + grows;
+    double *unit = NULL, *given = gives ? give(p, features) : NULL;
+    if (features == NULL && p->unit != NULL)
+        unit = tarry__base_zalloc(n, sizeof *unit);
     double *arms = tarry__base_alloc((K + 1) * n, sizeof *arms);
     uint32_t *available =
         tarry__base_alloc(tarry__policy_n_choices(q) + 1, sizeof *available);
-    status = arms != NULL && available != NULL ? TARRY_OK : TARRY_NO_MEMORY;
+    status = arms != NULL && available != NULL && (given != NULL || !gives) &&
+                     (unit != NULL || features != NULL || p->unit == NULL)
+                 ? TARRY_OK
+                 : TARRY_NO_MEMORY;
     if (status == TARRY_OK)
         status = fill_arms(p, features, n, arms);
     if (status == TARRY_OK)
         status = p->type->reserve(p->state, K + 1);
+    if (status == TARRY_OK)
+        status = take_arms(p, arms, n, available); /* ends `available` */
+    else
+        tarry__base_free(available);
     if (status != TARRY_OK) {
         tarry__base_free(arms);
-        tarry__base_free(available);
+        tarry__base_free(given);
+        tarry__base_free(unit);
         return status;
     }
-    status = take_arms(p, arms, n, available); /* ends `available` */
-    if (status != TARRY_OK)
-        tarry__base_free(arms);
-    else
-        *arm = K;
-    return status;
+    if (gives)
+        replace(&p->given, given);
+    if (unit != NULL) { /* the arm's own feature makes up a constant, too */
+        memcpy(unit, p->unit, (n - 1) * sizeof *unit);
+        unit[n - 1] = 1;
+        replace(&p->unit, unit);
+    }
+    *arm = K;
+    return TARRY_OK;
 }
 
 tarry_status tarry_policy_withdraw(tarry_policy *p, size_t arm)

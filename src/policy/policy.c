@@ -120,10 +120,15 @@ static tarry_status add_intercept(tarry_policy *p)
     tarry__policy_problem *q = &p->problem;
     if (p->edge.no_intercept || p->low == -p->high)
         return TARRY_OK;
-    const tarry_status status =
-        tarry__intercept_find(q->arms, q->n_arms, q->dim, &p->constant);
+    p->unit = tarry__base_zalloc(q->dim, sizeof *p->unit);
+    if (p->unit == NULL)
+        return TARRY_NO_MEMORY;
+    const tarry_status status = tarry__intercept_find(
+        q->arms, q->n_arms, q->dim, &p->constant, p->unit);
     if (status != TARRY_OK || p->constant == 0)
         return status;
+    tarry__base_free(p->unit);
+    p->unit = NULL;
     double *arms = tarry__base_alloc(q->n_arms * (q->dim + 1), sizeof *arms);
     if (arms == NULL)
         return TARRY_NO_MEMORY;
@@ -193,6 +198,7 @@ void tarry_policy_free(tarry_policy *p)
     tarry__open_clear(&p->open);
     tarry__base_free(p->problem.arms);
     tarry__base_free(p->given);
+    tarry__base_free(p->unit);
     tarry__base_free(p->available);
     tarry__base_free(p->shown);
     tarry__base_free(p->description);
@@ -667,7 +673,8 @@ static void load_given(tarry_policy *p, tarry__archive *a)
 {
     const tarry__policy_problem *q = &p->problem;
     tarry__archive_require(a, q->dim > 1 && isfinite(p->constant));
-    for (size_t k = 0; a->status == TARRY_OK && k < q->n_arms; k++)
+    for (size_t k = 0;
+         a->status == TARRY_OK && p->constant != 0 && k < q->n_arms; k++)
         tarry__archive_require(a, q->arms[(k + 1) * q->dim - 1] == p->constant);
     if (a->status != TARRY_OK)
         return;
@@ -704,8 +711,23 @@ static void archive_edge(tarry_policy *p, tarry__archive *a)
                                   p->last_choice.proposed < p->problem.n_arms &&
                                   p->last_choice.played < p->problem.n_arms &&
                                   p->last_choice.chance <= 1);
+    uint32_t has_given = p->given != NULL;
+    size_t n_unit = p->unit != NULL ? tarry__policy_dim(p) : 0;
     tarry__archive_field(a, p->constant);
-    if (a->loading && a->status == TARRY_OK && p->constant != 0)
+    tarry__archive_field(a, has_given);
+    tarry__archive_array(a, &p->unit, &n_unit, sizeof *p->unit,
+                         TARRY__POLICY_MAX_DIM + 1);
+    if (!a->loading || a->status != TARRY_OK)
+        return;
+    if (n_unit == 0) {
+        tarry__base_free(p->unit);
+        p->unit = NULL;
+    }
+    tarry__archive_require(
+        a, has_given <= 1 && (p->constant == 0 || has_given) &&
+               (n_unit == 0 ||
+                (p->constant == 0 && n_unit + has_given == p->problem.dim)));
+    if (a->status == TARRY_OK && has_given)
         load_given(p, a);
 }
 

@@ -139,6 +139,58 @@ static void restored_policy_admits_arms_with_the_constant(void **state)
     tarry_policy_free(q);
 }
 
+/* Two arms in two dimensions give a constant, a third one does not keep it:
+ * its mean would be far off, if it were taken for linear.  Certificates are
+ * right before and after it comes, also in a restored policy. */
+static void arms_that_break_the_constant_keep_the_promise(void **state)
+{
+    const double arms[] = {1, 0, 0, 1}, more[][2] = {{1, 1}, {-1, 0.2}};
+    /* means .7 + .1 x - .2 y */
+    double means[] = {0.8, 0.5, 0.6, 0.56};
+    world w = {.n_arms = 2,
+               .dim = 2,
+               .low = 0,
+               .high = 1,
+               .arms = arms,
+               .means = means};
+    uint64_t wrong = 0, lost = 0;
+    enum { RUNS = BRIEF ? 2 : 10 };
+    (void)state;
+    for (int run = 0; run < RUNS; run++) {
+        tarry_policy *p = make(arms, 2, 2, 0, 1, NULL), *q;
+        uint64_t seed = (uint64_t)run;
+        bool bad = false;
+        w.n_arms = 2;
+        for (int t = 0; t < 1500; t++) {
+            size_t arm, size;
+            void *bytes;
+            if (t == 300 || t == 600) {
+                assert_int_equal(tarry_policy_admit(p, more[t / 300 - 1], &arm),
+                                 TARRY_OK);
+                w.n_arms++;
+                tarry_policy_status s;
+                tarry_policy_get_status(p, &s);
+                assert_true(s.intercept && s.dim == 2);
+                CHECK_NEAR(s.arms[2 * arm], more[t / 300 - 1][0], 0);
+                assert_int_equal(tarry_policy_pack(p, &bytes, &size), TARRY_OK);
+                assert_int_equal(tarry_policy_unpack(bytes, size, &q, NULL),
+                                 TARRY_OK);
+                tarry_policy_pack_free(bytes);
+                tarry_policy_free(p);
+                p = q;
+            }
+            play_world(p, &w, &seed, &bad);
+            bad = bad || (t % 50 == 0 && is_wrong(p, &w));
+        }
+        choose(p);
+        wrong += bad;
+        lost += !has_best(p, &w);
+        tarry_policy_free(p);
+    }
+    CHECK_AT_MOST((double)wrong, 0.1 * RUNS + 3 * sqrt(0.1 * RUNS));
+    CHECK_AT_MOST((double)lost, 0.1 * RUNS + 3 * sqrt(0.1 * RUNS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +199,7 @@ int main(void)
         cmocka_unit_test(constant_is_added_only_where_it_is_needed),
         cmocka_unit_test(intercept_is_refused_if_it_is_neither_auto_nor_no),
         cmocka_unit_test(restored_policy_admits_arms_with_the_constant),
+        cmocka_unit_test(arms_that_break_the_constant_keep_the_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
