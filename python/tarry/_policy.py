@@ -266,6 +266,9 @@ class Policy(_tarry.Policy):
             name, features = None, name
         array = (np.zeros(0) if features is None
                  else numbers(features, "features", 1))
+        if features is not None and array.size == 0:
+            raise BadArgument("features: there are none; leave them out for an "
+                              "arm with a dimension of its own")
         return self._admit(array, None if name is None else str(name))
 
     def withdraw(self, arm: Union[int, str]) -> None:

@@ -1051,17 +1051,17 @@ def test_a_status_tells_what_the_policy_was_made_with(given, told):
 
 def test_outcomes_are_mapped_alike_for_losses_and_rewards():
     """A reward is the loss from the other end of the range."""
-    p = tarry.Policy("lints", ARMS, horizon=1000, range=(2, 6))
-    q = tarry.Policy("lints", ARMS, horizon=1000, range=(2, 6), maximize=True)
-    r = tarry.Policy("lints", ARMS, horizon=1000, range=(-6, -2))
+    p = tarry.Policy("lints", ARMS, horizon=1000, range=(-2, 2))
+    q = tarry.Policy("lints", ARMS, horizon=1000, range=(-2, 2), maximize=True)
+    r = tarry.Policy("lints", ARMS, horizon=1000)
     for t in range(300):
         c = p.choose()
         assert c.arm == q.choose().arm == r.choose().arm
         loss = (c.arm % 5) / 4  # 0 to 1, exact in all ranges
-        p.observe(c.id, 2 + 4 * loss)
-        q.observe(c.id, 6 - 4 * loss)
-        r.observe(c.id, -6 + 4 * loss)
-    for policy, low, high in ((p, 2, 6), (q, 2, 6), (r, -6, -2)):
+        p.observe(c.id, -2 + 4 * loss)
+        q.observe(c.id, 2 - 4 * loss)
+        r.observe(c.id, -1 + 2 * loss)
+    for policy, low, high in ((p, -2, 2), (q, -2, 2), (r, -1, 1)):
         policy.choose()
         for bad in (low - 1e-9, high + 1e-9, float("inf")):
             with pytest.raises(tarry.BadLoss):

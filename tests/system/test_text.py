@@ -425,6 +425,7 @@ class List(TextTest):
 
     def test_list(self):
         all = answer("list")
+        every = {"settings": all.pop("every_policy")}
         text = ""
         for title, key in (("Policies", "policies"),
                            ("Instances", "instances"), ("Losses", "losses"),
@@ -433,6 +434,8 @@ class List(TextTest):
                             "adversaries")):
             text += ("\n" if text else "") + title + ":\n"
             text += "".join(map(self.entry, all[key]))
+            if key == "policies":
+                text += "\nEvery policy also takes:\n" + self.settings(every)
         self.says(text, "list")
         entries = sum(all.values(), [])
         for name in {e["name"] for e in entries}:
