@@ -3,6 +3,7 @@
 
 # The library, first part: designs and policies.
 set(TARRY_CORE
+    src/base/age.c
     src/base/base.c
     src/base/elementary.c
     src/base/file.c
@@ -44,6 +45,7 @@ set(TARRY_CORE
     src/design/thin.c
     src/design/variance.c
     src/policy/archive.c
+    src/policy/default.c
     src/policy/distinct.c
     src/policy/edge.c
     src/policy/foresight/doubt.c
@@ -235,7 +237,6 @@ set(TARRY_PROGRAM
     src/http/parse.c
     src/http/reply.c
     src/http/server.c
-    src/session/age.c
     src/session/events.c
     src/session/lines.c
     src/session/moves.c

@@ -41,6 +41,14 @@ typedef struct {
     int maximize;         /* not 0: what is reported are rewards */
     int beyond_horizon;   /* not 0: after T rounds the best arm is played on */
     const char *settings; /* more of them, "key=value,key=value"; or NULL */
+    /* "VALUE/AFTER" or "VALUE/AFTER/final": a choice for which nothing was
+     * reported within AFTER has the outcome VALUE, in the unit of what is
+     * reported.  AFTER is in rounds (500r), a time (7d, 12h, 90s) or 0.  Rounds
+     * are counted by the policy; times by the caller, who tells by
+     * tarry_policy_apply_default.  A report that comes after AFTER replaces the
+     * default, or with `final` is not counted.  Policies that cannot take
+     * corrections need `final`.  NULL: a missing outcome means nothing. */
+    const char *default_outcome;
 } tarry_policy_params;
 
 TARRY_API tarry_policy_params tarry_policy_defaults(void);
@@ -108,10 +116,13 @@ TARRY_API tarry_status tarry_policy_choose_in(tarry_policy *policy,
  * the plays: the order of the reports has no effect on anything, even if it
  * goes by the losses.
  * TARRY_OK: taken in.  TARRY_LATE: of an earlier phase, counted and otherwise
- * ignored, as the algorithm says, but for its guide, if it has one.  Refused,
- * and the policy is as it was before the call: TARRY_UNKNOWN_ROUND (never
- * chosen), TARRY_REPORTED_TWICE, TARRY_BAD_LOSS (NaN, infinite or outside [low,
- * high]), TARRY_NO_MEMORY. */
+ * ignored, as the algorithm says, but for its guide, if it has one; or the
+ * choice has the default outcome, which is final: not counted at all.
+ * TARRY_CORRECTED: it replaces the default outcome, and what the policy
+ * estimates is as if it had been reported instead.  Refused, and the policy is
+ * as it was before the call: TARRY_UNKNOWN_ROUND (never chosen),
+ * TARRY_REPORTED_TWICE, TARRY_BAD_LOSS (NaN, infinite or outside [low, high]),
+ * TARRY_NO_MEMORY. */
 TARRY_API tarry_status tarry_policy_observe(tarry_policy *policy,
                                             uint64_t round, double loss);
 
@@ -143,6 +154,14 @@ TARRY_API tarry_status tarry_policy_cancel(tarry_policy *policy,
  * before. */
 TARRY_API tarry_status tarry_policy_expire(tarry_policy *policy,
                                            uint64_t round);
+
+/* The choice has reached the age of the default outcome: that is its outcome
+ * from now on.  For rules whose AFTER is a time; where it is in rounds, choose
+ * does this by itself.  Keeps 9 to 14 bytes for each such choice until a report
+ * replaces it.  Refused: as by cancel; TARRY_EXPIRED: it was given up, and its
+ * outcome stays missing; TARRY_BAD_ARGUMENT: no default was declared. */
+TARRY_API tarry_status tarry_policy_apply_default(tarry_policy *policy,
+                                                  uint64_t round);
 
 /* ---- arms that come and go ------------------------------------------------*/
 
@@ -226,6 +245,9 @@ typedef struct {
                                 that does not tell (before version 4) */
     int beyond_horizon;      /* as it was made */
     int intercept;           /* 1: a constant was added to the features */
+    const char *default_outcome;   /* the declared rule; NULL: none */
+    uint64_t defaulted, corrected; /* choices that got the default outcome, and
+                                      those of them whose report came later */
 } tarry_policy_status;
 
 /* What it knows, with everything counted that was reported.  Asking has no
@@ -240,11 +262,15 @@ TARRY_API tarry_status tarry_policy_get_status(tarry_policy *policy,
  * together with probability 1 - 1/T, or the confidence, if delays are of the
  * kind the policy is for, whenever they are asked for, also between the reports
  * of a batch: a policy for delays that do not depend on losses counts what was
- * reported since the last choice only from the next choice on.  Before there is
- * anything to say the bound is high - low.  Takes time of the order n_arms
- * dim^2, once between two changes. TARRY_BAD_ARGUMENT: the policy (or its
- * setting constants) states no bounds, *arm is its best and *gap is NaN;
- * TARRY_TARGET_NOT_MET: numbers failed, *gap is NaN. */
+ * reported since the last choice only from the next choice on.  A default
+ * outcome is missing until its age is reached, and from then on the outcome,
+ * until it is corrected; arms that were eliminated because of it stay
+ * eliminated.  Before there is anything to say the bound is high - low.  Takes
+ * time of the order n_arms dim^2, once between two changes. TARRY_BAD_ARGUMENT:
+ * the policy (or its setting constants) states no bounds, or a default outcome
+ * is declared, which makes delays depend on losses, and the policy is for
+ * others; *arm is its best and *gap is NaN; TARRY_TARGET_NOT_MET: numbers
+ * failed, *gap is NaN. */
 TARRY_API tarry_status tarry_policy_certify(tarry_policy *policy, size_t *arm,
                                             double *gap);
 

@@ -28,7 +28,8 @@ extern "C" {
     X(HORIZON_REACHED, "the horizon is reached")                               \
     X(BAD_STATE, "not a saved state, or damaged")                              \
     X(EXPIRED, "feedback of a round that had been given up: taken in")         \
-    X(NO_SUCH_ARM, "no such arm is available")
+    X(NO_SUCH_ARM, "no such arm is available")                                 \
+    X(CORRECTED, "feedback that replaces the default outcome: taken in")
 
 typedef enum {
 #define TARRY_STATUS_CODE(code, text) TARRY_##code,

@@ -18,6 +18,11 @@ const tarry_setting tarry__policy_edge_settings[] = {
                      "share"),
     TARRY__SPEC_TEXT("cap", "",
                      "ARM:SHARE+ARM:SHARE..., the most that arms get"),
+    TARRY__SPEC_TEXT(
+        "default_outcome", "",
+        "VALUE/AFTER or VALUE/AFTER/final: a choice for which nothing was "
+        "reported within AFTER (500r for rounds, 7d, 12h, 90s, 0) has the "
+        "outcome VALUE; a later report replaces it, or with final is late"),
     TARRY__SPEC_END,
 };
 
@@ -108,18 +113,25 @@ tarry_status tarry__policy_edge_read(tarry__spec *spec,
         status = tarry__spec_real(&own, "floor", &edge->floor, error);
     if (status == TARRY_OK)
         status = read_control(&own, edge, error);
-    return status == TARRY_OK ? read_caps(&own, edge, error) : status;
+    if (status == TARRY_OK)
+        status = read_caps(&own, edge, error);
+    return status == TARRY_OK
+               ? tarry__default_read(tarry__spec_text(&own, "default_outcome"),
+                                     &edge->rule, error)
+               : status;
 }
 
 bool tarry__policy_edge_is_set(const tarry__policy_edge *edge)
 {
-    return edge->no_intercept || tarry__policy_has_shares(edge);
+    return edge->no_intercept || tarry__policy_has_shares(edge) ||
+           edge->rule.declared;
 }
 
 /* ",key=..." or ":key=..." of what is not the default. */
 static void print_edge(const tarry__policy_edge *e, char separator, char *out,
                        size_t room)
 {
+    char rule[TARRY__DEFAULT_ROOM];
     size_t used = 0;
     if (e->no_intercept)
         used += (size_t)snprintf(out, room, "%cintercept=no", separator);
@@ -138,6 +150,10 @@ static void print_edge(const tarry__policy_edge *e, char separator, char *out,
                                  i > 0 ? "+" : "", (unsigned)e->cap_arm[i],
                                  e->cap[i]);
     }
+    tarry__default_print(&e->rule, rule);
+    if (e->rule.declared)
+        snprintf(out + used, room - used, "%cdefault_outcome=%s",
+                 used > 0 ? ',' : separator, rule);
 }
 
 char *tarry__policy_description_print(const tarry__policy_description *d)
@@ -145,7 +161,7 @@ char *tarry__policy_description_print(const tarry__policy_description *d)
     char *text = tarry__spec_print(&d->spec);
     if (text == NULL || !tarry__policy_edge_is_set(&d->edge))
         return text;
-    char own[600];
+    char own[700];
     print_edge(&d->edge, d->spec.count > 0 ? ',' : ':', own, sizeof own);
     const size_t size = strlen(text) + strlen(own) + 1;
     char *all = tarry__base_alloc(size, 1);

@@ -40,7 +40,11 @@ struct tarry_policy {
     uint64_t oldest; /* no round before it is pending */
     tarry__policy_uses uses;
     tarry__open_rounds open;
-    tarry__held held; /* reported since the last choice */
+    tarry__open_rounds defaulted; /* rounds that have the default outcome, to
+                                     their arms */
+    uint64_t n_defaulted, n_corrected;
+    char rule_text[TARRY__DEFAULT_ROOM]; /* edge.rule, if it is declared */
+    tarry__held held;                    /* reported since the last choice */
     void *state;
     /* The state and the uses as they would be if what is held had been counted;
      * NULL: nobody has asked since the last change. */

@@ -26,9 +26,9 @@ void tarry__held_add(tarry__held *h, tarry__held_loss loss)
 
 static int by_round(const void *a, const void *b)
 {
-    const uint64_t x = ((const tarry__held_loss *)a)->round;
-    const uint64_t y = ((const tarry__held_loss *)b)->round;
-    return (x > y) - (x < y);
+    const tarry__held_loss *x = a, *y = b;
+    return x->round != y->round ? (x->round > y->round) - (x->round < y->round)
+                                : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
 void tarry__held_sort(tarry__held *h)
@@ -50,7 +50,8 @@ void tarry__held_archive(tarry__held *h, uint64_t last, size_t n_arms,
     for (size_t i = 0; i < h->count; i++)
         tarry__archive_require(
             a, h->loss[i].round > 0 && h->loss[i].round <= last &&
-                   h->loss[i].arm < n_arms && isfinite(h->loss[i].loss));
+                   h->loss[i].arm < n_arms && isfinite(h->loss[i].loss) &&
+                   h->loss[i].kind <= TARRY__HELD_CORRECTION);
 }
 
 void tarry__held_clear(tarry__held *h)

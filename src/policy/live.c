@@ -48,6 +48,31 @@ tarry_status tarry_policy_expire(tarry_policy *p, uint64_t round)
     return TARRY_OK;
 }
 
+tarry_status tarry_policy_apply_default(tarry_policy *p, uint64_t round)
+{
+    uint32_t value;
+    tarry_status status = find_open(p, round, &value);
+    if (status != TARRY_OK)
+        return status;
+    if (!p->edge.rule.declared)
+        return TARRY_BAD_ARGUMENT;
+    if (value & TARRY__POLICY_EXPIRED)
+        return TARRY_EXPIRED;
+    status = tarry__held_reserve(&p->held);
+    if (status == TARRY_OK)
+        status = tarry__open_reserve(&p->defaulted);
+    if (status != TARRY_OK)
+        return status;
+    tarry__policy_forget_ahead(p);
+    tarry__open_remove(&p->open, round);
+    tarry__open_add(&p->defaulted, round, value);
+    p->n_defaulted++;
+    tarry__held_add(&p->held, (tarry__held_loss){.round = round,
+                                                 .loss = p->edge.rule.value,
+                                                 .arm = value});
+    return TARRY_OK;
+}
+
 tarry_status tarry_policy_cancel(tarry_policy *p, uint64_t round)
 {
     uint32_t value;

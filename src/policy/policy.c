@@ -114,6 +114,22 @@ static tarry_status copy_params(tarry_policy *p, const tarry_policy_params *q,
     return TARRY_OK;
 }
 
+static double normalised(const tarry_policy *p, double loss);
+
+/* The rule as the algorithm sees it; edge and range are there. */
+static void set_default(tarry_policy *p)
+{
+    const tarry__default_rule *r = &p->edge.rule;
+    if (!r->declared)
+        return;
+    tarry__default_print(r, p->rule_text);
+    p->problem.default_outcome =
+        (tarry__policy_default){.declared = 1,
+                                .final = r->final,
+                                .loss = normalised(p, r->value),
+                                .after = r->ms > 0 ? UINT64_MAX : r->rounds};
+}
+
 /* The arms get a constant, if the range calls for one and they have none. */
 static tarry_status add_intercept(tarry_policy *p)
 {
@@ -154,6 +170,7 @@ static tarry_status create(const tarry__policy_description *description,
     }
     p->type = description->type;
     p->description = tarry__policy_description_print(description);
+    set_default(p);
     tarry_status status =
         p->description != NULL ? add_intercept(p) : TARRY_NO_MEMORY;
     if (status != TARRY_OK)
@@ -165,6 +182,25 @@ static tarry_status create(const tarry__policy_description *description,
     else
         tarry_policy_free(p);
     return status;
+}
+
+/* The rule of the parameters joins those settings of the description. */
+static tarry_status take_default(tarry__policy_description *d,
+                                 const tarry_policy_params *params,
+                                 tarry_error *error)
+{
+    tarry__default_rule *rule = &d->edge.rule;
+    tarry_status status = TARRY_OK;
+    if (params->default_outcome != NULL && rule->declared)
+        return tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                "default_outcome is given twice: '%s'",
+                                params->default_outcome);
+    if (params->default_outcome != NULL)
+        status = tarry__default_read(params->default_outcome, rule, error);
+    if (status == TARRY_BAD_INPUT)
+        return TARRY_BAD_ARGUMENT;
+    return tarry__policy_check_default(d->type, rule, params->low, params->high,
+                                       error);
 }
 
 tarry_status tarry_policy_create(const char *description,
@@ -183,7 +219,9 @@ tarry_status tarry_policy_create(const char *description,
                                     TARRY__POLICY_ANY_DELAYS, &d, error);
     if (status != TARRY_OK)
         return status;
-    status = create(&d, params, out, error);
+    status = take_default(&d, params, error);
+    if (status == TARRY_OK)
+        status = create(&d, params, out, error);
     tarry__policy_description_clear(&d);
     return status;
 }
@@ -196,6 +234,7 @@ void tarry_policy_free(tarry_policy *p)
     tarry__policy_close(p->type, p->state);
     tarry__held_clear(&p->held);
     tarry__open_clear(&p->open);
+    tarry__open_clear(&p->defaulted);
     tarry__base_free(p->problem.arms);
     tarry__base_free(p->given);
     tarry__base_free(p->unit);
@@ -247,12 +286,25 @@ static void note_use(tarry__policy_use use, tarry__policy_uses *uses)
     uses->late += use == TARRY__POLICY_LATE;
 }
 
+static void correct(const tarry_policy *p, const tarry__held_loss *l,
+                    void *state)
+{
+    if (!is_past_horizon(p, l->round))
+        p->type->revise(state, l->round, l->arm,
+                        p->problem.default_outcome.loss,
+                        normalised(p, l->loss));
+}
+
 void tarry__policy_count(const tarry_policy *p, const tarry__held *held,
                          void *state, tarry__policy_uses *uses)
 {
     for (size_t i = 0; i < held->count; i++) {
         const tarry__held_loss *l = &held->loss[i];
-        if (l->expired)
+        if (l->kind == TARRY__HELD_CORRECTION) {
+            correct(p, l, state);
+            continue;
+        }
+        if (l->kind == TARRY__HELD_EXPIRED)
             tarry__policy_tell_expired(p, state, l->round, l->arm, false);
         note_use(is_past_horizon(p, l->round)
                      ? TARRY__POLICY_IGNORED
@@ -271,6 +323,24 @@ void tarry__policy_settle(tarry_policy *p)
     p->held.count = 0;
 }
 
+uint64_t tarry__policy_due_default(const tarry_policy *p)
+{
+    const tarry__default_rule *r = &p->edge.rule;
+    return r->declared && r->ms == 0 && p->round > r->rounds
+               ? p->round - r->rounds
+               : 0;
+}
+
+/* The default outcome of the round that reaches its age now; a round that was
+ * reported, cancelled or given up has none. */
+static tarry_status apply_due_default(tarry_policy *p)
+{
+    const uint64_t round = tarry__policy_due_default(p);
+    return round > 0 && tarry_policy_apply_default(p, round) == TARRY_NO_MEMORY
+               ? TARRY_NO_MEMORY
+               : TARRY_OK;
+}
+
 tarry_status tarry_policy_choose(tarry_policy *p, uint64_t *round, size_t *arm)
 {
     if (p == NULL || round == NULL || arm == NULL)
@@ -280,6 +350,8 @@ tarry_status tarry_policy_choose(tarry_policy *p, uint64_t *round, size_t *arm)
     if ((past && !p->beyond_horizon) || next > TARRY__POLICY_MAX_ROUND)
         return TARRY_HORIZON_REACHED;
     tarry_status status = tarry__open_reserve(&p->open);
+    if (status == TARRY_OK)
+        status = apply_due_default(p);
     if (status != TARRY_OK)
         return status;
     tarry__policy_settle(p);
@@ -306,6 +378,29 @@ static bool is_late(const tarry_policy *p, uint64_t round)
            p->type->is_late(p->state, round);
 }
 
+/* A report for a round that is no longer outstanding. */
+static tarry_status observe_again(tarry_policy *p, uint64_t round, double loss)
+{
+    uint32_t arm;
+    if (!tarry__open_find(&p->defaulted, round, &arm))
+        return TARRY_REPORTED_TWICE;
+    if (!(loss >= p->low && loss <= p->high))
+        return TARRY_BAD_LOSS;
+    if (!p->edge.rule.final && tarry__held_reserve(&p->held) != TARRY_OK)
+        return TARRY_NO_MEMORY;
+    tarry__open_remove(&p->defaulted, round);
+    if (p->edge.rule.final)
+        return TARRY_LATE;
+    tarry__policy_forget_ahead(p);
+    p->n_corrected++;
+    tarry__held_add(&p->held,
+                    (tarry__held_loss){.round = round,
+                                       .loss = loss,
+                                       .arm = arm,
+                                       .kind = TARRY__HELD_CORRECTION});
+    return TARRY_CORRECTED;
+}
+
 tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
 {
     uint32_t value;
@@ -314,7 +409,7 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
     if (round == 0 || round > p->round)
         return TARRY_UNKNOWN_ROUND;
     if (!tarry__open_find(&p->open, round, &value))
-        return TARRY_REPORTED_TWICE;
+        return observe_again(p, round, loss);
     if (!(loss >= p->low && loss <= p->high))
         return TARRY_BAD_LOSS;
     const tarry_status status = tarry__held_reserve(&p->held);
@@ -328,7 +423,8 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
                     (tarry__held_loss){.round = round,
                                        .loss = loss,
                                        .arm = value & ~TARRY__POLICY_EXPIRED,
-                                       .expired = expired});
+                                       .kind = expired ? TARRY__HELD_EXPIRED
+                                                       : TARRY__HELD_LOSS});
     return expired ? TARRY_EXPIRED : is_late(p, round) ? TARRY_LATE : TARRY_OK;
 }
 
@@ -343,7 +439,8 @@ size_t tarry_policy_pending(const tarry_policy *p, tarry_pending *out,
 bool tarry__policy_open_arm(const tarry_policy *p, uint64_t round, size_t *arm)
 {
     uint32_t value;
-    if (!tarry__open_find(&p->open, round, &value))
+    if (!tarry__open_find(&p->open, round, &value) &&
+        !tarry__open_find(&p->defaulted, round, &value))
         return false;
     *arm = value & ~TARRY__POLICY_EXPIRED;
     return true;
@@ -367,6 +464,17 @@ bool tarry__policy_is_pending(const tarry_policy *p, uint64_t round)
     uint32_t value;
     return tarry__open_find(&p->open, round, &value) &&
            (value & TARRY__POLICY_EXPIRED) == 0;
+}
+
+bool tarry__policy_has_default(const tarry_policy *p, uint64_t round)
+{
+    uint32_t value;
+    return tarry__open_find(&p->defaulted, round, &value);
+}
+
+const tarry__default_rule *tarry__policy_rule(const tarry_policy *p)
+{
+    return &p->edge.rule;
 }
 
 uint64_t tarry__policy_round(const tarry_policy *p)
@@ -510,7 +618,7 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
         .used = uses.used,
         .ignored = uses.ignored,
         .late = uses.late,
-        .open_bytes = p->open.room * sizeof *p->open.slot,
+        .open_bytes = (p->open.room + p->defaulted.room) * sizeof *p->open.slot,
         .n_arms = p->problem.n_arms,
         .dim = tarry__policy_dim(p),
         .arms = p->given != NULL ? p->given : p->problem.arms,
@@ -522,6 +630,9 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
         .cancelled = p->cancelled,
         .description = p->description,
         .beyond_horizon = p->beyond_horizon,
+        .default_outcome = p->edge.rule.declared ? p->rule_text : NULL,
+        .defaulted = p->n_defaulted,
+        .corrected = p->n_corrected,
     };
     p->type->status(state, status);
     status->best_known = knows_best(status);
@@ -542,7 +653,8 @@ static tarry_status certify(tarry_policy *p, size_t *arm, double *gap)
     *gap = NAN;
     if (status != TARRY_OK)
         return status;
-    if (p->type->certify == NULL)
+    if (p->type->certify == NULL ||
+        (p->edge.rule.declared && !p->type->any_delays))
         return TARRY_BAD_ARGUMENT;
     status = p->type->certify(state, arm, gap);
     *gap = status == TARRY_OK ? fmin(*gap * unit_of(p), p->high - p->low) : NAN;
@@ -593,9 +705,10 @@ static void archive_problem(tarry_policy *p, tarry__archive *a)
                                                            NULL) == TARRY_OK);
 }
 
-static void archive_open(tarry_policy *p, tarry__archive *a)
+/* Rounds and their arms, which may have the bits `marks` besides. */
+static void archive_rounds(tarry_policy *p, tarry__open_rounds *o,
+                           uint32_t marks, tarry__archive *a)
 {
-    tarry__open_rounds *o = &p->open;
     tarry__archive_array(a, &o->slot, &o->room, sizeof *o->slot, SIZE_MAX / 8);
     if (!a->loading || a->status != TARRY_OK)
         return;
@@ -603,13 +716,38 @@ static void archive_open(tarry_policy *p, tarry__archive *a)
     for (size_t i = 0; i < o->room; i++) {
         const uint64_t round = o->slot[i] >> TARRY__OPEN_VALUE_BITS;
         const uint64_t arm =
-            o->slot[i] & ((1u << (TARRY__OPEN_VALUE_BITS - 1)) - 1);
+            o->slot[i] & ((1u << TARRY__OPEN_VALUE_BITS) - 1) & ~marks;
         o->count += o->slot[i] != 0;
         tarry__archive_require(a, round <= p->round && arm < p->problem.n_arms);
     }
     tarry__archive_require(a, o->room % 8 == 0 &&
                                   (o->count < o->room || o->room == 0));
     tarry__archive_require(a, a->status == TARRY_OK && tarry__open_is_sound(o));
+}
+
+/* A correction needs a rule that allows for it. */
+static bool takes_corrections(const tarry_policy *p)
+{
+    return p->edge.rule.declared && !p->edge.rule.final &&
+           p->type->revise != NULL;
+}
+
+/* What the default outcome has been applied to. */
+static void archive_default(tarry_policy *p, tarry__archive *a)
+{
+    const tarry__default_rule *r = &p->edge.rule; /* with the other settings */
+    tarry__archive_field(a, p->n_defaulted);
+    tarry__archive_field(a, p->n_corrected);
+    archive_rounds(p, &p->defaulted, 0, a);
+    if (!a->loading || a->status != TARRY_OK)
+        return;
+    tarry__archive_require(
+        a, tarry__default_is_sound(r) &&
+               tarry__policy_check_default(p->type, r, p->low, p->high, NULL) ==
+                   TARRY_OK &&
+               (r->declared || p->defaulted.count == 0));
+    if (a->status == TARRY_OK)
+        set_default(p);
 }
 
 static uint64_t count_expired(const tarry__open_rounds *o)
@@ -648,6 +786,10 @@ static void archive_live(tarry_policy *p, tarry__archive *a)
     tarry__archive_field(a, p->may_ask);
     tarry__archive_require(a, p->last_arm < p->problem.n_arms);
     tarry__held_archive(&p->held, p->round, p->problem.n_arms, a);
+    for (size_t i = 0; a->loading && i < p->held.count; i++)
+        tarry__archive_require(a,
+                               p->held.loss[i].kind != TARRY__HELD_CORRECTION ||
+                                   takes_corrections(p));
 }
 
 /* `size` bytes of printable ASCII, the last of them the end. */
@@ -748,7 +890,9 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
     tarry__archive_require(a, is_range(p->low, p->high) &&
                                   p->round <= TARRY__POLICY_MAX_ROUND);
     a->round = p->round;
-    archive_open(p, a);
+    archive_rounds(p, &p->open, TARRY__POLICY_EXPIRED, a);
+    if (!tarry__archive_is_before(a, 5))
+        archive_default(p, a);
     if (!tarry__archive_is_before(a, 3))
         archive_live(p, a);
     if (a->loading && a->status == TARRY_OK)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include "policy/archive.h"
+#include "policy/default.h"
 #include "base/spec.h"
 #include "tarry/policy.h"
 
@@ -161,7 +162,8 @@ typedef struct tarry__policy_type {
 extern const tarry__policy_type *const tarry__policy_types[];
 extern const tarry__policy_type tarry__policy_recommended;
 
-/* Whether a round is outstanding, given up or not, and its arm. */
+/* The arm of a round that is outstanding, given up or not, or has the default
+ * outcome; false: of any other. */
 bool tarry__policy_open_arm(const tarry_policy *policy, uint64_t round,
                             size_t *arm);
 
@@ -177,6 +179,20 @@ uint64_t tarry__policy_oldest(tarry_policy *policy);
 bool tarry__policy_is_pending(const tarry_policy *policy, uint64_t round);
 uint64_t tarry__policy_round(const tarry_policy *policy);
 uint64_t tarry__policy_n_pending(const tarry_policy *policy);
+
+/* Whether a round has the default outcome and no report; the round that will
+ * get it before the next choice, by a rule of rounds, if nothing else becomes
+ * of it, or 0; and the rule. */
+bool tarry__policy_has_default(const tarry_policy *policy, uint64_t round);
+uint64_t tarry__policy_due_default(const tarry_policy *policy);
+const tarry__default_rule *tarry__policy_rule(const tarry_policy *policy);
+
+/* Whether a policy can follow a rule: the value is in the range, and
+ * corrections can be taken.  TARRY_BAD_ARGUMENT. */
+tarry_status tarry__policy_check_default(const tarry__policy_type *type,
+                                         const tarry__default_rule *rule,
+                                         double low, double high,
+                                         tarry_error *error);
 
 /* Whether these arms can be used: TARRY_OK, TARRY_NOT_FINITE or
  * TARRY_BAD_ARGUMENT: too small or large. */
@@ -219,8 +235,9 @@ typedef struct {
     double cap[TARRY__POLICY_MOST_CAPS]; /* most shares of the arms cap_arm */
     uint32_t cap_arm[TARRY__POLICY_MOST_CAPS];
     uint32_t control_arm, n_caps;
-    uint32_t no_intercept; /* 1: intercept=no, 0: intercept=auto */
-    uint32_t unused;       /* fills the last word */
+    uint32_t no_intercept;    /* 1: intercept=no, 0: intercept=auto */
+    uint32_t unused;          /* fills the last word */
+    tarry__default_rule rule; /* default_outcome */
 } tarry__policy_edge;
 
 static inline bool tarry__policy_has_shares(const tarry__policy_edge *e)

@@ -2,8 +2,8 @@
 #ifndef TARRY_SESSION_INNER_H
 #define TARRY_SESSION_INNER_H
 
+#include "base/age.h"
 #include "log/watch.h"
-#include "session/age.h"
 #include "session/names.h"
 #include "session/session.h"
 #include "store/texts.h"

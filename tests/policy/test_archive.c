@@ -492,12 +492,14 @@ static void a_held_loss_is_of_a_round_and_an_arm_that_are_there(void **state)
 {
     (void)state;
     enum { LAST = 9, ARMS = 4 };
-    static const tarry__held_loss good[] = {{1, 0.5, 0, 0},
-                                            {LAST, -1e300, ARMS - 1, 1}};
+    static const tarry__held_loss good[] = {
+        {1, 0.5, 0, 0},
+        {LAST, -1e300, ARMS - 1, 1},
+        {2, 0.5, 1, TARRY__HELD_CORRECTION}};
     static const tarry__held_loss bad[] = {
         {0, 0.5, 0, 0},          {LAST + 1, 0.5, 0, 0}, {1, 0.5, ARMS, 0},
         {1, 0.5, UINT32_MAX, 0}, {1, NAN, 0, 0},        {1, INFINITY, 0, 0},
-        {UINT64_MAX, 1, 1, 1},   {1, -INFINITY, 0, 0}};
+        {UINT64_MAX, 1, 1, 1},   {1, -INFINITY, 0, 0},  {1, 0.5, 0, 3}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_int_equal(load_held(good[i], LAST, ARMS), TARRY_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/writer.h"
-#include "session/age.h"
+#include "base/age.h"
 #include "session/lines.h"
 #include "session/names.h"
 #include "session/session.h"
@@ -93,7 +93,8 @@ static void ages_have_units(void **state)
                 {"999999999999w", 1000000000000000, 0}, /* for ever */
                 {"1round", 0, 1},
                 {"1rounds", 0, 1},
-                {"1e3rounds", 0, 1000}};
+                {"1e3rounds", 0, 1000},
+                {"500r", 0, 500}};
     static const char *const bad[] = {
         "d",         "-3d",   "0s",       "3 d", "3y",     "3d ", "nan",
         "1.5rounds", "1e99d", "0.5round", "0",   "1e12ms", "inf"};

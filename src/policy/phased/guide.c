@@ -65,6 +65,14 @@ tarry_status tarry__guide_open(tarry__guide *g,
                                   "%s: settings that all policies take belong "
                                   "to the policy, not to its guide",
                                   text);
+    else if (problem->default_outcome.declared &&
+             !problem->default_outcome.final && d.type->revise == NULL)
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "guide '%s' cannot take corrections of a "
+                                  "default outcome: declare it "
+                                  "VALUE/AFTER/final, or use guide=foresight "
+                                  "or guide=lints",
+                                  text);
     else
         status = open_by(g, problem, &d, error);
     tarry__policy_description_clear(&d);

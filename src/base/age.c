@@ -1,5 +1,5 @@
 /* age.c - see age.h. */
-#include "session/age.h"
+#include "base/age.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ bool tarry__age_parse(const char *text, tarry__age *age)
         double ms;
     } units[] = {{"", 1e3},     {"ms", 1},     {"s", 1e3},     {"min", 60e3},
                  {"m", 60e3},   {"h", 3600e3}, {"d", 86400e3}, {"w", 604800e3},
-                 {"rounds", 0}, {"round", 0}};
+                 {"rounds", 0}, {"round", 0},  {"r", 0}};
     const char *end = text + strlen(text);
     double number;
     *age = (tarry__age){0};
