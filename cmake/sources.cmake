@@ -164,6 +164,7 @@ set(TARRY_LAB
     src/env/own.c
     src/env/own_law.c
     src/env/recipe.c
+    src/env/report.c
     src/env/world.c
     src/sim/grid.c
     src/sim/own_policy.c

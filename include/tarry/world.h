@@ -106,6 +106,11 @@ typedef struct {
     const size_t *row_arm;
     const double *row_loss;
     const uint64_t *row_delay; /* rounds, or TARRY_NEVER */
+    /* Which outcomes are ever reported, by description: all, only-low,
+     * only-high, window:rounds=N; NULL: all.  And the outcome of those that are
+     * not, as in tarry_policy_params, in [-1, 1] and in rounds: all policies
+     * are told; those that cannot take corrections need `final`. */
+    const char *report, *default_outcome;
 } tarry_world_params;
 
 /* 100 arms in 10 dimensions on the sphere, losses +1 or -1, exponential delays

@@ -387,7 +387,7 @@ static tarry_status read_policy(const char *policy, tarry__bound_question *q,
         &tarry__phased_loss_dependent, &tarry__phased_mab};
     tarry__policy_description d;
     tarry_status status = tarry__policy_read(
-        policy, NULL, tarry__sim_delays(q->world), &d, error);
+        policy, NULL, tarry__sim_delays(q->world, NULL), &d, error);
     if (status != TARRY_OK)
         return status;
     for (int i = 0; i < 4; i++)
@@ -425,7 +425,7 @@ tarry_status tarry__bound_evaluate(const tarry__world *world,
         waits[i] = NAN;
     s.waits = waits;
     memset(bound, 0, sizeof *bound);
-    bound->meaning = meaning_of(policy, tarry__sim_delays(world));
+    bound->meaning = meaning_of(policy, tarry__sim_delays(world, NULL));
     if ((status = read_policy(policy, &s, error)) ||
         (status = plan_first(&s, bound, error)))
         return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/json.h"
 #include "cli/cli.h"
+#include "env/report.h"
 #include "env/world.h"
 #include "policy/policy_type.h"
 
@@ -18,6 +19,8 @@ static const struct {
     {"Delays", "delays", tarry__delays},
     {"Adversaries (in place of a delay)", "adversaries",
      tarry__adversary_adversaries},
+    {"Reports (which outcomes of a world are ever reported)", "reports",
+     tarry__reports},
 };
 enum { N_WORLDS = sizeof worlds / sizeof *worlds };
 

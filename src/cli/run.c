@@ -47,8 +47,8 @@ static const char about[] =
     "policies, instances, losses and delays with their settings.\n"
     "EXPERIMENT.json holds the same keys as the options (see\n"
     "--print-config); options given besides win.  It may have a list\n"
-    "of \"worlds\", each with name, instance, loss and delay: then one\n"
-    "table compares the policies in all of them.\n\n"
+    "of \"worlds\", each with name, instance, loss, delay, report and\n"
+    "default_outcome: then one table compares the policies in all of them.\n\n"
     "Ctrl-C ends cleanly: finished runs are reported as partial, with\n"
     "exit code 1.";
 
@@ -67,6 +67,13 @@ static int parse(arguments *a, int argc, char **argv)
          "law of the losses (default rademacher: +1 or -1)"},
         {"delay", CLI_TEXT, &e->delay, "SPEC",
          "delay or adversary (default exponential:mean=100)"},
+        {"report", CLI_TEXT, &e->reports.report, "SPEC",
+         "which outcomes are ever reported: all, only-low, only-high or\n"
+         "window:rounds=N (default all)"},
+        {"default-outcome", CLI_TEXT, &e->reports.default_outcome, "RULE",
+         "the outcome of plays that are not reported, LOSS/AGE or\n"
+         "LOSS/AGE/final, as 1/500r: all policies are told; a later report\n"
+         "replaces it, or with final is not seen"},
         {"horizon", CLI_COUNT, &e->horizon, "T", "rounds (default 1e5)"},
         {"runs", CLI_COUNT, &e->runs, "R",
          "independent runs; policies share their luck (default 10)"},
@@ -300,6 +307,17 @@ static int start(const arguments *a)
     return code;
 }
 
+/* What is not given is that of the others. */
+static tarry__sim_reports override_reports(tarry__sim_reports given,
+                                           tarry__sim_reports others)
+{
+    if (given.report == NULL)
+        given.report = others.report;
+    if (given.default_outcome == NULL)
+        given.default_outcome = others.default_outcome;
+    return given;
+}
+
 /* Before the options are read: what a world of the list leaves out is the
  * file's, or the default. */
 static void complete_worlds(tarry__batch_plan *plan)
@@ -310,9 +328,12 @@ static void complete_worlds(tarry__batch_plan *plan)
         w->instance = w->instance != NULL ? w->instance : e->instance;
         w->loss = w->loss != NULL ? w->loss : e->loss;
         w->delay = w->delay != NULL ? w->delay : e->delay;
+        w->reports = override_reports(w->reports, e->reports);
     }
-    if (plan->n_worlds > 0)
+    if (plan->n_worlds > 0) {
         e->instance = e->loss = e->delay = NULL;
+        e->reports = (tarry__sim_reports){NULL, NULL};
+    }
 }
 
 /* After: what the options say holds in all worlds. */
@@ -324,6 +345,7 @@ static void settle_worlds(tarry__batch_plan *plan)
         w->instance = e->instance != NULL ? e->instance : w->instance;
         w->loss = e->loss != NULL ? e->loss : w->loss;
         w->delay = e->delay != NULL ? e->delay : w->delay;
+        w->reports = override_reports(e->reports, w->reports);
     }
 }
 

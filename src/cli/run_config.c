@@ -74,8 +74,8 @@ static int read_text(const char *path, const char *key, json_t *value,
     return EXIT_DONE;
 }
 
-/* A world's name, instance, loss and delay; all but the name may be missing,
- * then they are those of the experiment. */
+/* A world's name, instance, loss, delay and reports; all but the name may be
+ * missing, then they are those of the experiment. */
 static int read_world(const char *path, json_t *object, tarry__batch_world *w)
 {
     const char *key;
@@ -87,7 +87,10 @@ static int read_world(const char *path, json_t *object, tarry__batch_world *w)
                            : strcmp(key, "instance") == 0 ? &w->instance
                            : strcmp(key, "loss") == 0     ? &w->loss
                            : strcmp(key, "delay") == 0    ? &w->delay
-                                                          : NULL;
+                           : strcmp(key, "report") == 0   ? &w->reports.report
+                           : strcmp(key, "default_outcome") == 0
+                               ? &w->reports.default_outcome
+                               : NULL;
         if (out == NULL)
             return cli_error(EXIT_USAGE, "%s: worlds: unknown key '%s'", path,
                              key);
@@ -120,7 +123,7 @@ static int read_worlds(const char *path, json_t *list, tarry__batch_plan *plan)
                          TARRY__BATCH_MAX_WORLDS);
     json_array_foreach(list, i, value)
     {
-        tarry__batch_world w = {NULL, NULL, NULL, NULL, NULL};
+        tarry__batch_world w = {.name = NULL};
         if (!json_is_object(value))
             return cli_error(EXIT_USAGE, "%s: worlds: entry %zu is no object",
                              path, i);
@@ -148,6 +151,10 @@ static int read_key(const char *path, const char *key, json_t *value,
         return read_text(path, key, value, &e->loss);
     if (strcmp(key, "delay") == 0)
         return read_text(path, key, value, &e->delay);
+    if (strcmp(key, "report") == 0)
+        return read_text(path, key, value, &e->reports.report);
+    if (strcmp(key, "default_outcome") == 0)
+        return read_text(path, key, value, &e->reports.default_outcome);
     if (strcmp(key, "horizon") == 0)
         return read_count(path, key, value, &e->horizon);
     if (strcmp(key, "runs") == 0)

@@ -77,9 +77,10 @@ int run_print_table(const tarry__experiment_results *r, double seconds)
     double *values = values_for(r);
     if (values == NULL)
         return EXIT_FAILED;
-    cli_put("%s, %s, %s: %ju rounds, %ju runs, seed %ju, %.1f s", e->instance,
-            e->loss, e->delay, (uintmax_t)e->horizon, (uintmax_t)e->runs,
-            (uintmax_t)e->seed, seconds);
+    cli_put("%s, %s, %s%s%s%s%s: %ju rounds, %ju runs, seed %ju, %.1f s",
+            e->instance, e->loss, e->delay, TARRY__SIM_REPORTS_TEXT(e->reports),
+            (uintmax_t)e->horizon, (uintmax_t)e->runs, (uintmax_t)e->seed,
+            seconds);
     cli_put_end();
     putchar('\n');
     cli_put("%-*s %12s %10s %12s %9s %7s %8s %6s %10s %9s", column(e), "policy",

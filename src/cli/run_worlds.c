@@ -104,8 +104,9 @@ static void print_winners(const tarry__batch *b, double *values)
         const tarry__experiment *e = &b->experiment[w];
         const size_t best = tarry__results_best(&b->results[w], values);
         char mean[32], half[32];
-        cli_put("%-*s  %s, %s, %s: ", widest, b->plan->world[w].name,
-                e->instance, e->loss, e->delay);
+        cli_put("%-*s  %s, %s, %s%s%s%s%s: ", widest, b->plan->world[w].name,
+                e->instance, e->loss, e->delay,
+                TARRY__SIM_REPORTS_TEXT(e->reports));
         if (best == SIZE_MAX) {
             cli_put("no run has finished");
             cli_put_end();

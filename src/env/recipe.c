@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "env/report.h"
 
 tarry_world_params tarry_world_defaults(void)
 {
@@ -129,7 +130,10 @@ static bool copy_texts(const tarry_world_params *p, tarry_world *w)
                                       : table,
                      &w->delay) &&
            copy_text(p->law != NULL ? p->law->name : NULL, &w->law_name) &&
-           copy_text(p->law != NULL ? p->law->version : NULL, &w->law_version);
+           copy_text(p->law != NULL ? p->law->version : NULL,
+                     &w->law_version) &&
+           copy_text(p->report, &w->report) &&
+           copy_text(p->default_outcome, &w->default_outcome);
 }
 
 /* Sorts the rows by arm, those of an arm in their order. */
@@ -194,7 +198,11 @@ static tarry_status copy(const tarry_world_params *p, tarry_world *w,
 static tarry_status try(const tarry_world *w, tarry_error *error)
 {
     tarry_world_view view;
+    tarry__report report;
     tarry_error why = {""};
+    const tarry_status read = tarry__report_read(w->report, &report, error);
+    if (read != TARRY_OK)
+        return read;
     const tarry_status status = tarry_world_look(w, 0, 0, &view, &why);
     tarry_world_view_free(&view);
     if (status == TARRY_BAD_ARGUMENT && w->arms == NULL)
@@ -231,10 +239,11 @@ void tarry_world_free(tarry_world *w)
 {
     if (w == NULL)
         return;
-    void *const parts[] = {w->name,      w->instance, w->loss,
-                           w->delay,     w->law_name, w->law_version,
-                           w->arms,      w->theta,    w->means,
-                           w->row_first, w->row_loss, w->row_delay};
+    void *const parts[] = {w->name,      w->instance,       w->loss,
+                           w->delay,     w->law_name,       w->law_version,
+                           w->arms,      w->theta,          w->means,
+                           w->row_first, w->row_loss,       w->row_delay,
+                           w->report,    w->default_outcome};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         tarry__base_free(parts[i]);
     tarry__base_free(w);

@@ -7,6 +7,7 @@
 struct tarry_world {
     char *name; /* NULL: it has none */
     char *instance, *loss, *delay;
+    char *report, *default_outcome; /* NULL: not given */
     bool has_own;
     tarry__own_world own; /* points to: */
     double *arms, *theta, *means, *row_loss;

@@ -20,6 +20,7 @@ tarry_status tarry__batch_create(tarry__batch *b, const tarry__batch_plan *plan)
             e->loss = plan->world[w].loss;
             e->delay = plan->world[w].delay;
             e->own_world = plan->world[w].own;
+            e->reports = plan->world[w].reports;
         }
         if (tarry__experiment_results_create(&b->results[w], e) != TARRY_OK)
             return TARRY_NO_MEMORY;
@@ -150,6 +151,17 @@ static tarry_status check_versions(const tarry__batch *b, tarry_error *error)
     return TARRY_OK;
 }
 
+static uint64_t add_reports(uint64_t key, const tarry__sim_reports *r)
+{
+    if (r->report != NULL)
+        key = tarry__journal_add_text(tarry__journal_add_text(key, "report"),
+                                      r->report);
+    if (r->default_outcome != NULL)
+        key = tarry__journal_add_text(tarry__journal_add_text(key, "default"),
+                                      r->default_outcome);
+    return key;
+}
+
 /* All that decides an outcome save policy and run. */
 static tarry_status key_of_world(const tarry__experiment *e, uint64_t *key)
 {
@@ -158,6 +170,7 @@ static tarry_status key_of_world(const tarry__experiment *e, uint64_t *key)
         e->own_world != NULL ? tarry__own_digest(e->own_world) : 0};
     *key = tarry__base_digest(tarry__journal_begin(), numbers, sizeof numbers);
     *key = tarry__journal_add_text(*key, e->loss);
+    *key = add_reports(*key, &e->reports);
     const tarry_status status = tarry__journal_add_part(key, e->instance);
     return status != TARRY_OK ? status : tarry__journal_add_part(key, e->delay);
 }

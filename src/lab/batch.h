@@ -10,6 +10,7 @@ enum { TARRY__BATCH_MAX_WORLDS = 64 };
 typedef struct {
     const char *name, *instance, *loss, *delay;
     const tarry__own_world *own; /* NULL: as described */
+    tarry__sim_reports reports;
 } tarry__batch_world;
 
 /* What is to be done: the experiment in its own world or, if there is a list

@@ -33,6 +33,7 @@ static tarry__sim_trial trial_of(const tarry__experiment *e, size_t i)
     return (tarry__sim_trial){.instance = e->instance,
                               .loss = e->loss,
                               .delay = e->delay,
+                              .reports = e->reports,
                               .policy = e->policy[i / e->runs],
                               .own_world = e->own_world,
                               .own_policy = e->own_policy[i / e->runs],
@@ -52,7 +53,8 @@ const char *tarry__experiment_meaning(const tarry__experiment *e, size_t p)
         tarry__world_make(e->own_world, e->instance, e->loss, e->delay, e->seed,
                           0, &world, NULL) != TARRY_OK)
         return NULL;
-    const char *meaning = type->stands_for(tarry__sim_delays(world));
+    const char *meaning =
+        type->stands_for(tarry__sim_delays(world, &e->reports));
     tarry__world_free(world);
     return meaning;
 }

@@ -12,6 +12,7 @@ enum { TARRY__EXPERIMENT_MAX_POLICIES = 64 };
 
 typedef struct {
     const char *instance, *loss, *delay;
+    tarry__sim_reports reports;
     size_t n_policies;
     const char *policy[TARRY__EXPERIMENT_MAX_POLICIES]; /* descriptions */
     /* Where not NULL, in place of a description, which is then a name: */

@@ -239,12 +239,18 @@ static void set_worlds(tarry_experiment *e)
     plan->n_worlds = e->n_worlds > 1 || only->name != NULL ? e->n_worlds : 0;
     for (size_t w = 0; w < e->n_worlds; w++)
         plan->world[w] = (tarry__batch_world){
-            e->world[w]->name, e->world[w]->instance, e->world[w]->loss,
-            e->world[w]->delay, tarry__recipe_own(e->world[w])};
+            e->world[w]->name,
+            e->world[w]->instance,
+            e->world[w]->loss,
+            e->world[w]->delay,
+            tarry__recipe_own(e->world[w]),
+            {e->world[w]->report, e->world[w]->default_outcome}};
     plan->experiment.instance = only->instance;
     plan->experiment.loss = only->loss;
     plan->experiment.delay = only->delay;
     plan->experiment.own_world = tarry__recipe_own(only);
+    plan->experiment.reports =
+        (tarry__sim_reports){only->report, only->default_outcome};
 }
 
 static tarry_status begin(tarry_experiment *e, tarry_error *error)

@@ -33,12 +33,22 @@ static json_t *common_json(const tarry__experiment *e)
                      (json_int_t)e->points);
 }
 
+/* The keys of reports that are given. */
+static json_t *add_reports(json_t *json, const tarry__sim_reports *r)
+{
+    if (r->report != NULL)
+        json = tarry__json_set(json, "report", json_string(r->report));
+    if (r->default_outcome != NULL)
+        json = tarry__json_set(json, "default_outcome",
+                               json_string(r->default_outcome));
+    return json;
+}
+
 static json_t *experiment_config(const tarry__experiment *e)
 {
-    return tarry__json_join(json_pack("{s:s, s:s, s:s}", "instance",
-                                      e->instance, "loss", e->loss, "delay",
-                                      e->delay),
-                            common_json(e));
+    json_t *world = json_pack("{s:s, s:s, s:s}", "instance", e->instance,
+                              "loss", e->loss, "delay", e->delay);
+    return tarry__json_join(add_reports(world, &e->reports), common_json(e));
 }
 
 json_t *tarry__results_config(const tarry__batch_plan *plan)
@@ -48,10 +58,10 @@ json_t *tarry__results_config(const tarry__batch_plan *plan)
     json_t *worlds = json_array();
     for (size_t i = 0; i < plan->n_worlds; i++) {
         const tarry__batch_world *w = &plan->world[i];
-        worlds = tarry__json_add(worlds,
-                                 json_pack("{s:s, s:s, s:s, s:s}", "name",
-                                           w->name, "instance", w->instance,
-                                           "loss", w->loss, "delay", w->delay));
+        json_t *world =
+            json_pack("{s:s, s:s, s:s, s:s}", "name", w->name, "instance",
+                      w->instance, "loss", w->loss, "delay", w->delay);
+        worlds = tarry__json_add(worlds, add_reports(world, &w->reports));
     }
     return tarry__json_join(json_pack("{s:o}", "worlds", worlds),
                             common_json(&plan->experiment));

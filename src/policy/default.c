@@ -114,6 +114,7 @@ static void list_revisers(char *text, size_t room)
 }
 
 tarry_status tarry__policy_check_default(const tarry__policy_type *type,
+                                         const char *name,
                                          const tarry__default_rule *rule,
                                          double low, double high,
                                          tarry_error *error)
@@ -131,7 +132,7 @@ tarry_status tarry__policy_check_default(const tarry__policy_type *type,
     list_revisers(others, sizeof others);
     return tarry__base_fail(
         error, TARRY_BAD_ARGUMENT,
-        "%s cannot take corrections of a default outcome: "
+        "%.150s cannot take corrections of a default outcome: "
         "declare it VALUE/AFTER/final, or use recommended%s",
-        type->name, others);
+        name, others);
 }

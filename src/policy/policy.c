@@ -199,8 +199,8 @@ static tarry_status take_default(tarry__policy_description *d,
         status = tarry__default_read(params->default_outcome, rule, error);
     if (status == TARRY_BAD_INPUT)
         return TARRY_BAD_ARGUMENT;
-    return tarry__policy_check_default(d->type, rule, params->low, params->high,
-                                       error);
+    return tarry__policy_check_default(d->type, d->type->name, rule,
+                                       params->low, params->high, error);
 }
 
 tarry_status tarry_policy_create(const char *description,
@@ -743,8 +743,8 @@ static void archive_default(tarry_policy *p, tarry__archive *a)
         return;
     tarry__archive_require(
         a, tarry__default_is_sound(r) &&
-               tarry__policy_check_default(p->type, r, p->low, p->high, NULL) ==
-                   TARRY_OK &&
+               tarry__policy_check_default(p->type, p->type->name, r, p->low,
+                                           p->high, NULL) == TARRY_OK &&
                (r->declared || p->defaulted.count == 0));
     if (a->status == TARRY_OK)
         set_default(p);

@@ -187,9 +187,10 @@ bool tarry__policy_has_default(const tarry_policy *policy, uint64_t round);
 uint64_t tarry__policy_due_default(const tarry_policy *policy);
 const tarry__default_rule *tarry__policy_rule(const tarry_policy *policy);
 
-/* Whether a policy can follow a rule: the value is in the range, and
- * corrections can be taken.  TARRY_BAD_ARGUMENT. */
+/* Whether a policy, of that name to users, can follow a rule: the value is in
+ * the range, and corrections can be taken.  TARRY_BAD_ARGUMENT. */
 tarry_status tarry__policy_check_default(const tarry__policy_type *type,
+                                         const char *name,
                                          const tarry__default_rule *rule,
                                          double low, double high,
                                          tarry_error *error);

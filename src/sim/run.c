@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "env/report.h"
 #include "env/world.h"
 #include "policy/open_rounds.h"
 #include "policy/shares.h"
@@ -22,7 +23,9 @@ typedef struct {
     const tarry__sim_trial *trial;
     tarry__sim_outcome *outcome;
     tarry__world *world;
-    double *gap; /* per arm */
+    tarry__report report;
+    tarry__default_rule rule; /* of outcomes that are not reported */
+    double *gap;              /* per arm */
     const tarry__policy_type *type;
     tarry__policy_problem problem;
     tarry__policy_edge edge;
@@ -57,8 +60,12 @@ tarry_status tarry__sim_policy_check(const char *text, tarry_error *error)
     return status;
 }
 
-tarry__policy_delays tarry__sim_delays(const tarry__world *world)
+tarry__policy_delays tarry__sim_delays(const tarry__world *world,
+                                       const tarry__sim_reports *reports)
 {
+    if (reports != NULL &&
+        (reports->report != NULL || reports->default_outcome != NULL))
+        return TARRY__POLICY_ANY_DELAYS;
     if (world->adversary == NULL && world->delay.type == &tarry__delay_payoff)
         return TARRY__POLICY_AS_PAYOFF;
     switch (tarry__world_model(world)) {
@@ -78,15 +85,49 @@ static tarry_status open_policy(game *g, tarry_error *error)
 {
     tarry__policy_description d;
     tarry_status status = tarry__policy_read(
-        g->trial->policy, NULL, tarry__sim_delays(g->world), &d, error);
+        g->trial->policy, NULL, tarry__sim_delays(g->world, &g->trial->reports),
+        &d, error);
     if (status != TARRY_OK)
         return status;
     g->type = d.type;
     g->edge = d.edge;
     status = tarry__shares_check(&d.edge, g->problem.n_arms, error);
-    if (status == TARRY_OK)
+    if (d.edge.rule.declared)
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "%s: default_outcome belongs to the world, "
+                                  "which tells it to all policies",
+                                  g->trial->policy);
+    else if (status == TARRY_OK)
         status = tarry__policy_open(&d, &g->problem, &g->state, error);
     tarry__policy_description_clear(&d);
+    return status;
+}
+
+/* The rules of reports; a default replaces what an adversary holds only if
+ * there is none. */
+static tarry_status open_reports(game *g, tarry_error *error)
+{
+    const tarry__sim_reports *r = &g->trial->reports;
+    const char *text = r->default_outcome != NULL ? r->default_outcome : "";
+    tarry_status status = tarry__report_read(r->report, &g->report, error);
+    if (status == TARRY_OK)
+        status = tarry__default_read(text, &g->rule, error);
+    if (status == TARRY_OK && g->rule.ms > 0)
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "default_outcome: worlds have rounds and no "
+                                  "clock, as in 0/500r: '%s'",
+                                  text);
+    if (status == TARRY_OK && g->world->adversary != NULL &&
+        (g->rule.declared || !tarry__report_is_all(&g->report)))
+        status = tarry__base_fail(error, TARRY_BAD_INPUT,
+                                  "report and default_outcome go with a delay, "
+                                  "not with an adversary: '%s'",
+                                  g->trial->delay);
+    g->problem.default_outcome =
+        (tarry__policy_default){.declared = g->rule.declared,
+                                .final = g->rule.final,
+                                .loss = g->rule.value,
+                                .after = g->rule.rounds};
     return status;
 }
 
@@ -113,10 +154,15 @@ static tarry_status open_game(game *g, tarry_error *error)
                                          .means = instance->mean};
     status = tarry__wheel_create(&g->wheel);
     if (status == TARRY_OK)
+        status = open_reports(g, error);
+    if (status == TARRY_OK)
         status = t->own_policy != NULL
                      ? tarry__own_policy_open(t->own_policy, &g->problem,
                                               &g->type, &g->state, error)
                      : open_policy(g, error);
+    if (status == TARRY_OK)
+        status = tarry__policy_check_default(g->type, t->policy, &g->rule, -1,
+                                             1, error);
     if (status == TARRY_OK && g->type->phase != NULL)
         g->phase = g->type->phase(g->state);
     return status;
@@ -193,8 +239,13 @@ static tarry_status log_phase(game *g, uint64_t round)
 
 /* ---- feedback -------------------------------------------------------------*/
 
+/* What is seen when the default was seen before replaces it. */
 static void see(game *g, uint64_t round, size_t arm, double loss)
 {
+    if (g->rule.declared && g->outcome->rounds - round > g->rule.rounds) {
+        g->type->revise(g->state, round, arm, g->rule.value, loss);
+        return;
+    }
     g->outstanding--;
     if (g->outcome->first_seen == 0)
         g->outcome->first_seen = g->outcome->rounds;
@@ -222,21 +273,38 @@ static tarry_status see_due(game *g)
     return status;
 }
 
+/* What would come after the end of the game is not kept. */
+static tarry_status send(game *g, uint64_t round, size_t arm, double loss,
+                         uint64_t delay)
+{
+    if (delay == 0 || delay > g->trial->horizon - round)
+        return TARRY_OK;
+    return tarry__wheel_add(
+        &g->wheel,
+        (tarry__wheel_event){round + delay, round | (uint64_t)arm << ROUND_BITS,
+                             loss});
+}
+
 /* Delays: the loss goes on its way, then what is due is seen, that of this very
- * round last.  What would come after the end of the game is not kept. */
+ * round last.  A loss that takes longer than the age of the default comes
+ * behind it, as a correction. */
 static tarry_status deliver(game *g, uint64_t round, size_t arm, double u,
                             double x)
 {
-    const double loss = tarry__world_loss(g->world, arm, u, x);
-    const uint64_t delay = tarry__world_delay(g->world, round, arm, loss, x);
+    double loss = tarry__world_loss(g->world, arm, u, x);
+    uint64_t delay = tarry__world_delay(g->world, round, arm, loss, x);
     tarry_status status = TARRY_OK;
-    if (delay == TARRY__DELAY_NEVER)
-        g->outcome->lost++;
-    else if (delay > 0 && delay <= g->trial->horizon - round)
-        status = tarry__wheel_add(
-            &g->wheel,
-            (tarry__wheel_event){round + delay,
-                                 round | (uint64_t)arm << ROUND_BITS, loss});
+    if (!tarry__report_passes(&g->report, loss, delay))
+        delay = TARRY__DELAY_NEVER;
+    g->outcome->lost += delay == TARRY__DELAY_NEVER;
+    if (g->rule.declared && delay > g->rule.rounds) {
+        if (!g->rule.final)
+            status = send(g, round, arm, loss, delay);
+        loss = g->rule.value;
+        delay = g->rule.rounds;
+    }
+    if (status == TARRY_OK)
+        status = send(g, round, arm, loss, delay);
     if (status == TARRY_OK)
         status = see_due(g);
     if (delay == 0)

@@ -18,10 +18,25 @@
 
 enum { TARRY__SIM_MAX_PHASES = 48, TARRY__SIM_MAX_GRID = 256 };
 
+/* Which outcomes are ever reported (env/report.h), and the outcome of those
+ * that are not (policy/default.h), which all policies are told. */
+typedef struct {
+    const char *report;          /* NULL: all */
+    const char *default_outcome; /* in [-1, 1] and in rounds; NULL: none */
+} tarry__sim_reports;
+
+/* Four arguments for "%s%s%s%s": what follows the delay, for people. */
+#define TARRY__SIM_REPORTS_TEXT(r)                                             \
+    (r).report != NULL ? ", reports " : "",                                    \
+        (r).report != NULL ? (r).report : "",                                  \
+        (r).default_outcome != NULL ? ", default " : "",                       \
+        (r).default_outcome != NULL ? (r).default_outcome : ""
+
 /* What to simulate.  Texts are descriptions name:key=value,..., or names of
  * what is not described. */
 typedef struct {
     const char *instance, *loss, *delay, *policy;
+    tarry__sim_reports reports;
     const tarry__own_world *own_world;  /* NULL: as described */
     const tarry_own_policy *own_policy; /* NULL: as described */
     uint64_t horizon, seed;
@@ -86,8 +101,11 @@ tarry_status tarry__sim_check(const tarry__sim_trial *trial,
 tarry_status tarry__sim_policy_check(const char *description,
                                      tarry_error *error);
 
-/* What a policy may be told of a world's delays. */
-tarry__policy_delays tarry__sim_delays(const tarry__world *world);
+/* What a policy may be told of a world's delays.  Where some outcomes are not
+ * reported, or have a default, delays depend on losses; NULL: all are
+ * reported. */
+tarry__policy_delays tarry__sim_delays(const tarry__world *world,
+                                       const tarry__sim_reports *reports);
 
 /* About `wanted` rounds from 1 to the horizon, evenly spaced on a logarithmic
  * scale and all different; `grid` has room for MAX_GRID.  Answers how many. */
