@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "base/spec.h"
 #include "cli/cli.h"
+#include "policy/default.h"
 #include "session/lines.h"
 #include "session/session.h"
 
@@ -24,8 +25,9 @@ static const char summary[] =
 
 typedef struct {
     const char *policy, *arms, *restore, *store, *name, *expire_after;
-    const char *intercept; /* NULL: not given */
+    const char *intercept, *default_outcome; /* NULL: not given */
     char settings[2000], description[4096];
+    char rule[TARRY__DEFAULT_ROOM]; /* default_outcome, as it is printed */
     uint64_t horizon, seed, threads;
     bool maximize, beyond_horizon, json, by_number, no_probability;
     double confidence; /* NAN: not given */
@@ -62,6 +64,7 @@ static const char about[] =
     "  observe ID LOSS   -> ok           the loss of choice ID is in\n"
     "                       late         it was of an earlier phase\n"
     "                       duplicate    it was in already\n"
+    "                       corrected    it replaces the default outcome\n"
     "  cancel ID         -> ok           it was never shown\n"
     "  expire ID         -> ok           its loss will never come\n"
     "  admit NAME X...   -> ok           a new arm with its features\n"
@@ -115,6 +118,10 @@ static int parse(arguments *a, int argc, char **argv)
         {"expire-after", CLI_TEXT, &a->expire_after, "AGE",
          "losses of choices older than this (3d, 90min, 45s, 1000rounds)\n"
          "are taken as never coming; one that comes all the same is `late`"},
+        {"default-outcome", CLI_TEXT, &a->default_outcome, "VALUE/AGE",
+         "choices for which nothing was reported within AGE (500r for rounds,\n"
+         "7d, 12h, 90s, 0) have the outcome VALUE; a later report replaces it\n"
+         "and is `corrected`.  VALUE/AGE/final: it is `late`"},
         {"beyond-horizon", CLI_FLAG, &a->beyond_horizon, NULL,
          "after T choices go on with the best arm"},
         {"by-number", CLI_FLAG, &a->by_number, NULL,
@@ -162,6 +169,15 @@ static bool text_fits(arguments *a, const char *key, const char *value)
 static int describe(arguments *a)
 {
     tarry_policy_info info;
+    tarry__default_rule rule;
+    tarry_error error;
+    if (a->default_outcome != NULL) {
+        if (a->default_outcome[0] == '\0')
+            return cli_error(EXIT_USAGE, "--default-outcome: empty");
+        if (tarry__default_read(a->default_outcome, &rule, &error) != TARRY_OK)
+            return cli_error(EXIT_USAGE, "%s", error.text);
+        tarry__default_print(&rule, a->rule);
+    }
     const char *text = a->policy != NULL ? a->policy : "recommended";
     if (a->settings[0] == '\0' &&
         tarry_policy_describe(text, &info) == TARRY_OK &&
@@ -170,7 +186,9 @@ static int describe(arguments *a)
     snprintf(a->description, sizeof a->description, "%s", text);
     return text_fits(a, "", a->settings) &&
                    (a->intercept == NULL ||
-                    text_fits(a, "intercept=", a->intercept))
+                    text_fits(a, "intercept=", a->intercept)) &&
+                   (a->default_outcome == NULL ||
+                    text_fits(a, "default_outcome=", a->rule))
                ? EXIT_DONE
                : cli_error(EXIT_USAGE, "--policy: too long: '%s'", text);
 }
@@ -307,6 +325,13 @@ static int compare(const arguments *a, const char *path, service *v)
         return cli_error(EXIT_USAGE, "%s: a state of %s, not of '%s%s%s'", path,
                          e->policy, a->policy != NULL ? a->policy : "",
                          a->settings[0] != '\0' ? " with " : "", a->settings);
+    tarry_policy_status s;
+    tarry_policy_get_status(tarry__session_policy(v->session), &s);
+    if (a->default_outcome != NULL &&
+        (s.default_outcome == NULL || strcmp(s.default_outcome, a->rule) != 0))
+        return cli_error(EXIT_USAGE, "%s: the default outcome is %s, not '%s'",
+                         path, s.default_outcome ? s.default_outcome : "none",
+                         a->rule);
     if (a->horizon != NONE && a->horizon != e->horizon)
         return cli_error(EXIT_USAGE, "%s: the horizon is %ju, not '%ju'", path,
                          (uintmax_t)e->horizon, (uintmax_t)a->horizon);

@@ -68,7 +68,8 @@ bool tarry__default_is_sound(const tarry__default_rule *r)
            (r->rounds == 0 || r->ms == 0);
 }
 
-static void print_age(const tarry__default_rule *r, char text[24])
+void tarry__default_print_age(const tarry__default_rule *r,
+                              char text[TARRY__DEFAULT_AGE_ROOM])
 {
     static const struct {
         const char *name;
@@ -80,24 +81,26 @@ static void print_age(const tarry__default_rule *r, char text[24])
                  {"ms", 1}};
     size_t i = 0;
     if (r->ms == 0) {
-        snprintf(text, 24, r->rounds > 0 ? "%" PRIu64 "r" : "0", r->rounds);
+        snprintf(text, TARRY__DEFAULT_AGE_ROOM,
+                 r->rounds > 0 ? "%" PRIu64 "r" : "0", r->rounds);
         return;
     }
     while (r->ms % units[i].ms != 0)
         i++;
-    snprintf(text, 24, "%" PRId64 "%s", r->ms / units[i].ms, units[i].name);
+    snprintf(text, TARRY__DEFAULT_AGE_ROOM, "%" PRId64 "%s",
+             r->ms / units[i].ms, units[i].name);
 }
 
 void tarry__default_print(const tarry__default_rule *r,
                           char text[TARRY__DEFAULT_ROOM])
 {
-    char value[32], age[24];
+    char value[32], age[TARRY__DEFAULT_AGE_ROOM];
     double back = NAN;
     for (int digits = 15; digits <= 17 && back != r->value; digits++) {
         snprintf(value, sizeof value, "%.*g", digits, r->value);
         tarry__number_read(value, value + strlen(value), &back);
     }
-    print_age(r, age);
+    tarry__default_print_age(r, age);
     snprintf(text, TARRY__DEFAULT_ROOM, "%s/%s%s", value, age,
              r->final ? "/final" : "");
 }

@@ -30,4 +30,9 @@ enum { TARRY__DEFAULT_ROOM = 64 };
 void tarry__default_print(const tarry__default_rule *rule,
                           char text[TARRY__DEFAULT_ROOM]);
 
+/* AFTER alone: "500r", "7d", "0". */
+enum { TARRY__DEFAULT_AGE_ROOM = 24 };
+void tarry__default_print_age(const tarry__default_rule *rule,
+                              char text[TARRY__DEFAULT_AGE_ROOM]);
+
 #endif

@@ -55,7 +55,7 @@ static void expire_old(tarry__service *s)
     const int64_t now = tarry__session_now();
     tarry__service_experiment *e;
     for (size_t i = 0; (e = tarry__service_at(s, i)) != NULL; i++)
-        if (e->made->expire_after[0] != '\0' && tarry__service_enter(s, e) &&
+        if (tarry__session_has_ages(e->made) && tarry__service_enter(s, e) &&
             e->session != NULL)
             tarry__session_expire_old(e->session, now, NULL);
 }

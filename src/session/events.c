@@ -13,7 +13,7 @@
 
 const char *tarry__session_result_name(tarry__session_result result)
 {
-    static const char *const names[] = {"ok", "late", "duplicate"};
+    static const char *const names[] = {"ok", "late", "duplicate", "corrected"};
     return names[result];
 }
 
@@ -202,6 +202,34 @@ static tarry_status choose(tarry__session *s, const char *id, int64_t now,
     return TARRY_OK;
 }
 
+/* The default outcome, if the round is outstanding; after ready. */
+static tarry_status apply_default(tarry__session *s, uint64_t round,
+                                  int64_t now, tarry_error *error)
+{
+    if (!tarry__policy_is_pending(s->policy, round))
+        return TARRY_OK;
+    const tarry_status status = tarry_policy_apply_default(s->policy, round);
+    if (status != TARRY_OK)
+        return tarry__base_fail(error, status, "%s", tarry_status_text(status));
+    tarry__session_stage(
+        s,
+        (tarry__store_event){.kind = TARRY__STORE_DEFAULT,
+                             .round = round,
+                             .value = tarry__policy_rule(s->policy)->value},
+        now);
+    return TARRY_OK;
+}
+
+/* A rule of rounds: what the policy would do by itself becomes an event. */
+static tarry_status apply_due_default(tarry__session *s, int64_t now,
+                                      tarry_error *error)
+{
+    const uint64_t round = tarry__policy_due_default(s->policy);
+    const tarry_status status =
+        round > 0 ? apply_default(s, round, now, error) : TARRY_OK;
+    return status == TARRY_OK ? tarry__session_ready(s, error) : status;
+}
+
 /* An id that nobody has, or NULL. */
 static tarry_status choose_next(tarry__session *s, const char *id, int64_t now,
                                 tarry__session_choice_made *out,
@@ -215,6 +243,8 @@ static tarry_status choose_next(tarry__session *s, const char *id, int64_t now,
     tarry_status status = tarry__session_expire_old(s, now, error);
     if (status == TARRY_OK)
         status = tarry__session_ready(s, error); /* room again */
+    if (status == TARRY_OK)
+        status = apply_due_default(s, now, error);
     return status == TARRY_OK ? choose(s, id, now, out, error) : status;
 }
 
@@ -296,7 +326,7 @@ tarry_status tarry__session_tell(tarry__session *s, uint64_t round, double loss)
     size_t arm = 0;
     tarry__policy_open_arm(s->policy, round, &arm);
     const tarry_status status = tarry_policy_observe(s->policy, round, loss);
-    if (status == TARRY_OK || tarry__moves_is_late(status))
+    if (tarry__moves_is_taken(status))
         tarry__watch_observe(s->watch, arm, round,
                              tarry__policy_round(s->policy), loss);
     return status;
@@ -318,6 +348,24 @@ static tarry_status refuse_id(const tarry__session *s, tarry_status status,
         error);
 }
 
+/* A report that comes after the time of the default, which was not applied yet,
+ * comes behind it. */
+static tarry_status apply_if_old(tarry__session *s, uint64_t round, int64_t now,
+                                 tarry_error *error)
+{
+    tarry__store_event e;
+    bool found;
+    const tarry__default_rule *rule = tarry__policy_rule(s->policy);
+    if (rule->ms == 0 || !tarry__policy_is_pending(s->policy, round))
+        return TARRY_OK;
+    tarry_status status =
+        look(s, TARRY__STORE_CHOOSE, round, &e, NULL, &found, error);
+    if (status != TARRY_OK || !found || now - e.at < rule->ms)
+        return status;
+    status = apply_default(s, round, now, error);
+    return status == TARRY_OK ? tarry__session_ready(s, error) : status;
+}
+
 tarry_status tarry__session_observe(tarry__session *s, const char *id,
                                     double loss, int64_t now,
                                     tarry__session_result *result,
@@ -330,14 +378,18 @@ tarry_status tarry__session_observe(tarry__session *s, const char *id,
     if (status != TARRY_OK)
         return status;
     loss += 0.0; /* no negative zero, which a database does not keep */
+    if ((status = apply_if_old(s, round, now, error)) != TARRY_OK)
+        return status;
     status = tarry__session_tell(s, round, loss);
     if (status == TARRY_REPORTED_TWICE)
         return compare(s, id, round, loss, result, error);
     if (status == TARRY_BAD_LOSS)
         return tarry__refusals_range(s->made, id, loss, error);
-    if (status != TARRY_OK && !tarry__moves_is_late(status))
+    if (!tarry__moves_is_taken(status))
         return refuse_id(s, status, id, error);
-    *result = status == TARRY_OK ? TARRY__SESSION_OK : TARRY__SESSION_LATE;
+    *result = status == TARRY_OK          ? TARRY__SESSION_OK
+              : status == TARRY_CORRECTED ? TARRY__SESSION_CORRECTED
+                                          : TARRY__SESSION_LATE;
     tarry__session_stage(s,
                          (tarry__store_event){.kind = TARRY__STORE_OBSERVE,
                                               .round = round,
@@ -359,6 +411,10 @@ static tarry_status settle(tarry__session *s, const char *id,
     status = kind == TARRY__STORE_CANCEL
                  ? tarry_policy_cancel(s->policy, round)
                  : tarry_policy_expire(s->policy, round);
+    if (status == TARRY_REPORTED_TWICE &&
+        tarry__policy_has_default(s->policy, round))
+        return tarry__refusals_decision(
+            s->made, status, id, "has the default outcome already", error);
     if (status != TARRY_OK)
         return refuse_id(s, status, id, error);
     tarry__session_stage(s, (tarry__store_event){.kind = kind, .round = round},
@@ -387,24 +443,28 @@ static tarry_status last_old(tarry__session *s, int64_t now, uint64_t *last,
 {
     const uint64_t round = tarry__policy_round(s->policy);
     *last = 0;
-    if (s->expire_after.rounds > 0 && round >= s->expire_after.rounds)
-        *last = round - s->expire_after.rounds;
+    if (s->old.rounds > 0 && round >= s->old.rounds)
+        *last = round - s->old.rounds;
     const int64_t since = now - s->expiry_checked_at;
-    if (s->expire_after.ms == 0 || (since >= 0 && since < 1000))
+    if (s->old.ms == 0 || (since >= 0 && since < 1000))
         return TARRY_OK;
     s->expiry_checked_at = now;
-    return tarry__store_round_at(s->store, s->experiment,
-                                 now - s->expire_after.ms, last, error);
+    return tarry__store_round_at(s->store, s->experiment, now - s->old.ms, last,
+                                 error);
 }
 
-static void give_up(tarry__session *s, uint64_t round, int64_t now)
+static tarry_status give_up(tarry__session *s, uint64_t round, int64_t now,
+                            tarry_error *error)
 {
+    if (tarry__policy_rule(s->policy)->declared)
+        return apply_default(s, round, now, error);
     if (tarry__policy_is_pending(s->policy, round) &&
         tarry_policy_expire(s->policy, round) == TARRY_OK)
         tarry__session_stage(
             s,
             (tarry__store_event){.kind = TARRY__STORE_EXPIRE, .round = round},
             now);
+    return TARRY_OK;
 }
 
 /* Getting ready may bring back what is stored, and the first old round: only
@@ -413,15 +473,15 @@ tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
                                        tarry_error *error)
 {
     uint64_t last;
-    if ((s->expire_after.ms == 0 && s->expire_after.rounds == 0) ||
-        s->policy == NULL)
+    if ((s->old.ms == 0 && s->old.rounds == 0) || s->policy == NULL)
         return TARRY_OK;
     tarry_status status = last_old(s, now, &last, error);
     while (status == TARRY_OK && s->expired_to < last) {
         if (tarry__policy_is_pending(s->policy, s->expired_to + 1))
             status = tarry__session_ready(s, error);
         if (status == TARRY_OK)
-            give_up(s, ++s->expired_to, now);
+            status = give_up(s, s->expired_to + 1, now, error);
+        s->expired_to += status == TARRY_OK;
     }
     return status;
 }

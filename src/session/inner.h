@@ -29,10 +29,10 @@ struct tarry__session {
     bool has_own_ids; /* some choices have ids of users, and no others */
     uint64_t pauses;  /* how often it has been paused */
     int64_t last_at;  /* when the last event came, by the session's clock */
-    tarry__age expire_after;
-    uint64_t oldest;           /* round whose time was looked up last */
+    tarry__age old;   /* of choices that expire, or have the default outcome */
+    uint64_t oldest;  /* round whose time was looked up last */
     int64_t oldest_at;         /* and that time */
-    uint64_t expired_to;       /* old rounds up to this one were given up */
+    uint64_t expired_to;       /* old rounds up to this one were seen to */
     int64_t expiry_checked_at; /* when old rounds were last looked for */
     bool leaves_snapshot;      /* writes a snapshot when it is closed */
     uint64_t snapshot_seq;     /* events that the last snapshot covers */

@@ -6,6 +6,12 @@ bool tarry__moves_is_late(tarry_status status)
     return status == TARRY_LATE || status == TARRY_EXPIRED;
 }
 
+bool tarry__moves_is_taken(tarry_status status)
+{
+    return status == TARRY_OK || status == TARRY_CORRECTED ||
+           tarry__moves_is_late(status);
+}
+
 bool tarry__moves_has_arm(tarry_policy *p, size_t arm)
 {
     tarry_policy_status s;

@@ -154,6 +154,9 @@ static tarry_status replay_other(const replaying *r,
     case TARRY__STORE_EXPIRE:
         status = tarry_policy_expire(p, e->round);
         break;
+    case TARRY__STORE_DEFAULT:
+        status = tarry_policy_apply_default(p, e->round);
+        break;
     case TARRY__STORE_ADMIT:
         status = tarry_policy_admit(p, e->features, &arm);
         if (status == TARRY_OK && arm != e->arm)
@@ -171,7 +174,7 @@ static tarry_status replay_other(const replaying *r,
     }
     if (status == TARRY_NO_MEMORY)
         return tarry__base_fail(r->error, status, "out of memory");
-    return status == TARRY_OK || tarry__moves_is_late(status)
+    return tarry__moves_is_taken(status)
                ? TARRY_OK
                : differs(r, e, tarry_status_text(status), 0);
 }
@@ -312,6 +315,8 @@ tarry_status tarry__session_load(tarry__session *s, bool from_start,
                                    &r, error);
     if (status == TARRY_OK && s->snapshot_seq > 0)
         status = check_end(s, error);
+    if (status == TARRY_OK && tarry__policy_rule(s->policy)->ms > 0)
+        s->old = (tarry__age){.ms = tarry__policy_rule(s->policy)->ms};
     if (status != TARRY_OK)
         unload(s);
     return status;
@@ -329,7 +334,7 @@ static tarry_status make_session(tarry__store *store, uint64_t experiment,
     s->experiment = experiment;
     s->made = tarry__store_get(store, experiment);
     s->epoch_now = tarry__store_epoch(store, experiment);
-    if (!tarry__age_parse(s->made->expire_after, &s->expire_after)) {
+    if (!tarry__age_parse(s->made->expire_after, &s->old)) {
         tarry__base_fail(error, TARRY_BAD_STATE, "not an age: '%s'",
                          s->made->expire_after);
         tarry__base_free(s);
@@ -414,6 +419,24 @@ static tarry_status check_age(const char *text, tarry_error *error)
                                   text);
 }
 
+/* A choice that expired has no outcome, one with a default has. */
+static tarry_status check_ages(const tarry_policy *policy,
+                               const char *expire_after, tarry_error *error)
+{
+    return expire_after[0] == '\0' || !tarry__policy_rule(policy)->declared
+               ? TARRY_OK
+               : tarry__base_fail(error, TARRY_BAD_ARGUMENT,
+                                  "expire_after and default_outcome: a choice "
+                                  "that expired has no outcome; give one of "
+                                  "them");
+}
+
+bool tarry__session_has_ages(const tarry__store_experiment *made)
+{
+    return made->expire_after[0] != '\0' ||
+           strstr(made->policy, "default_outcome=") != NULL;
+}
+
 /* What cannot be made is refused before anything is stored. */
 static tarry_status check_experiment(const tarry__store_experiment *e,
                                      const double *arms,
@@ -437,6 +460,8 @@ static tarry_status check_experiment(const tarry__store_experiment *e,
         status = check_names(names, e->n_arms, error);
     if (status == TARRY_OK)
         status = make_policy(e, arms, &policy, error);
+    if (status == TARRY_OK)
+        status = check_ages(policy, e->expire_after, error);
     tarry_policy_free(policy);
     return status;
 }
@@ -493,6 +518,8 @@ tarry_status tarry__session_adopt(tarry__store *store, tarry_policy *policy,
     tarry__store_experiment e = experiment_of(&p, name, expire_after);
     e.beyond_horizon = tarry__policy_goes_beyond(policy);
     tarry_status status = check_age(expire_after, error);
+    if (status == TARRY_OK)
+        status = check_ages(policy, expire_after, error);
     if (status == TARRY_OK && names != NULL)
         status = check_names(names, p.n_arms, error);
     if (status == TARRY_OK)

@@ -67,6 +67,9 @@ tarry_status tarry__session_catch_up(tarry__session *session,
  * that takes the time of many draws.  Else it is 0, which means unknown. */
 void tarry__session_tell_probability(tarry__session *session, bool tell);
 
+/* Whether its choices may reach an age of which something becomes. */
+bool tarry__session_has_ages(const tarry__store_experiment *made);
+
 /* Ends a session; what is staged is lost.  A snapshot is left in the store. */
 void tarry__session_close(tarry__session *session);
 
@@ -104,7 +107,8 @@ tarry_status tarry__session_chosen(tarry__session *s, const char *id,
 typedef enum {
     TARRY__SESSION_OK,
     TARRY__SESSION_LATE,
-    TARRY__SESSION_DUPLICATE /* the same loss again: harmless */
+    TARRY__SESSION_DUPLICATE, /* the same loss again: harmless */
+    TARRY__SESSION_CORRECTED  /* it replaces the default outcome */
 } tarry__session_result;
 
 const char *tarry__session_result_name(tarry__session_result result);
@@ -135,7 +139,9 @@ tarry_status tarry__session_pause(tarry__session *s, bool pause, int64_t now,
                                   tarry_error *error);
 bool tarry__session_is_paused(const tarry__session *s);
 
-/* Expires what is older than the experiment's age. */
+/* Expires what is older than the experiment's age, or gives it the default
+ * outcome, if the rule's age is a time; rules of rounds are applied when the
+ * next arm is chosen. */
 tarry_status tarry__session_expire_old(tarry__session *s, int64_t now,
                                        tarry_error *error);
 
@@ -201,6 +207,9 @@ bool tarry__session_has_ended(tarry__session *s, const char *id,
 /* The id that is generated for a round. */
 void tarry__session_id(const tarry__session *s, uint64_t round,
                        char id[TARRY__SESSION_ID_ROOM]);
+
+/* A rule as {"value","after","final"}, or null; NULL: out of memory. */
+json_t *tarry__session_rule(const tarry_policy *policy);
 
 /* The caller owns it; NULL: out of memory. */
 json_t *tarry__session_status(tarry__session *s, bool by_number);

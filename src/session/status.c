@@ -88,6 +88,44 @@ static json_t *add_made_with(const view *v, json_t *json)
                            json_string(p->maximize ? "maximize" : "minimize"));
 }
 
+json_t *tarry__session_rule(const tarry_policy *policy)
+{
+    char age[TARRY__DEFAULT_AGE_ROOM];
+    const tarry__default_rule *r = tarry__policy_rule(policy);
+    tarry__default_print_age(r, age);
+    return r->declared ? json_pack("{s:f, s:s, s:b}", "value", r->value,
+                                   "after", age, "final", (int)r->final)
+                       : json_null();
+}
+
+/* What the certificate says of choices that have the default outcome. */
+static const char *meaning_of(const view *v)
+{
+    if (!tarry__policy_type_find(v->p.name)->any_delays)
+        return "with a default outcome, delays depend on outcomes; this policy "
+               "is for others, and certifies nothing";
+    return tarry__policy_rule(v->session->policy)->final
+               ? "the certificate takes an outcome as missing until the age of "
+                 "the rule, and the default as the outcome from then on"
+               : "the certificate takes an outcome as missing until the age of "
+                 "the rule, and the default as the outcome from then on, until "
+                 "a report corrects it; arms that were eliminated because of "
+                 "defaults stay eliminated";
+}
+
+/* The declared rule, and what it was applied to; null: there is none. */
+static json_t *default_outcome(const view *v)
+{
+    json_t *json = tarry__session_rule(v->session->policy);
+    if (v->p.default_outcome == NULL)
+        return json;
+    json = tarry__json_set(json, "applied",
+                           json_integer((json_int_t)v->p.defaulted));
+    json = tarry__json_set(json, "corrected",
+                           json_integer((json_int_t)v->p.corrected));
+    return tarry__json_set(json, "meaning", json_string(meaning_of(v)));
+}
+
 /* Whether late outcomes differ from early ones, and what that means for this
  * policy. */
 static json_t *dependence(const view *v)
@@ -141,6 +179,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
         available(&v));
     json = add_certificate(&v, json);
     json = add_made_with(&v, json);
+    json = tarry__json_set(json, "default_outcome", default_outcome(&v));
     json = tarry__json_set(json, "paused", json_boolean(s->is_paused));
     return tarry__json_set(json, "dependence", dependence(&v));
 }

@@ -24,9 +24,10 @@ static bool reserve_one(tarry__fates *f)
 
 static tarry__fates_state state_after(tarry__store_event_kind kind)
 {
-    return kind == TARRY__STORE_OBSERVE  ? TARRY__FATES_OBSERVED
-           : kind == TARRY__STORE_CANCEL ? TARRY__FATES_CANCELLED
-                                         : TARRY__FATES_EXPIRED;
+    return kind == TARRY__STORE_OBSERVE   ? TARRY__FATES_OBSERVED
+           : kind == TARRY__STORE_CANCEL  ? TARRY__FATES_CANCELLED
+           : kind == TARRY__STORE_DEFAULT ? TARRY__FATES_DEFAULTED
+                                          : TARRY__FATES_EXPIRED;
 }
 
 const tarry__fates_fate *tarry__fates_of(const tarry__fates *f, uint64_t round)
@@ -97,7 +98,7 @@ void tarry__fates_clear(tarry__fates *f)
 const char *tarry__fates_state_name(tarry__fates_state state)
 {
     static const char *const names[] = {"pending", "expired", "cancelled",
-                                        "observed"};
+                                        "observed", "defaulted"};
     return names[state];
 }
 

@@ -9,11 +9,12 @@ typedef enum {
     TARRY__FATES_PENDING,
     TARRY__FATES_EXPIRED,
     TARRY__FATES_CANCELLED,
-    TARRY__FATES_OBSERVED
+    TARRY__FATES_OBSERVED,
+    TARRY__FATES_DEFAULTED /* it has the default outcome */
 } tarry__fates_state;
 
 typedef struct {
-    double loss; /* of an observed one */
+    double loss; /* of an observed or defaulted one */
     int64_t at;
     tarry__fates_state state;
 } tarry__fates_fate;

@@ -10,7 +10,7 @@
 
 static const char *const kinds[] = {"choose", "observe",  "cancel", "expire",
                                     "admit",  "withdraw", "pause",  "resume",
-                                    "cut",    "lease"};
+                                    "cut",    "lease",    "default"};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 const char *tarry__store_event_name(tarry__store_event_kind kind)
@@ -135,6 +135,7 @@ bool tarry__store_event_fits(const tarry__store_head *h,
     case TARRY__STORE_OBSERVE:
     case TARRY__STORE_CANCEL:
     case TARRY__STORE_EXPIRE:
+    case TARRY__STORE_DEFAULT:
         return is_known_round(end, e->round);
     case TARRY__STORE_ADMIT:
         return e->arm == end->arms &&

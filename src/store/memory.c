@@ -231,7 +231,7 @@ static tarry__store_event event_at(const log_of *l, size_t place)
 {
     const record *r = &l->record[place - 1];
     const bool has_arm =
-        r->kind == TARRY__STORE_CHOOSE || r->kind >= TARRY__STORE_ADMIT;
+        r->kind == TARRY__STORE_CHOOSE || !tarry__store_is_of_round(r->kind);
     return (tarry__store_event){.kind = (tarry__store_event_kind)r->kind,
                                 .seq = place,
                                 .round = r->round,
@@ -317,7 +317,7 @@ static tarry_status look(void *state, uint64_t experiment,
     const log_of *l = &((memory *)state)->log[experiment - 1];
     (void)error;
     *found = false;
-    if (kind >= TARRY__STORE_PAUSE) {
+    if (kind >= TARRY__STORE_PAUSE && !tarry__store_is_of_round(kind)) {
         const size_t place = find_pause(l, kind, round);
         *found = place != 0;
         if (*found)

@@ -74,7 +74,7 @@ static bool add_event(tarry__postgres_columns *c, const tarry__store_event *e,
     return add_number(&column[SEQ], e->seq) &&
            add_text(&column[KIND], tarry__store_event_name(e->kind)) &&
            add_number(&column[ITEM],
-                      e->kind < TARRY__STORE_ADMIT ? e->round : e->arm) &&
+                      tarry__store_is_of_round(e->kind) ? e->round : e->arm) &&
            add_number(&column[ARM], is_choice ? e->arm : 0) &&
            add_number(&column[VALUE], value) &&
            add_number(&column[AT], (uint64_t)e->at) &&
@@ -138,8 +138,8 @@ static bool read_row(const PGresult *r, row_read *out)
         return false;
     const uint64_t item = tarry__postgres_count_of(r, 0, ITEM);
     const uint64_t arm = tarry__postgres_count_of(r, 0, ARM);
-    e->round = e->kind < TARRY__STORE_ADMIT ? item : 0;
-    e->arm = e->kind < TARRY__STORE_ADMIT ? arm : item;
+    e->round = tarry__store_is_of_round(e->kind) ? item : 0;
+    e->arm = tarry__store_is_of_round(e->kind) ? arm : item;
     return read_features(r, out);
 }
 

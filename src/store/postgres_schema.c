@@ -70,6 +70,8 @@ static const char *const schema[] = {
     "AND r.kind = 'cancel' AND r.item = c.item) THEN 'cancelled' "
     "WHEN EXISTS (SELECT 1 FROM events r WHERE r.experiment = c.experiment "
     "AND r.kind = 'expire' AND r.item = c.item) THEN 'expired' "
+    "WHEN EXISTS (SELECT 1 FROM events r WHERE r.experiment = c.experiment "
+    "AND r.kind = 'default' AND r.item = c.item) THEN 'defaulted' "
     "ELSE 'pending' END AS state "
     "FROM events c JOIN experiments e ON e.number = c.experiment "
     "LEFT JOIN events a ON a.experiment = c.experiment "

@@ -389,7 +389,8 @@ static void bind_report(sqlite3_stmt *q, int from, uint64_t experiment,
     bind_count(q, from + 1, experiment);
     bind_count(q, from + 2, e->seq);
     bind_text(q, from + 3, tarry__store_event_name(e->kind));
-    bind_count(q, from + 4, e->kind < TARRY__STORE_ADMIT ? e->round : e->arm);
+    bind_count(q, from + 4,
+               tarry__store_is_of_round(e->kind) ? e->round : e->arm);
     sqlite3_bind_double(q, from + 5, e->value);
     sqlite3_bind_int64(q, from + 6, e->at);
     bind_text(q, from + 7, e->text);

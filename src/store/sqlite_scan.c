@@ -77,7 +77,7 @@ static bool read_report(const tarry__sqlite_scan *scan, tarry__sqlite_row *out)
         e->kind == TARRY__STORE_CHOOSE || !is_integer(row, 2))
         return false;
     const uint64_t item = (uint64_t)sqlite3_column_int64(row, 2);
-    if (e->kind < TARRY__STORE_ADMIT)
+    if (tarry__store_is_of_round(e->kind))
         e->round = item;
     else
         e->arm = item;

@@ -73,7 +73,10 @@ static const char *const schema[][2] = {
      "AND r.kind = 'cancel') THEN 'cancelled' "
      "WHEN EXISTS (SELECT 1 FROM reports r WHERE "
      "r.experiment = c.experiment AND r.item = c.round "
-     "AND r.kind = 'expire') THEN 'expired' ELSE 'pending' END AS state "
+     "AND r.kind = 'expire') THEN 'expired' "
+     "WHEN EXISTS (SELECT 1 FROM reports r WHERE "
+     "r.experiment = c.experiment AND r.item = c.round "
+     "AND r.kind = 'default') THEN 'defaulted' ELSE 'pending' END AS state "
      "FROM choices c JOIN experiments e ON e.number = c.experiment "
      "LEFT JOIN reports a ON a.experiment = c.experiment "
      "AND a.item = c.arm AND a.kind = 'admit'"},

@@ -27,9 +27,17 @@ typedef enum {
     TARRY__STORE_RESUME,   /* and again; `arm` is the pause that ends */
     TARRY__STORE_CUT,      /* as the next one; once only those leases were noted
                               that the horizon had cut short */
-    TARRY__STORE_LEASE     /* a lease was given: `arm` is its first round,
+    TARRY__STORE_LEASE,    /* a lease was given: `arm` is its first round,
                               `value` how many choices it was to have */
+    TARRY__STORE_DEFAULT   /* it has the default outcome, `value`, until its
+                              loss is reported */
 } tarry__store_event_kind;
+
+/* Whether an event is about a round, and not about an arm. */
+static inline bool tarry__store_is_of_round(tarry__store_event_kind kind)
+{
+    return kind < TARRY__STORE_ADMIT || kind == TARRY__STORE_DEFAULT;
+}
 
 /* "choose", "observe", ...; false: no kind has that name. */
 const char *tarry__store_event_name(tarry__store_event_kind kind);

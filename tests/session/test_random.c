@@ -7,7 +7,7 @@
  * have done without a store does a twin: a policy that hears what was
  * committed, and must have the same state in every byte.
  *
- * 300 operations for each policy; TARRY_CAMPAIGN=1: 10 000; TARRY_SEED=n for
+ * 400 operations for each policy; TARRY_CAMPAIGN=1: 10 000; TARRY_SEED=n for
  * other programs. */
 #include "check.h"
 #include <stdbool.h>
@@ -15,20 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "policy/policy_type.h"
 #include "session/session.h"
 #include "tarry/policy.h"
 
 enum {
-    SESSIONS = 3,
+    SESSIONS = 5,
     ARMS = 4,
     MOST_ARMS = 8,
     DIM = 3,
     ROOM = 12000, /* rounds, and events */
     OLD = 4,      /* rounds until a choice of the second session expires */
-    OLD_MS = 2000 /* and milliseconds, for the third */
+    OLD_MS = 2000 /* and milliseconds, for the third; so those of the fourth and
+                     the fifth come to have the default outcome */
 };
 
-typedef enum { UNKNOWN, WAITING, REPORTED, CANCELLED, EXPIRED } fate;
+typedef enum { UNKNOWN, WAITING, REPORTED, CANCELLED, EXPIRED, DEFAULTED } fate;
+
+static const double DEFAULT = 0.5;
 
 /* What a session should know, in the simplest form. */
 typedef struct {
@@ -56,6 +60,7 @@ typedef struct {
     model now, safe; /* with what is staged, and without */
     tarry__store_event event[ROOM];
     bool is_silent;     /* it tells no probabilities */
+    bool is_final;      /* its default outcome is */
     int64_t checked_at; /* when what is old was last looked for */
 } experiment;
 
@@ -161,6 +166,9 @@ static void tell_twin(tarry_policy *twin, const tarry__store_event *e)
         break;
     case TARRY__STORE_EXPIRE:
         assert_int_equal(tarry_policy_expire(twin, e->round), TARRY_OK);
+        break;
+    case TARRY__STORE_DEFAULT:
+        assert_int_equal(tarry_policy_apply_default(twin, e->round), TARRY_OK);
         break;
     case TARRY__STORE_ADMIT:
         assert_int_equal(tarry_policy_admit(twin, features(e->arm), &arm),
@@ -293,7 +301,8 @@ static uint64_t last_old(experiment *e)
     uint64_t last = 0;
     if (e == &world.e[1] && e->now.round >= OLD)
         return e->now.round - OLD;
-    if (e != &world.e[2] || world.clock - e->checked_at < 1000)
+    if ((e != &world.e[2] && e != &world.e[4]) ||
+        world.clock - e->checked_at < 1000)
         return 0;
     e->checked_at = world.clock;
     while (last < e->safe.round && e->safe.at[last + 1] <= world.clock - OLD_MS)
@@ -301,11 +310,23 @@ static uint64_t last_old(experiment *e)
     return last;
 }
 
+static void apply_default(experiment *e, uint64_t round)
+{
+    if (e->now.fate[round] != WAITING)
+        return;
+    note(e, (tarry__store_event){.kind = TARRY__STORE_DEFAULT,
+                                 .round = round,
+                                 .value = DEFAULT});
+    settle(e, round, DEFAULTED);
+}
+
 static void expire_old(experiment *e)
 {
     const uint64_t last = last_old(e);
     for (uint64_t t = 1; t <= last; t++)
-        if (e->now.fate[t] == WAITING) {
+        if (e == &world.e[4]) {
+            apply_default(e, t);
+        } else if (e->now.fate[t] == WAITING) {
             note(e,
                  (tarry__store_event){.kind = TARRY__STORE_EXPIRE, .round = t});
             settle(e, t, EXPIRED);
@@ -340,6 +361,8 @@ static void do_choose(experiment *e)
     assert_true(made.arm < m->n_arms && !m->gone[made.arm]);
     assert_true(e->is_silent ? made.probability == 0 : made.probability > 0);
     expire_old(e);
+    if (e == &world.e[3] && m->round > OLD)
+        apply_default(e, m->round - OLD);
     note(e, (tarry__store_event){.kind = TARRY__STORE_CHOOSE,
                                  .round = next,
                                  .arm = made.arm,
@@ -388,6 +411,9 @@ static void do_observe(experiment *e)
     id_of(e, round, id);
     const tarry_status status = tarry__session_observe(
         e->session, id, loss, world.clock, &result, NULL);
+    if (e == &world.e[4] && is_known(e, round) &&
+        world.clock - m->at[round] >= OLD_MS)
+        apply_default(e, round);
     const int was = is_known(e, round) ? m->fate[round] : UNKNOWN;
     if (was == UNKNOWN) {
         assert_int_equal(status, TARRY_UNKNOWN_ROUND);
@@ -401,6 +427,8 @@ static void do_observe(experiment *e)
     } else {
         assert_int_equal(status, TARRY_OK);
         assert_true(result == TARRY__SESSION_LATE || was != EXPIRED);
+        assert_true((result == TARRY__SESSION_CORRECTED) ==
+                    (was == DEFAULTED && !e->is_final));
         note(e, (tarry__store_event){.kind = TARRY__STORE_OBSERVE,
                                      .round = round,
                                      .value = loss == 0 ? 0 : loss});
@@ -420,7 +448,7 @@ static void do_settle(experiment *e, bool cancel)
     const int was = is_known(e, round) ? e->now.fate[round] : UNKNOWN;
     if (was == UNKNOWN) {
         assert_int_equal(status, TARRY_UNKNOWN_ROUND);
-    } else if (was == REPORTED || was == CANCELLED) {
+    } else if (was == REPORTED || was == CANCELLED || was == DEFAULTED) {
         assert_int_equal(status, TARRY_REPORTED_TWICE);
     } else if (was == EXPIRED && !cancel) {
         assert_int_equal(status, TARRY_EXPIRED);
@@ -493,8 +521,8 @@ static void do_status(experiment *e)
 {
     const model *m = &e->now;
     json_t *status = tarry__session_status(e->session, false);
-    uint64_t of[EXPIRED + 1] = {0};
-    size_t there = 0;
+    uint64_t of[DEFAULTED + 1] = {0};
+    size_t there = 0, applied = 0;
     assert_non_null(status);
     for (uint64_t t = 1; t <= m->round; t++)
         of[m->fate[t]]++;
@@ -509,6 +537,12 @@ static void do_status(experiment *e)
         assert_int_equal(
             json_integer_value(json_object_get(status, wanted[i].key)),
             wanted[i].value);
+    for (size_t i = 0; i < m->n_events; i++)
+        applied += e->event[i].kind == TARRY__STORE_DEFAULT;
+    assert_int_equal(
+        json_integer_value(json_object_get(
+            json_object_get(status, "default_outcome"), "applied")),
+        applied);
     assert_true(json_is_true(json_object_get(status, "paused")) ==
                 m->is_paused);
     const json_t *arms = json_object_get(status, "arms");
@@ -801,7 +835,7 @@ static void step(void)
 
 /* ---- programs -------------------------------------------------------------*/
 
-static tarry_policy *make_twin(void)
+static tarry_policy *make_twin(const char *rule)
 {
     tarry_policy_params p = tarry_policy_defaults();
     tarry_policy *twin;
@@ -810,9 +844,16 @@ static tarry_policy *make_twin(void)
     p.arms = features(0);
     p.horizon = 100000;
     p.seed = 5;
+    p.default_outcome = rule;
     assert_int_equal(tarry_policy_create(world.policy, &p, &twin, NULL),
                      TARRY_OK);
     return twin;
+}
+
+static bool takes_corrections(void)
+{
+    const tarry__policy_type *type = tarry__policy_type_find(world.policy);
+    return type->revise != NULL || type->stands_for != NULL;
 }
 
 static void begin(size_t i)
@@ -820,14 +861,21 @@ static void begin(size_t i)
     static const char *const names[] = {"a0", "a1", "a2", "a3"};
     /* one's ids begin as another's, and a third's are bare numbers */
     static const char *const known_as[SESSIONS][2] = {
-        {"e", "e:"}, {"e:1", "e:1:"}, {"x", ""}};
+        {"e", "e:"}, {"e:1", "e:1:"}, {"x", ""}, {"r", "r:"}, {"t", "t:"}};
+    static const char *const rules[SESSIONS] = {"", "", "", "0.5/4r", "0.5/2s"};
     experiment *e = &world.e[i];
     memset(e, 0, sizeof *e);
     e->name = known_as[i][0];
     e->prefix = known_as[i][1];
+    char rule[32], policy[200];
+    e->is_final = !takes_corrections();
+    snprintf(rule, sizeof rule, "%s%s", rules[i],
+             i >= 3 && e->is_final ? "/final" : "");
+    snprintf(policy, sizeof policy, "%s%s%s", world.policy,
+             i >= 3 ? ":default_outcome=" : "", rule);
     const tarry__store_experiment made = {.name = e->name,
                                           .prefix = e->prefix,
-                                          .policy = world.policy,
+                                          .policy = policy,
                                           .expire_after = i == 1   ? "4rounds"
                                                           : i == 2 ? "2s"
                                                                    : "",
@@ -845,7 +893,7 @@ static void begin(size_t i)
     e->now.last_at = e->safe.last_at = 1;
     for (size_t k = 0; k < MOST_ARMS; k++)
         e->now.name[k] = e->safe.name[k] = k;
-    e->twin = make_twin();
+    e->twin = make_twin(rule);
 }
 
 static void run_program(const char *policy, uint64_t seed, uint64_t steps)
@@ -869,7 +917,7 @@ static void sessions_do_as_the_model_says(void **state)
 {
     (void)state;
     const char *seed = getenv("TARRY_SEED");
-    const uint64_t steps = amount(300, 300, 10000);
+    const uint64_t steps = amount(400, 400, 10000);
     const char *policy;
     for (size_t k = 0; (policy = tarry_policy_name(k)) != NULL; k++)
         if (strcmp(policy, "oracle") != 0) /* must be told the means */

@@ -362,6 +362,106 @@ static void old_choices_expire_by_clock_and_by_rounds(void **state)
     tarry__store_close(store);
 }
 
+/* ---- the default outcome --------------------------------------------------*/
+
+static tarry__session_lines *lines_of(tarry__session *s)
+{
+    return tarry__session_lines_create(s, (tarry__session_lines_options){0});
+}
+
+static void expect_rule(tarry__session_lines *l, int64_t now,
+                        const char *applied)
+{
+    const char *told = ask(l, "status\n", now);
+    if (strstr(told, applied) == NULL)
+        fail_msg("'%s' is not in %s", applied, told);
+}
+
+/* Also for a report that comes before anything else has applied it. */
+static void default_outcome_comes_by_the_clock(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "e", "lints:default_outcome=0.5/2s", "");
+    tarry__session_lines *l = lines_of(s);
+    ask(l, "choose 4\n", 1000);
+    assert_string_equal(ask(l, "observe 1 0.25\n", 2999), "ok\n");
+    assert_string_equal(ask(l, "observe 2 0.25\n", 3000), "corrected\n");
+    assert_string_equal(ask(l, "observe 2 0.25\n", 3000), "duplicate\n");
+    assert_non_null(strstr(ask(l, "observe 2 1\n", 3000), "error"));
+    expect_rule(l, 9000, "\"applied\": 3, \"corrected\": 1");
+    assert_string_equal(ask(l, "pending\n", 9000), "ok 0\n");
+    tarry__session_lines_free(l);
+    tarry__session_close(s);
+    for (int from_start = 0; from_start <= 1; from_start++) {
+        assert_int_equal(
+            tarry__session_open(store, 1, from_start == 1, &s, NULL), TARRY_OK);
+        l = lines_of(s);
+        expect_rule(l, 9000,
+                    from_start ? "\"applied\": 3, \"corrected\": 2"
+                               : "\"applied\": 3, \"corrected\": 1");
+        assert_string_equal(ask(l, "observe 3 0.5\n", 9000),
+                            from_start ? "duplicate\n" : "corrected\n");
+        assert_string_equal(
+            ask(l, "cancel 4\n", 9000),
+            "error decision \"4\" of experiment \"e\" has the default outcome "
+            "already\n");
+        tarry__session_lines_free(l);
+        tarry__session_close(s);
+    }
+    tarry__store_close(store);
+}
+
+static void report_after_final_default_is_late(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s =
+        make(store, "e", "otf-lints:default_outcome=0.5/2s/final", "");
+    tarry__session_lines *l = lines_of(s);
+    ask(l, "choose 2\n", 1000);
+    assert_string_equal(ask(l, "observe 1 1\n", 3000), "late\n");
+    assert_string_equal(ask(l, "observe 1 1\n", 3000), "duplicate\n");
+    expect_rule(l, 3000, "\"applied\": 2, \"corrected\": 0");
+    expect_rule(l, 3000, "certifies nothing");
+    tarry__session_lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
+/* What is asked between two choices brings no default. */
+static void default_outcome_of_rounds_comes_with_a_choice(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *s = make(store, "e", "recommended:default_outcome=1/0", "");
+    tarry__session_lines *l = lines_of(s);
+    ask(l, "choose\n", 1000);
+    expect_rule(l, 9000, "\"applied\": 0, \"corrected\": 0");
+    assert_string_equal(ask(l, "observe 1 1\n", 9000), "ok\n");
+    ask(l, "choose 2\n", 9000);
+    expect_rule(l, 9000, "\"applied\": 1, \"corrected\": 0");
+    assert_string_equal(ask(l, "observe 2 -1\n", 9000), "corrected\n");
+    tarry__session_lines_free(l);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
+static void expiry_and_default_outcome_exclude_each_other(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__store_experiment e =
+        small_experiment("e", "lints:default_outcome=1/7d", N_ARMS, DIM);
+    tarry_error error = {""};
+    e.expire_after = "7d";
+    assert_int_equal(
+        tarry__session_create(store, &e, arms, names, NULL, &error),
+        TARRY_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "give one of them"));
+    tarry__store_close(store);
+}
+
 /* While the clock was wrong nothing was out, so no event has its time. */
 static void choices_expire_also_after_the_clock_went_back(void **state)
 {
@@ -1163,6 +1263,10 @@ int main(void)
         cmocka_unit_test(what_is_cancelled_is_not_missed),
         cmocka_unit_test(a_choice_expires_at_its_age),
         cmocka_unit_test(what_could_not_expire_does_later),
+        cmocka_unit_test(default_outcome_comes_by_the_clock),
+        cmocka_unit_test(report_after_final_default_is_late),
+        cmocka_unit_test(default_outcome_of_rounds_comes_with_a_choice),
+        cmocka_unit_test(expiry_and_default_outcome_exclude_each_other),
         cmocka_unit_test(choices_expire_also_after_the_clock_went_back),
         cmocka_unit_test(a_clock_has_a_first_and_a_last_moment),
         cmocka_unit_test(numbers_are_written_in_one_way),

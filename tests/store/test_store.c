@@ -95,6 +95,7 @@ static tarry__store_event events[] = {
     {.kind = TARRY__STORE_CHOOSE, .round = 4, .arm = 1, .value = 1, .at = 10},
     {.kind = TARRY__STORE_OBSERVE, .round = 3, .value = 1, .at = 11},
     {.kind = TARRY__STORE_CANCEL, .round = 4, .at = 12},
+    {.kind = TARRY__STORE_DEFAULT, .round = 1, .value = 0.5, .at = 12},
     {.kind = TARRY__STORE_WITHDRAW, .arm = 1, .at = 12},
     {.kind = TARRY__STORE_ADMIT,
      .arm = 3,
@@ -175,6 +176,7 @@ static void check_all(tarry__store *s, uint64_t number)
     check_look(s, number, TARRY__STORE_EXPIRE, 3, true, 0);
     check_look(s, number, TARRY__STORE_CANCEL, 4, true, 0);
     check_look(s, number, TARRY__STORE_CANCEL, 3, false, 0);
+    check_look(s, number, TARRY__STORE_DEFAULT, 1, true, 0.5);
     assert_int_equal(
         tarry__store_look_id(s, "mine", &experiment, &round, &found, NULL),
         TARRY_OK);
@@ -574,7 +576,7 @@ static void moments_are_written_to_the_millisecond(void **state)
 static void fates_are_whole_or_an_error(void **state)
 {
     static const tarry__fates_state wanted[] = {
-        TARRY__FATES_PENDING, TARRY__FATES_OBSERVED, TARRY__FATES_OBSERVED,
+        TARRY__FATES_DEFAULTED, TARRY__FATES_OBSERVED, TARRY__FATES_OBSERVED,
         TARRY__FATES_CANCELLED, TARRY__FATES_PENDING};
     (void)state;
     tarry__store *s = open_store("memory:");
@@ -653,6 +655,8 @@ static const next_event nexts[] = {
     NEXT(.kind = TARRY__STORE_OBSERVE, .round = 5, .value = -INFINITY),
     NEXT(.kind = TARRY__STORE_CANCEL, .round = 6),
     NEXT(.kind = TARRY__STORE_EXPIRE, .round = 6),
+    FITS(.kind = TARRY__STORE_DEFAULT, .round = 5, .value = 2.385),
+    NEXT(.kind = TARRY__STORE_DEFAULT, .round = 6, .value = 0.5),
     FITS(.kind = TARRY__STORE_ADMIT, .arm = 4, .features = features),
     NEXT(.kind = TARRY__STORE_ADMIT, .arm = 3, .features = features),
     NEXT(.kind = TARRY__STORE_ADMIT, .arm = 5, .features = features),

@@ -95,6 +95,43 @@ class Kills(LabTest):
             self.assertGreaterEqual(saved, told)  # what was told is there
             os.remove(state)
 
+    def test_defaults_and_corrections_are_there_once_told(self):
+        arms = self.write("arms.csv", "1,0\n0,1\n0.6,0.8\n")
+        store = self.path("log.db")
+        begin = ["pipe", "--policy", "lints", "--arms", arms, "--horizon",
+                 "1e6", "--store", store, "--default-outcome", "0.5/3r"]
+        told, corrected, chosen = {}, 0, 0
+        for _ in range(KILLS // 5):
+            # of three choices one is reported at once, one behind its default
+            # and one never
+            lines = ["choose\nobserve %d %s\n" % ((t, "0.25") if t % 3 == 0
+                                                  else (max(1, t - 4), "-1"))
+                     if t % 3 != 1 else "choose\nstatus\n"
+                     for t in range(chosen + 1, chosen + 60)]
+            script = self.write("lines", "".join(lines))
+            with open(script) as sent, open(script) as input:
+                asked = sent.read().split("\n")
+                out, _ = kill_after(begin, self.moment(0.4), stdin=input)
+            for line, answer in zip(asked, out.split("\n")[:-1]):
+                words = line.split()
+                corrected += answer == "corrected"
+                if words[0] == "choose" and not answer.startswith("error"):
+                    chosen = max(chosen, int(answer.split()[0]))
+                if answer in ("ok", "corrected", "duplicate"):
+                    told[words[1]] = words[2]
+            again = list(told.items())[-200:]
+            done = tarry(*begin, input="".join("observe %s %s\n" % item
+                                               for item in again) + "status\n")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            answers = done.stdout.split("\n")[:-1]
+            self.assertEqual(answers[:-1], ["duplicate"] * len(again))
+            chosen = json.loads(answers[-1])["round"]
+        rule = json.loads(answers[-1])["default_outcome"]
+        self.assertGreaterEqual(rule["corrected"], corrected)
+        self.assertGreater(rule["applied"], rule["corrected"])
+        self.assertGreater(corrected, 10)
+        self.assertEqual(tarry("store", "check", store).returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()
