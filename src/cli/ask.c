@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/spec.h"
+#include "policy/default.h"
 
 static const char summary[] = "asks a decision service (tarry serve)";
 
@@ -30,7 +31,7 @@ static const char about[] =
     "Asks the decision service at URL, http://HOST:PORT (no TLS).\n\n"
     "  create NAME --arms FILE  -> ok     a new experiment\n"
     "  choose NAME [N]          -> ID ARM, N lines of them\n"
-    "  observe ID LOSS ...      -> ok, late or duplicate, for each\n"
+    "  observe ID LOSS ...      -> ok, late, duplicate or corrected, each\n"
     "  reward ID REWARD ...        pair; from lines of standard\n"
     "                              input with - in their place;\n"
     "                              reward if they are maximized\n"
@@ -76,6 +77,8 @@ static int parse(ask_arguments *a, int argc, char **argv)
          "create: what is reported are rewards"},
         {"expire-after", CLI_TEXT, &a->expire_after, "AGE",
          "create: 3d, 90min, 1000rounds: then an outcome is given up"},
+        {"default-outcome", CLI_TEXT, &a->default_outcome, "VALUE/AGE",
+         "create: as for tarry pipe"},
         {"seed", CLI_COUNT, &a->seed, "N", "create: of the policy's coins"},
         {"threads", CLI_COUNT, &a->threads, "N",
          "accepted as in every command; one is used"},
@@ -202,6 +205,19 @@ static json_t *arms_json(const tarry_arms *arms)
     return list;
 }
 
+/* The rule as the service takes it; what is no rule goes as it is, and is
+ * refused there. */
+static json_t *default_outcome(const char *text)
+{
+    char age[TARRY__DEFAULT_AGE_ROOM];
+    tarry__default_rule rule;
+    if (tarry__default_read(text, &rule, NULL) != TARRY_OK || !rule.declared)
+        return json_string(text);
+    tarry__default_print_age(&rule, age);
+    return json_pack("{s:f, s:s, s:b}", "value", rule.value, "after", age,
+                     "final", (int)rule.final);
+}
+
 /* What was not given is left to the service. */
 static json_t *with_settings(const ask_arguments *a, json_t *body)
 {
@@ -220,6 +236,9 @@ static json_t *with_settings(const ask_arguments *a, json_t *body)
             body, "range", json_pack("[f, f]", a->range.low, a->range.high));
     if (a->intercept != NULL)
         body = tarry__json_set(body, "intercept", json_string(a->intercept));
+    if (a->default_outcome != NULL)
+        body = tarry__json_set(body, "default_outcome",
+                               default_outcome(a->default_outcome));
     if (a->maximize)
         body = tarry__json_set(body, "objective", json_string("maximize"));
     if (a->seed != UINT64_MAX)

@@ -13,7 +13,8 @@ typedef struct {
     size_t n_words;
     bool json, maximize;
     const char *id, *token;
-    const char *arms, *policy, *expire_after, *intercept; /* of create */
+    const char *arms, *policy, *expire_after, *intercept,
+        *default_outcome; /* of create */
     cli_range range;
     uint64_t horizon, seed, threads, retries;
     double confidence, timeout;

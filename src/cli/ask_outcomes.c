@@ -31,7 +31,7 @@ static int add_outcome(json_t *list, const char *where, const char *id,
 static bool is_refused(const char *result)
 {
     return strcmp(result, "applied") != 0 && strcmp(result, "late") != 0 &&
-           strcmp(result, "duplicate") != 0;
+           strcmp(result, "duplicate") != 0 && strcmp(result, "corrected") != 0;
 }
 
 /* `ok` for what was applied, as the pipe says it; the exit code. */

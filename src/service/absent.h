@@ -13,7 +13,8 @@ typedef struct {
     uint64_t round; /* 0: this place is free */
     int64_t at;     /* when it was decided, milliseconds since 1970 */
     uint32_t arm;
-    bool is_expired; /* nobody waits for its outcome, which may come yet */
+    bool is_expired;   /* nobody waits for its outcome, which may come yet */
+    bool is_defaulted; /* it has the default outcome, which may be corrected */
 } tarry__absent_one;
 
 typedef struct {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "base/json.h"
+#include "policy/default.h"
 #include "service/inner.h"
 
 enum { MOST_NAME = 63 };
@@ -177,6 +178,33 @@ static bool read_intercept(plan *p, const json_t *body)
             (strcmp(text, "no") == 0 && add_setting(p, "intercept", text)) ||
             refuse(p, "\"intercept\"", "must be \"auto\" or \"no\"",
                    json_object_get(body, "intercept")));
+}
+
+static bool read_default(plan *p, const json_t *body)
+{
+    static const char rule[] =
+        "must be {\"value\": number, \"after\": \"7d\", \"12h\", \"500r\" or "
+        "\"0\", \"final\"?: true or false}";
+    const json_t *given = json_object_get(body, "default_outcome");
+    const json_t *value = json_object_get(given, "value");
+    const json_t *final = json_object_get(given, "final");
+    const char *after = json_string_value(json_object_get(given, "after"));
+    char text[TARRY__DEFAULT_ROOM];
+    tarry__default_rule read;
+    if (given == NULL || json_is_null(given))
+        return true;
+    if (!json_is_object(given) || !json_is_number(value) || after == NULL ||
+        strlen(after) >= TARRY__DEFAULT_AGE_ROOM || strchr(after, '/') ||
+        (final != NULL && !json_is_boolean(final)) ||
+        json_object_size(given) != 2 + (size_t)(final != NULL))
+        return refuse(p, "\"default_outcome\"", rule, given);
+    snprintf(text, sizeof text, "0/%s", after);
+    if (tarry__default_read(text, &read, NULL) != TARRY_OK)
+        return refuse(p, "\"default_outcome\"", rule, given);
+    read.value = json_number_value(value) + 0.0;
+    read.final = json_is_true(final);
+    tarry__default_print(&read, text);
+    return add_setting(p, "default_outcome", text);
 }
 
 static bool read_flag(plan *p, const json_t *body, const char *key, bool *out)
@@ -354,17 +382,27 @@ static bool is_contextual(plan *p, const json_t *body)
 
 static bool read_plan(plan *p, json_t *body)
 {
-    static const char *const keys[] = {
-        "name",       "arms",           "policy",
-        "range",      "objective",      "horizon",
-        "confidence", "seed",           "expire_after",
-        "dim",        "beyond_horizon", "intercept",
-        "floor",      "control",        "cap",
-        NULL};
+    static const char *const keys[] = {"name",
+                                       "arms",
+                                       "policy",
+                                       "range",
+                                       "objective",
+                                       "horizon",
+                                       "confidence",
+                                       "seed",
+                                       "expire_after",
+                                       "dim",
+                                       "beyond_horizon",
+                                       "intercept",
+                                       "floor",
+                                       "control",
+                                       "cap",
+                                       "default_outcome",
+                                       NULL};
     return tarry__service_has_only(p->call, body, keys) && read_name(p, body) &&
            !is_contextual(p, body) && read_policy(p, body) &&
-           read_intercept(p, body) && read_range(p, body) &&
-           read_objective(p, body) &&
+           read_intercept(p, body) && read_default(p, body) &&
+           read_range(p, body) && read_objective(p, body) &&
            read_count(p, body, "horizon", 1, &p->e.horizon) &&
            read_confidence(p, body) &&
            read_count(p, body, "seed", 0, &p->e.seed) &&
@@ -405,8 +443,12 @@ static json_t *shown(tarry__service_experiment *e, bool with_status)
     json_t *json = settings(e->made);
     const bool is_there = tarry__session_policy(e->session) != NULL;
     json_t *status = is_there ? tarry__session_status(e->session, false) : NULL;
+    json_t *rule = is_there
+                       ? tarry__session_rule(tarry__session_policy(e->session))
+                       : NULL;
     pthread_mutex_unlock(&e->lock);
     if (is_there) {
+        json = tarry__json_set(json, "default_outcome", rule);
         json = tarry__json_set(json, "decisions",
                                json_incref(json_object_get(status, "round")));
         json = tarry__json_set(json, "pending",

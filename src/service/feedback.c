@@ -7,8 +7,8 @@
 enum { MOST_ITEMS = 1000 };
 
 const char *const tarry__service_results[TARRY__SERVICE_N_RESULTS] = {
-    "applied",  "late",    "duplicate", "unknown",
-    "conflict", "invalid", "elsewhere"};
+    "applied", "late",     "duplicate", "corrected",
+    "unknown", "conflict", "invalid",   "elsewhere"};
 
 typedef struct {
     const char *id; /* NULL: it has none */

@@ -131,7 +131,8 @@ static void put_event(tarry__writer *t, const tarry__service_experiment *e,
         put_arm(t, e, p, i);
     if (v->kind == TARRY__STORE_ADMIT && p->features[i] != NULL)
         put_features(t, p, i);
-    if (v->kind == TARRY__STORE_CHOOSE || v->kind == TARRY__STORE_OBSERVE) {
+    if (v->kind == TARRY__STORE_CHOOSE || v->kind == TARRY__STORE_OBSERVE ||
+        v->kind == TARRY__STORE_DEFAULT) {
         tarry__writer_put(t, v->kind == TARRY__STORE_CHOOSE
                                  ? ",\"probability\":"
                              : e->made->maximize ? ",\"reward\":"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "policy/default.h"
 
 enum { FIRST_WIDTH = 1000 }; /* of a bucket, in milliseconds */
 
@@ -42,7 +43,7 @@ uint64_t tarry__overview_seq(const tarry__overview *o)
 
 uint64_t tarry__overview_pending(const tarry__overview *o)
 {
-    return o->waiting.count - o->expired;
+    return o->waiting.count - o->expired - o->defaulted;
 }
 
 /* ---- bins of delays -------------------------------------------------------*/
@@ -228,12 +229,67 @@ static void note_end(tarry__overview *o, const tarry__store_event *e)
     d->value = e->value;
 }
 
-static void add_outcome(tarry__overview_arm *arm, double value, int64_t delay)
+static void add_value(tarry__overview_arm *arm, double value)
 {
     const double off = value - arm->mean;
     arm->mean += off / (double)++arm->outcomes;
     arm->squares += off * (value - arm->mean);
+}
+
+static void remove_value(tarry__overview_arm *arm, double value)
+{
+    const double off = value - arm->mean;
+    arm->mean -= --arm->outcomes > 0 ? off / (double)arm->outcomes : arm->mean;
+    arm->squares -= off * (value - arm->mean);
+    if (arm->outcomes == 0 || arm->squares < 0)
+        arm->squares = 0;
+}
+
+static void add_outcome(tarry__overview_arm *arm, double value, int64_t delay)
+{
+    add_value(arm, value);
     arm->counts[BUCKETS + tarry__overview_bin(delay)]++;
+}
+
+/* Whether the experiment's default outcome is never corrected. */
+static bool is_final(const tarry__overview *o)
+{
+    static const char key[] = "default_outcome=";
+    const char *at = strstr(o->made->policy, key);
+    char text[TARRY__DEFAULT_ROOM] = "";
+    tarry__default_rule rule = {0};
+    if (at == NULL)
+        return false;
+    at += strlen(key);
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(at, ","), at);
+    return tarry__default_read(text, &rule, NULL) == TARRY_OK && rule.final;
+}
+
+/* A default is an outcome without a delay. */
+static void take_default(tarry__overview *o, const tarry__store_event *e,
+                         tarry__absent_one *one, tarry__overview_bucket *bucket)
+{
+    add_value(&o->arms[one->arm], e->value);
+    bucket->outcomes++;
+    bucket->sum += e->value;
+    o->outcomes++;
+    o->default_value = e->value;
+    one->is_defaulted = !is_final(o);
+    o->defaulted += one->is_defaulted;
+    if (!one->is_defaulted)
+        tarry__absent_remove(&o->waiting, one);
+}
+
+/* The report that replaces a default. */
+static void correct(tarry__overview *o, const tarry__store_event *e,
+                    tarry__absent_one *one, tarry__overview_bucket *bucket)
+{
+    tarry__overview_arm *arm = &o->arms[one->arm];
+    remove_value(arm, o->default_value);
+    add_outcome(arm, e->value, e->at - one->at);
+    bucket->sum += e->value - o->default_value;
+    o->defaulted--;
+    tarry__absent_remove(&o->waiting, one);
 }
 
 /* What becomes of a decision. */
@@ -247,6 +303,10 @@ static void end(tarry__overview *o, const tarry__store_event *e)
     if (e->kind == TARRY__STORE_EXPIRE) {
         o->expired += !one->is_expired;
         one->is_expired = true;
+    } else if (e->kind == TARRY__STORE_DEFAULT) {
+        take_default(o, e, one, bucket);
+    } else if (one->is_defaulted) {
+        correct(o, e, one, bucket);
     } else {
         if (e->kind == TARRY__STORE_OBSERVE) {
             add_outcome(arm, e->value, e->at - one->at);
@@ -282,6 +342,7 @@ tarry_status tarry__overview_take(tarry__overview *o,
     case TARRY__STORE_OBSERVE:
     case TARRY__STORE_CANCEL:
     case TARRY__STORE_EXPIRE:
+    case TARRY__STORE_DEFAULT:
         end(o, e);
         break;
     default: /* kinds that say nothing about decisions */

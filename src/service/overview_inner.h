@@ -45,7 +45,9 @@ struct tarry__overview {
     size_t n_arms, arms_room;
     tarry__absent waiting;
     uint64_t decisions, outcomes, cancelled;
-    uint64_t expired; /* decisions given up whose outcome has not come */
+    uint64_t expired;   /* decisions given up whose outcome has not come */
+    uint64_t defaulted; /* decisions with a default that may be corrected */
+    double default_value;
     uint64_t pending_max;
     int64_t start, width, last; /* of the buckets; the time of the last event */
     size_t bucket;              /* the last that was reached */

@@ -100,10 +100,11 @@ static void count_out(view *v, const uint32_t *place)
         const size_t bin = tarry__overview_bin(v->now - one->at);
         const size_t at = place[one->arm];
         v->out[v->n_listed][bin]++;
-        v->ages[bin] += !one->is_expired;
+        const bool waits = !one->is_expired && !one->is_defaulted;
+        v->ages[bin] += waits;
         if (at < v->n_listed) {
             v->out[at][bin]++;
-            v->pending[at] += !one->is_expired;
+            v->pending[at] += waits;
         }
     }
 }
@@ -355,6 +356,8 @@ static const char *state_name(tarry__store_event_kind kind)
         return "cancelled";
     case TARRY__STORE_EXPIRE:
         return "expired";
+    case TARRY__STORE_DEFAULT:
+        return "defaulted";
     default:
         return "pending";
     }
@@ -369,7 +372,9 @@ static json_t *decision(const view *v, const tarry__overview_decision *d)
         real(d->probability > 0 ? d->probability : NAN), "decided",
         seconds(d->at), "state", state_name(d->state), "ended",
         is_over ? seconds(d->ended_at) : json_null(), "value",
-        d->state == TARRY__STORE_OBSERVE ? real(d->value) : json_null());
+        d->state == TARRY__STORE_OBSERVE || d->state == TARRY__STORE_DEFAULT
+            ? real(d->value)
+            : json_null());
 }
 
 /* The last ones, newest first. */

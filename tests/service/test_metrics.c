@@ -221,17 +221,17 @@ static void check_value(const char *text, double wanted, const char *format,
 
 static void check_feedback(const char *text)
 {
-    static const char *const results[] = {"applied",  "late",     "duplicate",
-                                          "unknown",  "conflict", "invalid",
-                                          "elsewhere"};
+    static const char *const results[] = {"applied",   "late",     "duplicate",
+                                          "unknown",   "conflict", "invalid",
+                                          "elsewhere", "corrected"};
     static const struct {
         const char *name;
-        int of[7]; /* of the calls, and of the list */
+        int of[8]; /* of the calls, and of the list */
     } wanted[] = {{"a", {1 + 1, 1, 1 + 1, 1, 2 + 1, 3 + 4, 0}},
                   {"m", {1 + 1, 0, 0, 0 + 1, 0, 1 + 2, 0}},
                   {"idle", {0}}};
     for (size_t k = 0; k < 3; k++)
-        for (size_t i = 0; i < 7; i++)
+        for (size_t i = 0; i < 8; i++)
             check_value(text, wanted[k].of[i],
                         "tarry_feedback_total{experiment=\"%s\",status=\"%s\"}",
                         wanted[k].name, results[i]);
@@ -240,7 +240,7 @@ static void check_feedback(const char *text)
     /* of no experiment as they had no id, or what nobody knows */
     check_value(text, 1 + 4,
                 "tarry_feedback_total{experiment=\"\",status=\"invalid\"}");
-    assert_int_equal(count_lines(text, "tarry_feedback_total{"), 3 * 7 + 2);
+    assert_int_equal(count_lines(text, "tarry_feedback_total{"), 3 * 8 + 2);
 }
 
 static bool is_first(size_t i)

@@ -9,8 +9,12 @@
 
 enum { ARMS = 12, MOST = 20000 };
 
-static const tarry__store_experiment made = {
-    .name = "shop", .prefix = "s", .low = 0, .high = 2, .created_at = 1000000};
+static const tarry__store_experiment made = {.name = "shop",
+                                             .prefix = "s",
+                                             .policy = "lints",
+                                             .low = 0,
+                                             .high = 2,
+                                             .created_at = 1000000};
 
 /* What a plain count says. */
 typedef struct {
@@ -135,6 +139,28 @@ static double sum(const json_t *list)
     for (size_t i = 0; i < json_array_size(list); i++)
         total += json_number_value(json_array_get(list, i));
     return total;
+}
+
+/* Three of four defaults are corrected; the fourth stays. */
+static void corrected_default_is_one_outcome(void **state)
+{
+    static const double losses[] = {2, 0.5, 1};
+    (void)state;
+    world *w = make_world();
+    for (int i = 0; i < 5; i++)
+        choose(w, 0);
+    for (uint64_t r = 1; r <= 4; r++)
+        take(w, (tarry__store_event){
+                    .kind = TARRY__STORE_DEFAULT, .round = r, .value = 0.25});
+    for (uint64_t r = 1; r <= 3; r++)
+        observe(w, r, losses[r - 1]);
+    json_t *json = look(w);
+    const json_t *arm = json_array_get(json_object_get(json, "arms"), 0);
+    assert_int_equal(whole(json, "outcomes"), 4);
+    assert_int_equal(whole(json, "pending"), 1);
+    CHECK_NEAR(real(arm, "mean"), 3.75 / 4, 1e-15);
+    json_decref(json);
+    end_world(w);
 }
 
 static void totals_are_those_of_a_plain_count(void **state)
@@ -506,6 +532,7 @@ static void table_of_the_absent_keeps_what_is_in_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(corrected_default_is_one_outcome),
         cmocka_unit_test(totals_are_those_of_a_plain_count),
         cmocka_unit_test(buckets_hold_everything),
         cmocka_unit_test(quiet_times_have_what_was_out),

@@ -1530,6 +1530,89 @@ static void a_log_ends_where_it_ended_when_it_was_asked_for(void **state)
     }
 }
 
+/* ---- the default outcome --------------------------------------------------*/
+
+static void expect(const char *method, const char *path, const char *body,
+                   int status, const char *part)
+{
+    const receiver r = ask(method, path, body);
+    if (r.status != status || strstr(r.body, part) == NULL)
+        fail_msg("%s %s %s: %d %s, not '%s'", method, path, body, r.status,
+                 r.body, part);
+}
+
+static void expect_refused(const char *rule, const char *why)
+{
+    char body[500];
+    snprintf(body, sizeof body,
+             "{\"name\":\"x\",\"range\":[0,1],\"arms\":[{},{}],"
+             "\"default_outcome\":%s}",
+             rule);
+    expect("POST", "/v1/experiments", body, 422, why);
+}
+
+static void default_outcome_is_strictly_checked(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "7",
+        "\"0/7d\"",
+        "[]",
+        "{}",
+        "{\"value\":0}",
+        "{\"after\":\"7d\"}",
+        "{\"value\":\"0\",\"after\":\"7d\"}",
+        "{\"value\":0,\"after\":7}",
+        "{\"value\":0,\"after\":\"7\"}",
+        "{\"value\":0,\"after\":\"\"}",
+        "{\"value\":0,\"after\":\"7d/final\"}",
+        "{\"value\":0,\"after\":\"7d\",\"final\":1}",
+        "{\"value\":0,\"after\":\"7d\",\"final\":null}",
+        "{\"value\":0,\"after\":\"7d\",\"or\":1}",
+        "{\"value\":0,\"after\":\"70000000000000000000000000000000d\"}"};
+    open_memory(10);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_refused(bad[i], "must be {");
+    expect_refused("{\"value\":2,\"after\":\"7d\"}",
+                   "outcomes lie in [0, 1]; got 2");
+    expect_refused("{\"value\":0,\"after\":\"7d\"},\"expire_after\":\"7d\"",
+                   "give one of them");
+    expect_refused("{\"value\":0,\"after\":\"7d\"},\"policy\":\"otf-lints\"",
+                   "otf-lints cannot take corrections");
+    tarry__service_close(service);
+}
+
+static void default_outcome_is_applied_and_corrected(void **state)
+{
+    static const char rule[] =
+        "\"default_outcome\":{\"value\":0.25,\"after\":\"1r\",\"final\":false}";
+    char body[300];
+    (void)state;
+    open_memory(10);
+    snprintf(body, sizeof body,
+             "{\"name\":\"s\",\"range\":[0,1],\"objective\":\"maximize\","
+             "\"arms\":[{},{}],%s}",
+             rule);
+    expect("POST", "/v1/experiments", body, 201, rule);
+    expect("GET", "/v1/experiments/s", "", 200, rule);
+    expect("POST", "/v1/experiments/s/decisions", "{\"count\":3}", 201, "s:3");
+    expect("POST", "/v1/feedback", "{\"id\":\"s:1\",\"reward\":1}", 200,
+           "\"status\":\"corrected\"");
+    expect("POST", "/v1/feedback",
+           "[{\"id\":\"s:1\",\"reward\":1},{\"id\":\"s:3\",\"reward\":1}]", 200,
+           "\"duplicate\"},{\"id\":\"s:3\",\"status\":\"applied\"");
+    expect("POST", "/v1/experiments/s/decisions", "", 201, "s:4");
+    expect("POST", "/v1/decisions/s:2/cancel", "", 409, "default outcome");
+    expect("GET", "/v1/experiments/s/status", "", 200,
+           "\"applied\":2,\"corrected\":1");
+    expect("GET", "/v1/experiments/s/log", "", 200,
+           "\"event\":\"default\",\"id\":\"s:2\",\"round\":2,"
+           "\"reward\":0.25");
+    expect("GET", "/metrics", "", 200,
+           "tarry_feedback_total{experiment=\"s\",status=\"corrected\"} 1");
+    tarry__service_close(service);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -1573,6 +1656,8 @@ int main(void)
         cmocka_unit_test(a_lease_is_given_as_a_whole),
         cmocka_unit_test(who_asks_for_one_lease_does_not_wait_for_others),
         cmocka_unit_test(an_answer_is_whole_or_none),
+        cmocka_unit_test(default_outcome_is_strictly_checked),
+        cmocka_unit_test(default_outcome_is_applied_and_corrected),
         cmocka_unit_test(a_log_ends_where_it_ended_when_it_was_asked_for),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -136,6 +136,7 @@ function showHead(e, o) {
   document.title = e.name + " - tarry";
   $("made").textContent = [e.policy, e.objective, "range " + e.range.map(real).join(" to "), whole(o.n_arms) + " arms",
     e.horizon ? "horizon " + whole(e.horizon) : "", e.expire_after ? "given up after " + e.expire_after : "",
+    e.default_outcome ? real(e.default_outcome.value) + " if nothing is reported within " + e.default_outcome.after : "",
     "since " + clock(o.time.start)].filter(x => x).join(" · ");
   const paused = !!(e.paused || e.status.paused);
   $("pause").textContent = paused ? "Resume" : "Pause";
