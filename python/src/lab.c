@@ -78,8 +78,9 @@ static PyObject *make_world(world_object *self, tarry_world_params *p,
     return status == TARRY_OK ? (PyObject *)self : fail(status, error.text);
 }
 
-/* World(name, instance, loss, delay, arrays, law): arrays is a tuple of six,
- * law None or (name, version or None, depends, hook, start). */
+/* World(name, instance, loss, delay, arrays, law, report, default_outcome):
+ * arrays is a tuple of six, law None or (name, version or None, depends, hook,
+ * start). */
 static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     tarry_world_params p = tarry_world_defaults();
@@ -89,9 +90,9 @@ static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
     const char *law_name, *version;
     int depends, hook, n = 0;
     (void)named;
-    if (!PyArg_ParseTuple(args, "zzzz(OOOOOO)O", &p.name, &p.instance, &p.loss,
+    if (!PyArg_ParseTuple(args, "zzzz(OOOOOO)Ozz", &p.name, &p.instance, &p.loss,
                           &p.delay, &o[0], &o[1], &o[2], &o[3], &o[4], &o[5],
-                          &law))
+                          &law, &p.report, &p.default_outcome))
         return NULL;
     world_object *self = (world_object *)type->tp_alloc(type, 0);
     if (self == NULL)

@@ -132,7 +132,8 @@ static bool was_reported(const policy_object *self, uint64_t round, double loss)
 static int take_report(policy_object *self, uint64_t round, double loss)
 {
     const tarry_status status = tarry_policy_observe(self->policy, round, loss);
-    if (status == TARRY_OK || status == TARRY_LATE || status == TARRY_EXPIRED)
+    if (status == TARRY_OK || status == TARRY_LATE ||
+        status == TARRY_EXPIRED || status == TARRY_CORRECTED)
         remember(self, round, loss);
     if (status == TARRY_REPORTED_TWICE && was_reported(self, round, loss))
         return DUPLICATE;
@@ -365,7 +366,7 @@ static bool read_round(const policy_object *self, PyObject *id, uint64_t *round)
     return false;
 }
 
-static PyObject *word_ok, *word_late, *word_duplicate;
+static PyObject *word_ok, *word_late, *word_duplicate, *word_corrected;
 
 static PyObject *observe_one(policy_object *self, PyObject *id, PyObject *value)
 {
@@ -384,6 +385,8 @@ static PyObject *observe_one(policy_object *self, PyObject *id, PyObject *value)
         return Py_NewRef(word_late);
     case DUPLICATE:
         return Py_NewRef(word_duplicate);
+    case TARRY_CORRECTED:
+        return Py_NewRef(word_corrected);
     default:
         return fail_value((tarry_status)result,
                           result == TARRY_BAD_LOSS ? value : id);
@@ -485,6 +488,11 @@ static PyObject *cancel(PyObject *self, PyObject *id)
 static PyObject *expire(PyObject *self, PyObject *id)
 {
     return settle(self, id, tarry_policy_expire);
+}
+
+static PyObject *apply_default(PyObject *self, PyObject *id)
+{
+    return settle(self, id, tarry_policy_apply_default);
 }
 
 /* The names of `count` arms and one behind them, which may be None: arms
@@ -656,7 +664,7 @@ static PyObject *status_dict(const tarry_policy_status *s)
     return Py_BuildValue(
         "{s:s, s:K, s:K, s:K, s:d, s:K, s:N, s:N, s:K, s:K, s:K, s:K, s:K, "
         "s:K, s:O, s:N, s:N, s:n, s:n, s:(dd), s:O, s:K, s:N, s:d, s:K, s:K, "
-        "s:z, s:O, s:O}",
+        "s:z, s:O, s:O, s:z, s:K, s:K}",
         "policy", s->name, "round", s->round, "horizon", s->horizon, "phase",
         s->phase, "epsilon", s->epsilon, "phase_start", s->phase_start,
         "active", active_list(s), "best", best, "pending", s->pending,
@@ -671,7 +679,9 @@ static PyObject *status_dict(const tarry_policy_status *s)
         "available", available_list(s), "confidence", s->confidence, "expired",
         s->expired, "cancelled", s->cancelled, "description", s->description,
         "beyond_horizon", s->beyond_horizon ? Py_True : Py_False, "intercept",
-        s->intercept ? Py_True : Py_False);
+        s->intercept ? Py_True : Py_False, "default_outcome",
+        s->default_outcome, "defaulted", s->defaulted, "corrected",
+        s->corrected);
 }
 
 static PyObject *get_status(PyObject *object, PyObject *unused)
@@ -1021,11 +1031,16 @@ static PyMethodDef methods[] = {
      "observe($self, /, id, loss)\n--\n\n"
      "Reports the loss (the reward, of a policy that maximizes) of an earlier "
      "choice,\nin any order, any time later.  Answers 'ok', 'late' (of an "
-     "earlier phase) or\n'duplicate' (the same loss once more)."},
+     "earlier phase),\n'duplicate' (the same loss once more) or 'corrected' (it replaces the\n"
+     "default outcome)."},
     {"cancel", cancel, METH_O,
      "cancel($self, id, /)\n--\n\n"
      "The choice was never put into effect; what it was planned for is planned "
      "again."},
+    {"apply_default", apply_default, METH_O,
+     "apply_default($self, id, /)\n--\n\n"
+     "The choice has reached the age of the default outcome, if that is a "
+     "time;\nages in rounds are looked after by choose()."},
     {"expire", expire, METH_O,
      "expire($self, id, /)\n--\n\n"
      "The loss is taken as never coming.  Should it come all the same, "
@@ -1073,7 +1088,9 @@ int add_policy(PyObject *module)
     word_ok = PyUnicode_InternFromString("ok");
     word_late = PyUnicode_InternFromString("late");
     word_duplicate = PyUnicode_InternFromString("duplicate");
-    if (word_ok == NULL || word_late == NULL || word_duplicate == NULL)
+    word_corrected = PyUnicode_InternFromString("corrected");
+    if (word_ok == NULL || word_late == NULL || word_duplicate == NULL ||
+        word_corrected == NULL)
         return -1;
     if (pthread_atfork(NULL, NULL, count_fork) != 0) {
         PyErr_NoMemory();

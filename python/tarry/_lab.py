@@ -108,9 +108,12 @@ class Experiment:
                  instance: Any = None, loss: Optional[str] = None,
                  delay: Any = None, arms: Any = None, theta: Any = None,
                  means: Any = None, table: Any = None, horizon: float = 1e5,
-                 runs: float = 10, seed: int = 1, points: int = 100) -> None:
+                 runs: float = 10, seed: int = 1, points: int = 100,
+                 report: Optional[str] = None,
+                 default_outcome: Optional[str] = None) -> None:
         parts = dict(instance=instance, loss=loss, delay=delay, arms=arms,
-                     theta=theta, means=means, table=table)
+                     theta=theta, means=means, table=table, report=report,
+                     default_outcome=default_outcome)
         self.policies = _named(policies)
         self.single = worlds is None
         if isinstance(instance, World):
@@ -131,7 +134,7 @@ class Experiment:
         if isinstance(config.get("config"), dict):  # a result of tarry run
             config = config["config"]
         known = {"policy", "worlds", "instance", "loss", "delay", "horizon",
-                 "runs", "seed", "points"}
+                 "runs", "seed", "points", "report", "default_outcome"}
         for key in config:
             if key not in known:
                 raise BadInput("unknown key '%s'" % key)
@@ -324,7 +327,8 @@ def run(policies: Any = None, *, worlds: Any = None, instance: Any = None,
         points: int = 100, threads: Optional[int] = None, processes: int = 1,
         journal: Union[str, "os.PathLike[str]", None] = None,
         version: Optional[str] = None,
-        progress: Optional[bool] = None) -> Results:
+        progress: Optional[bool] = None, report: Optional[str] = None,
+        default_outcome: Optional[str] = None) -> Results:
     """Plays policies in a world, or in several, many times over, with the same
     luck for all, and says what each has lost against the best arm.
 
@@ -352,6 +356,7 @@ def run(policies: Any = None, *, worlds: Any = None, instance: Any = None,
     return Experiment(
         policies, worlds=worlds, instance=instance, loss=loss, delay=delay,
         arms=arms, theta=theta, means=means, table=table, horizon=horizon,
-        runs=runs, seed=seed, points=points).run(
+        runs=runs, seed=seed, points=points, report=report,
+        default_outcome=default_outcome).run(
             threads=threads, processes=processes, journal=journal,
             version=version, progress=progress)

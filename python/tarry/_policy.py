@@ -34,7 +34,7 @@ def _results() -> Any:
 
 
 _RESULTS = _results()
-_REFUSED = np.array([word not in ("ok", "late", "duplicate")
+_REFUSED = np.array([word not in ("ok", "late", "duplicate", "corrected")
                      for word in _RESULTS])
 
 
@@ -113,6 +113,10 @@ class Policy(_tarry.Policy):
     Their means are affine in the features; with `intercept="no"` they are linear.
     `floor=0.02`, `control={"a": 0.1}`, `cap={"b": 0.3}` set least, exact and largest
     shares of arms; probabilities are told with them.
+    `default_outcome="0/500r"`: a choice for which nothing was reported within
+    500 rounds has the outcome 0; a later report replaces it and is 'corrected',
+    or with "0/500r/final" it is 'late'.  Ages that are times ("0/7d") are told
+    by apply_default(id).
     The same arguments and the same calls give the same choices.
 
     >>> import tarry
@@ -138,6 +142,7 @@ class Policy(_tarry.Policy):
                  seed: int = 1, run: int = 0,
                  names: Optional[Iterable[str]] = None,
                  beyond_horizon: bool = False, intercept: str = "auto",
+                 default_outcome: Optional[str] = None,
                  **settings: Any) -> None:
         array, texts = arms_and_names(arms, names)
         try:
@@ -153,6 +158,8 @@ class Policy(_tarry.Policy):
                 settings[key] = shares_text(settings[key], texts)
         if intercept != "auto":
             settings["intercept"] = intercept
+        if default_outcome is not None:
+            settings["default_outcome"] = default_outcome
         self._make(policy, settings_text(settings), array,
                    0 if horizon is None else horizon,
                    0.0 if confidence is None else confidence, seed, run,
@@ -202,7 +209,8 @@ class Policy(_tarry.Policy):
                 None if probabilities is None else probabilities[:done])
 
     def observe_many(self, ids: Any, losses: Any) -> Array:
-        """Reports many losses; answers 'ok', 'late' or 'duplicate' for each.
+        """Reports many losses; answers 'ok', 'late', 'duplicate' or 'corrected' for
+        each.
 
         If some are refused the others are taken in all the same, and then the
         first refusal is raised; the exception's `results` has the words for

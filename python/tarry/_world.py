@@ -243,6 +243,11 @@ class World:
     `table` with rows (arm, loss, delay), of which a play of an arm gets one of
     the arm's, all with equal chances (nan: never).
 
+    `report` says which outcomes are ever reported ("all", "only-low",
+    "only-high", "window:rounds=100"), `default_outcome` which outcome the
+    others have, "1/500r": all policies are told; with "1/500r/final" an outcome
+    that takes longer is not seen, else it replaces the default.
+
     >>> import tarry
     >>> w = tarry.World(arms=[[1, 0], [0, 1]], theta=[0.3, -0.2], delay="none")
     >>> w.look().means.tolist(), w.look().best
@@ -253,7 +258,8 @@ class World:
                  loss: Optional[str] = None, delay: Any = None, *,
                  arms: Optional[ArmsLike] = None, theta: Any = None,
                  means: Any = None, table: Any = None,
-                 name: Optional[str] = None) -> None:
+                 name: Optional[str] = None, report: Optional[str] = None,
+                 default_outcome: Optional[str] = None) -> None:
         if isinstance(instance, tuple):
             if len(instance) != 2 or arms is not None or theta is not None:
                 raise BadArgument("instance: a description or (arms, theta)")
@@ -266,10 +272,12 @@ class World:
                 arms = int(rows[0].max()) + 1
         #: what it was made with, for pickles and copies
         self._made = dict(instance=instance, loss=loss, delay=delay, arms=arms,
-                          theta=theta, means=means, table=table, name=name)
+                          theta=theta, means=means, table=table, name=name,
+                          report=report, default_outcome=default_outcome)
         self.name = name
         self._texts: Dict[str, Any] = {
-            "instance": instance, "loss": loss, "delay": delay}
+            "instance": instance, "loss": loss, "delay": delay,
+            "report": report, "default_outcome": default_outcome}
         if arms is None:
             self._default("instance")
             array = None
@@ -284,7 +292,7 @@ class World:
                 raise BadArgument("delay: neither a description nor a law: %r"
                                   % (delay,))
             law = _law_of(delay)
-        for key in ("instance", "loss"):
+        for key in ("instance", "loss", "report", "default_outcome"):
             if not isinstance(self._texts[key], (str, type(None))):
                 raise BadArgument("%s: not a description: %r"
                                   % (key, self._texts[key]))
@@ -295,6 +303,7 @@ class World:
             name, self._texts["instance"], self._texts["loss"],
             None if law else self._texts["delay"],
             (array, _vector(theta, "theta"), _vector(means, "means")) + rows)
+        self._reports = (report, default_outcome)
         self._world = self._handle()
         self._label = name_of(law) if law else self._texts["delay"]
         if array is not None:  # as the library's results call them
@@ -310,9 +319,10 @@ class World:
     def _handle(self, version: Optional[str] = None) -> _tarry.World:
         """For one experiment: what a law raises is that experiment's."""
         if self._law is not None:
-            return _tarry.World(*self._parts, _law_tuple(self._law, version))
+            return _tarry.World(*self._parts, _law_tuple(self._law, version),
+                                *self._reports)
         return getattr(self, "_world", None) or \
-            _tarry.World(*self._parts, None)
+            _tarry.World(*self._parts, None, *self._reports)
 
     def look(self, seed: int = 1, run: int = 0) -> View:
         """The world as this run of an experiment with this seed meets it."""
@@ -333,7 +343,8 @@ class World:
         """
         from ._lab import run
         probe = _Probe(whole(rounds, "rounds", 1 << 39))
-        run(probe, worlds=self, horizon=10 * rounds, runs=1, seed=seed,
+        world = World(**dict(self._made, default_outcome=None))
+        run(probe, worlds=world, horizon=10 * rounds, runs=1, seed=seed,
             points=1, threads=1)
         return Sample(*(np.array(column) for column in probe.seen()))
 

@@ -4,7 +4,7 @@
     client.create("shop", arms={"red": [1, 0], "blue": [0, 1]}, range=(0, 1),
                   objective="maximize", confidence=0.99)
     d = client.decide("shop")             # d.id, d.arm, d.probability
-    client.report(d.id, reward=1)         # "applied", "late" or "duplicate"
+    client.report(d.id, reward=1)         # "applied", "late", ...
 
 What fails on the way is tried again, with the same id, so that nothing counts
 twice.  With a spool file, outcomes that cannot be delivered wait there."""
@@ -210,9 +210,13 @@ class Client:
                intercept: Optional[str] = None,
                floor: Optional[float] = None,
                control: Optional[Dict[str, float]] = None,
-               cap: Optional[Dict[str, float]] = None) -> Dict[str, Any]:
+               cap: Optional[Dict[str, float]] = None,
+               default_outcome: Union[str, Dict[str, Any], None] = None
+               ) -> Dict[str, Any]:
         """Creates an experiment.  `arms`: a dict from names to features, or a
-        list of {"name", "features"}; `dim` for a contextual one."""
+        list of {"name", "features"}; `dim` for a contextual one.
+        `default_outcome`: "0/7d", "0/500r/final" or {"value", "after",
+        "final"}."""
         body: Dict[str, Any] = {
             "name": name, "arms": _arms(arms), "policy": policy,
             "range": None if range is None else _numbers("range", range),
@@ -224,7 +228,8 @@ class Client:
             "expire_after": expire_after,
             "dim": None if dim is None else _whole("dim", dim),
             "beyond_horizon": beyond_horizon, "intercept": intercept,
-            "floor": floor, "control": control, "cap": cap}
+            "floor": floor, "control": control, "cap": cap,
+            "default_outcome": _rule(default_outcome)}
         answer: Dict[str, Any] = self._json("POST", "/v1/experiments", {
             key: value for key, value in body.items() if value is not None},
             again=False)
@@ -316,8 +321,8 @@ class Client:
 
     def report(self, id: str, loss: Optional[float] = None, *,
                reward: Optional[float] = None) -> str:
-        """Reports an outcome: "applied", "late" or "duplicate"; with a spool
-        "spooled" if the service cannot be reached."""
+        """Reports an outcome: "applied", "late", "duplicate" or "corrected";
+        with a spool "spooled" if the service cannot be reached."""
         item = _outcome(id, loss, reward)
         if self._spool is None:
             return str(self._json("POST", "/v1/feedback", item)["status"])
@@ -367,7 +372,7 @@ class Client:
         """What waits in the spool goes first; nobody looks at the answers, so
         what is refused is warned of."""
         refused = [result for result in self.flush() if result["status"]
-                   not in ("applied", "late", "duplicate")]
+                   not in ("applied", "late", "duplicate", "corrected")]
         if refused:
             warnings.warn("of the spool %d outcomes are refused, the first: "
                           "'%s' is %s" % (len(refused), refused[0]["id"],
@@ -526,6 +531,20 @@ def _arms(arms: Any) -> Any:
         arms = [{"name": str(name), "features": _features(name, features)}
                 for name, features in arms.items()]
     return arms
+
+
+def _rule(text: Union[str, Dict[str, Any], None]) -> Optional[Dict[str, Any]]:
+    """VALUE/AFTER or VALUE/AFTER/final as the service takes it."""
+    if text is None or isinstance(text, dict):
+        return text
+    value, after, *rest = (str(text) + "/" * ("/" not in text)).split("/")
+    try:
+        if rest not in ([], ["final"]):
+            raise ValueError
+        return {"value": float(value), "after": after, "final": bool(rest)}
+    except ValueError:
+        raise BadArgument("default_outcome: not VALUE/AFTER or "
+                          "VALUE/AFTER/final: '%s'" % text)
 
 
 def _outcome(id: str, loss: Optional[float], reward: Optional[float]

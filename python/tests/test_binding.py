@@ -350,7 +350,7 @@ Client.cancel(self, id)
 Client.create(self, name, arms=None, *, policy=None, range=None, \
 objective=None, horizon=None, confidence=None, seed=None, expire_after=None, \
 dim=None, beyond_horizon=None, intercept=None, floor=None, control=None, \
-cap=None)
+cap=None, default_outcome=None)
 Client.decide(self, name, id=None, *, arms=None)
 Client.decide_many(self, name, count, id=None)
 Client.pending(self, name, limit=None)
@@ -359,14 +359,15 @@ Client.report_many(self, outcomes, *, rewards=False)
 DelayBase.draw(self, round, arm, loss, rng)
 Experiment(policies=None, *, worlds=None, instance=None, loss=None, \
 delay=None, arms=None, theta=None, means=None, table=None, horizon=100000.0, \
-runs=10, seed=1, points=100)
+runs=10, seed=1, points=100, report=None, default_outcome=None)
 Experiment.run(self, *, threads=None, processes=1, journal=None, \
 version=None, progress=None)
 Experiment.to_json(self, path=None)
 Policy(policy, arms, horizon=None, *, confidence=None, range=(-1, 1), \
 maximize=False, seed=1, run=0, names=None, beyond_horizon=False, \
-intercept='auto', **settings)
+intercept='auto', default_outcome=None, **settings)
 Policy.admit(self, name, features=None)
+Policy.apply_default(self, id, /)
 Policy.choose(self, /, id=None)
 Policy.choose_many(self, count)
 Policy.observe(self, /, id, loss)
@@ -380,7 +381,7 @@ Results.differences(self, one, other, world=0)
 Results.plot(self, kind='regret', **options)
 Results.table(self, format='text')
 World(instance=None, loss=None, delay=None, *, arms=None, theta=None, \
-means=None, table=None, name=None)
+means=None, table=None, name=None, report=None, default_outcome=None)
 World.look(self, seed=1, run=0)
 World.sample(self, rounds=10000, seed=1)
 _plot.plot(results, kind='regret', *, ax=None, world=None, policies=None, \
@@ -398,7 +399,7 @@ paper(rows=None, out='tarry-paper', *, full=False, seed=1, threads=0)
 run(policies=None, *, worlds=None, instance=None, loss=None, delay=None, \
 arms=None, theta=None, means=None, table=None, horizon=100000.0, runs=10, \
 seed=1, points=100, threads=None, processes=1, journal=None, version=None, \
-progress=None)
+progress=None, report=None, default_outcome=None)
 """.replace("\\\n", "").split("\n")[1:-1]
 
 

@@ -642,3 +642,60 @@ def test_progress_is_shown_when_asked_for(capsys):
     pytest.importorskip("tqdm")
     tarry.run("linucb", horizon=3e5, runs=4, threads=1, progress=True)
     assert "%" in capsys.readouterr().err
+
+
+# ---- outcomes that are never reported --------------------------------------
+
+
+def test_reports_and_defaults_are_those_of_the_program():
+    world = dict(instance="basis:arms=3", delay="high-late:late=300",
+                 report="only-low", default_outcome="1/50r")
+    r = tarry.run(["recommended", "lints"], horizon=2000, runs=3, seed=5,
+                  **world)
+    options = [x for key, value in world.items()
+               for x in ("--" + key.replace("_", "-"), value)]
+    told = json.loads(subprocess.run(
+        [tarry.program(), "run", "--policy", "recommended", "--policy", "lints",
+         "--horizon", "2000", "--runs", "3", "--seed", "5", "--json"]
+        + options, check=True, capture_output=True).stdout)
+    assert [p["regret"]["mean"] for p in told["policies"]] == [
+        r[name].mean for name in ("recommended", "lints")]
+    again = tarry.Experiment.from_json(told)
+    assert again.config()["report"] == "only-low"
+    assert again.config()["default_outcome"] == "1/50r"
+
+
+def test_worlds_may_differ_in_reports():
+    r = tarry.run(["lints"], horizon=2000, runs=2, worlds=[
+        dict(name="all", delay="none"),
+        dict(name="silent", delay="none", report="only-low"),
+        dict(name="told", delay="none", report="only-low",
+             default_outcome="1/0")])
+    regret = [r[name, "lints"].mean for name in ("all", "silent", "told")]
+    assert regret[0] == regret[2] != regret[1]
+
+
+def test_own_policy_takes_final_defaults_only():
+    class Probe:
+        seen = []
+
+        def choose(self, round):
+            return 0
+
+        def observe(self, round, arm, loss):
+            self.seen.append(loss)
+
+    with pytest.raises(tarry.BadArgument, match="Probe cannot take"):
+        tarry.run(Probe(), horizon=50, runs=1, default_outcome="1/5r")
+    probe = Probe()
+    tarry.run(probe, horizon=50, runs=1, delay="none", report="only-low",
+              default_outcome="1/5r/final", instance="basis:arms=2",
+              threads=1)
+    assert set(probe.seen) == {-1, 1}
+
+
+def test_bad_reports_are_refused():
+    with pytest.raises(tarry.BadInput, match="no report 'some'"):
+        tarry.World(report="some")
+    with pytest.raises(tarry.Error, match="no clock"):
+        tarry.run("lints", horizon=50, runs=1, default_outcome="1/5d")

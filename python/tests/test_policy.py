@@ -1264,3 +1264,49 @@ def test_a_choice_that_is_refused_is_no_next_choice():
             with pytest.raises(tarry.HorizonReached):
                 refused()
         assert c.probability == told > 0
+
+
+# ---- the default outcome ---------------------------------------------------
+
+
+def test_report_after_default_is_corrected():
+    p = tarry.Policy("lints", 3, horizon=100, range=(0, 1), maximize=True,
+                     default_outcome="0/1r")
+    for _ in range(4):
+        p.choose()
+    assert p.observe(1, 1) == "corrected"
+    assert p.observe(1, 1) == "duplicate"
+    assert p.observe_many([2, 4], [1, 0]).tolist() == ["corrected", "ok"]
+    with pytest.raises(tarry.ReportedTwice):
+        p.observe(1, 0)
+    status = p.status()
+    assert status["default_outcome"] == "0/1r"
+    assert (status["defaulted"], status["corrected"]) == (2, 2)
+
+
+def test_default_of_a_time_is_applied_by_the_caller(tmp_path):
+    p = tarry.Policy("lints", 3, horizon=100, default_outcome="0.5/7d")
+    final = tarry.Policy("otf-lints", 3, horizon=100,
+                         default_outcome="0.5/7d/final")
+    for policy, word in (p, "corrected"), (final, "late"):
+        policy.choose(id="visit-1")
+        policy.choose()
+        policy.apply_default("visit-1")
+        with pytest.raises(tarry.ReportedTwice):
+            policy.apply_default("visit-1")
+        policy.save(tmp_path / "state")
+        for one in policy, tarry.Policy.restore(tmp_path / "state"):
+            assert one.observe("visit-1", 1) == word
+            assert one.observe(2, 1) == "ok"
+            assert one.status()["defaulted"] == 1
+
+
+@pytest.mark.parametrize("rule", ["0", "0/7", "0/7y", "2/7d", "0/7d/last"])
+def test_rule_of_another_form_is_a_bad_argument(rule):
+    with pytest.raises(tarry.BadArgument, match="default_outcome"):
+        tarry.Policy("lints", 3, horizon=100, default_outcome=rule)
+
+
+def test_policy_that_cannot_correct_needs_a_final_rule():
+    with pytest.raises(tarry.BadArgument, match="or use recommended"):
+        tarry.Policy("otf-lints", 3, horizon=100, default_outcome="0/7d")
