@@ -214,6 +214,7 @@ static void calls_without_a_policy_are_refused(void **state)
                      TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_cancel(NULL, 1), TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_expire(NULL, 1), TARRY_BAD_ARGUMENT);
+    assert_int_equal(tarry_policy_apply_default(NULL, 1), TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_admit(NULL, two_arms, &arm),
                      TARRY_BAD_ARGUMENT);
     assert_int_equal(tarry_policy_withdraw(NULL, 0), TARRY_BAD_ARGUMENT);
