@@ -132,12 +132,14 @@ set(TARRY_LAB
     src/env/delay/empirical.c
     src/env/delay/exponential.c
     src/env/delay/lognormal.c
+    src/env/delay/outage.c
     src/env/delay/pareto.c
     src/env/delay/payoff.c
     src/env/delay/poisson.c
     src/env/delay/ranked.c
     src/env/delay/resampled.c
     src/env/delay/scaled.c
+    src/env/delay/selective.c
     src/env/delay/shapes.c
     src/env/delay/theorem.c
     src/env/delay/threshold.c
@@ -148,19 +150,24 @@ set(TARRY_LAB
     src/env/export.c
     src/env/instance/basis.c
     src/env/instance/circle.c
+    src/env/instance/copies.c
     src/env/instance/cube.c
     src/env/instance/file.c
     src/env/instance/instance.c
+    src/env/instance/listed.c
     src/env/instance/lower_loss.c
     src/env/instance/lower_payoff.c
+    src/env/instance/misspecified.c
     src/env/instance/optimism.c
     src/env/instance/orthogonal.c
     src/env/instance/separated.c
     src/env/instance/sphere.c
     src/env/loss/loss.c
+    src/env/loss/mixture.c
     src/env/loss/normal.c
     src/env/loss/two_valued.c
     src/env/loss/uniform.c
+    src/env/numbers.c
     src/env/own.c
     src/env/own_law.c
     src/env/recipe.c

@@ -14,6 +14,12 @@ int run_read_config(const char *path, json_t *keep, tarry__batch_plan *plan);
 int run_expand_groups(tarry__experiment *experiment);
 
 /* Answer the exit code. */
+/* How the runs of each policy differ: a line each, after the world's name in
+ * `width` columns (0: none); `values` has room for a number per run. */
+void run_print_spread_head(const tarry__experiment *e, int width);
+void run_print_spreads(const tarry__experiment_results *results,
+                       const char *world, int width, double *values);
+
 int run_print_table(const tarry__experiment_results *results, double seconds);
 int run_print_json(const tarry__batch *batch, bool partial, bool limit);
 int run_write_csv(const tarry__batch *batch, const char *path);

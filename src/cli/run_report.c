@@ -70,6 +70,50 @@ static size_t rank_policies(const tarry__experiment_results *r, double *values,
     return count;
 }
 
+/* How the runs of a policy differ, after its name. */
+static void print_spread(const tarry__experiment_results *r, size_t p,
+                         double *values)
+{
+    char text[4][32];
+    cli_put(
+        "%12s %10s %10s %10s",
+        cli_number(tarry__results_mean(r, p, tarry__results_regret, values), 5,
+                   text[0]),
+        cli_number(
+            tarry__results_quantile(r, p, tarry__results_regret, 0.5, values),
+            5, text[1]),
+        cli_number(
+            tarry__results_quantile(r, p, tarry__results_regret, 0.95, values),
+            5, text[2]),
+        cli_number(tarry__results_largest(r, p, tarry__results_regret, values),
+                   5, text[3]));
+    cli_put(" %7.3f", tarry__results_mean(r, p, tarry__results_stuck, values));
+    cli_put_end();
+}
+
+void run_print_spreads(const tarry__experiment_results *r, const char *world,
+                       int width, double *values)
+{
+    const tarry__experiment *e = r->experiment;
+    for (size_t p = 0; p < e->n_policies; p++) {
+        if (!tarry__results_any(r, p))
+            continue;
+        if (width > 0)
+            cli_put("%-*s ", width, world);
+        cli_put("%-*s ", column(e), e->policy[p]);
+        print_spread(r, p, values);
+    }
+}
+
+void run_print_spread_head(const tarry__experiment *e, int width)
+{
+    if (width > 0)
+        cli_put("%-*s ", width, "world");
+    cli_put("%-*s %12s %10s %10s %10s %7s", column(e), "policy", "mean",
+            "median", "95 %", "worst", "stuck");
+    cli_put_end();
+}
+
 int run_print_table(const tarry__experiment_results *r, double seconds)
 {
     const tarry__experiment *e = r->experiment;
@@ -90,9 +134,13 @@ int run_print_table(const tarry__experiment_results *r, double seconds)
     const size_t count = rank_policies(r, values, order);
     for (size_t i = 0; i < count; i++)
         print_row(r, order[i], order[0], values);
+    putchar('\n');
+    run_print_spread_head(e, 0);
+    run_print_spreads(r, "", 0, values);
     puts("\n+/- is the half-width of a 95 % interval; above best: difference "
          "to the\nfirst line, run by run; kept: share of runs in which a best "
-         "arm is still\nactive.");
+         "arm is still\nactive; stuck: share of runs in which it has less "
+         "than half of the second half's\nplays.");
     for (size_t p = 0; p < e->n_policies; p++) {
         const char *meaning = tarry__experiment_meaning(e, p);
         if (meaning != NULL)

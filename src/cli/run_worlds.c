@@ -95,11 +95,17 @@ static void print_lines(const tarry__batch *b, const double *ratio)
     }
 }
 
-static void print_winners(const tarry__batch *b, double *values)
+static int widest_name(const tarry__batch *b)
 {
     int widest = 5;
     for (size_t w = 0; w < b->count; w++)
         widest = (int)fmax(widest, (double)strlen(b->plan->world[w].name));
+    return widest;
+}
+
+static void print_winners(const tarry__batch *b, double *values)
+{
+    const int widest = widest_name(b);
     for (size_t w = 0; w < b->count; w++) {
         const tarry__experiment *e = &b->experiment[w];
         const size_t best = tarry__results_best(&b->results[w], values);
@@ -141,6 +147,12 @@ int run_print_worlds(const tarry__batch *b, double seconds)
         cli_put_end();
         fill_ratios(b, values, ratio);
         print_lines(b, ratio);
+        puts("\nRegret over the runs; stuck: share of runs in which the best "
+             "arm has less than\nhalf of the second half's plays.");
+        run_print_spread_head(&b->plan->experiment, widest_name(b));
+        for (size_t w = 0; w < b->count; w++)
+            run_print_spreads(&b->results[w], b->plan->world[w].name,
+                              widest_name(b), values);
         puts("\nThe best of each world:");
         print_winners(b, values);
         code = cli_flush();

@@ -123,7 +123,7 @@ extern const tarry__delay_type tarry__delay_none, tarry__delay_constant,
     tarry__delay_empirical, tarry__delay_low_late, tarry__delay_high_late,
     tarry__delay_threshold, tarry__delay_lowest_late, tarry__delay_highest_late,
     tarry__delay_shapes, tarry__delay_theorem, tarry__delay_payoff,
-    tarry__delay_resampled;
+    tarry__delay_resampled, tarry__delay_outage, tarry__delay_selective;
 
 #define TARRY__DELAY_COMMON_SETTINGS                                           \
     TARRY__SPEC_REAL("never", "0", 0, 1,                                       \

@@ -22,6 +22,11 @@ tarry_status tarry__entry_open(const char *text, const char *kind,
                                tarry__spec *spec, const tarry__entry **entry,
                                tarry_error *error);
 
+/* A setting that lists numbers, separated by /: at most `room` of them. */
+tarry_status tarry__env_numbers(const tarry__spec *spec, const char *key,
+                                double *out, size_t room, size_t *count,
+                                tarry_error *error);
+
 /* Whether the record has a setting of this name. */
 bool tarry__entry_has(const tarry__entry *entry, const char *key);
 

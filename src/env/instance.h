@@ -5,6 +5,7 @@
 #ifndef TARRY_ENV_INSTANCE_H
 #define TARRY_ENV_INSTANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "env/entry.h"
@@ -18,10 +19,16 @@ typedef struct {
     size_t n_arms, dim;
     double *arms;  /* arm k is arms[k*dim .. k*dim + dim-1] */
     double *theta; /* dim numbers */
-    double *mean;  /* mean[k] = <arm k, theta>; 1e-12 from +/-1 counts as it */
+    double *mean;  /* mean[k] = <arm k, theta>; 1e-12 from +/-1 counts as it;
+                      of this round, if means change */
     size_t best;   /* the arm with the smallest mean, the first of them */
     double best_mean;
     double q, dbar; /* of lower-loss, 0 elsewhere */
+    double *error;  /* per arm, added to its mean; NULL: none */
+    /* Means that change: those of round `until` and later, followed by those at
+     * first; NULL: they do not. */
+    double *later;
+    uint64_t from, until;
 } tarry__instance;
 
 /* Whose randomness an instance uses. */
@@ -46,14 +53,21 @@ tarry_status tarry__instance_init(tarry__instance *out, const char *text,
                                   tarry_error *error);
 void tarry__instance_clear(tarry__instance *instance);
 
+/* Goes on to a round: means, best and best_mean are those of the last multiple
+ * of TARRY__INSTANCE_STEP.  Whether they have changed. */
+bool tarry__instance_move(tarry__instance *instance, uint64_t round);
+
 /* ---- for the records -----------------------------------------------------*/
 
 extern const tarry__instance_type tarry__instance_sphere, tarry__instance_cube,
     tarry__instance_basis, tarry__instance_file, tarry__instance_orthogonal,
     tarry__instance_lower_loss, tarry__instance_lower_payoff,
-    tarry__instance_optimism, tarry__instance_orthant, tarry__instance_circle;
+    tarry__instance_optimism, tarry__instance_orthant, tarry__instance_circle,
+    tarry__instance_listed, tarry__instance_misspecified,
+    tarry__instance_copies;
 
 enum {
+    TARRY__INSTANCE_STEP = 64,
     TARRY__INSTANCE_MOST_ARMS = 100000000,
     TARRY__INSTANCE_MOST_DIM = 1000000
 };

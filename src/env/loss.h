@@ -16,6 +16,7 @@ typedef struct {
     double low;   /* losses stay in [low, 1]; -1 where it is no setting */
     double width; /* uniform: half-width; normal: standard deviation */
     double *edge; /* normal: per arm P(noise below -reach) */
+    double *part; /* mixture: per arm far, p, width */
 } tarry__loss;
 
 struct tarry__loss_type {
@@ -37,7 +38,8 @@ struct tarry__loss_type {
 
 extern const tarry__entry *const tarry__loss_losses[];
 extern const tarry__loss_type tarry__loss_rademacher, tarry__loss_uniform,
-    tarry__loss_normal, tarry__loss_bernoulli, tarry__loss_none;
+    tarry__loss_normal, tarry__loss_bernoulli, tarry__loss_none,
+    tarry__loss_mixture;
 
 /* Makes the law that `text` describes; end it with tarry__loss_clear. */
 tarry_status tarry__loss_init(tarry__loss *out, const char *text,

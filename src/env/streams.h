@@ -9,6 +9,7 @@ enum {
     TARRY__ENV_STREAM_ARMS = 17,  /* instances: coordinates of the arms */
     TARRY__ENV_STREAM_THETA = 18, /* instances: coordinates of theta */
     TARRY__ENV_STREAM_OWN = 20,   /* laws of delays from outside */
+    TARRY__ENV_STREAM_ERROR = 21, /* instances: errors of means */
     TARRY__ENV_STREAM_BEST = 19,  /* instances: which arm is the best */
 };
 

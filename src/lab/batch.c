@@ -119,6 +119,7 @@ static const tarry__journal_field fields[] = {
     FIELD(COUNT, best_kept),     FIELD(COUNT, n_phases),
     FIELD(COUNT, phase),         FIELD(REAL, curve),
     FIELD(UNKNOWN, certificate), FIELD(REAL, exploit_gap),
+    FIELD(REAL, best_share),
 };
 
 /* Case w * policies + p is policy p in world w. */

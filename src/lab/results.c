@@ -2,6 +2,7 @@
 #include "lab/results.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define PICK(name, field)                                                      \
     double tarry__results_##name(const tarry__sim_outcome *o, size_t i)        \
@@ -21,6 +22,13 @@ PICK(late, late)
 PICK(ignored, ignored)
 PICK(lost, lost)
 PICK(seconds, seconds)
+
+/* Whether the best arms have less than half of the second half's plays. */
+double tarry__results_stuck(const tarry__sim_outcome *o, size_t i)
+{
+    (void)i;
+    return o->best_share < 0.5;
+}
 
 double tarry__results_at_point(const tarry__sim_outcome *o, size_t i)
 {
@@ -49,6 +57,23 @@ double tarry__results_largest(const tarry__experiment_results *r, size_t p,
     for (size_t i = 0; i < count; i++)
         largest = fmax(largest, values[i]);
     return largest;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double tarry__results_quantile(const tarry__experiment_results *r, size_t p,
+                               tarry__experiment_pick *pick, double q,
+                               double *values)
+{
+    const size_t count = tarry__experiment_results_pick(r, p, pick, 0, values);
+    if (count == 0)
+        return NAN;
+    qsort(values, count, sizeof *values, compare);
+    return values[(size_t)ceil(q * (double)count) - 1];
 }
 
 bool tarry__results_any(const tarry__experiment_results *r, size_t p)

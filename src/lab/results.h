@@ -11,10 +11,11 @@
 /* Numbers of a run, for tarry__experiment_results_pick: at_point is the regret
  * after round grid[i], the others do not look at i. */
 tarry__experiment_pick tarry__results_regret, tarry__results_at_point,
-    tarry__results_phases, tarry__results_active, tarry__results_best_kept,
-    tarry__results_sigma_mean, tarry__results_sigma_max,
-    tarry__results_sigma_final, tarry__results_used, tarry__results_late,
-    tarry__results_ignored, tarry__results_lost, tarry__results_seconds;
+    tarry__results_stuck, tarry__results_phases, tarry__results_active,
+    tarry__results_best_kept, tarry__results_sigma_mean,
+    tarry__results_sigma_max, tarry__results_sigma_final, tarry__results_used,
+    tarry__results_late, tarry__results_ignored, tarry__results_lost,
+    tarry__results_seconds;
 
 /* Over the finished runs of policy p. */
 tarry__experiment_summary
@@ -25,6 +26,11 @@ double tarry__results_mean(const tarry__experiment_results *results, size_t p,
 double tarry__results_largest(const tarry__experiment_results *results,
                               size_t p, tarry__experiment_pick *pick,
                               double *values);
+
+/* The smallest value that a share q of the runs does not exceed. */
+double tarry__results_quantile(const tarry__experiment_results *results,
+                               size_t p, tarry__experiment_pick *pick, double q,
+                               double *values);
 
 /* Rounds per second, by the mean time of a run. */
 double tarry__results_speed(const tarry__experiment_results *results, size_t p,

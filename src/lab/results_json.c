@@ -135,14 +135,20 @@ static json_t *ran_json(const tarry__experiment_results *r, size_t p,
     const tarry__experiment_summary d =
         tarry__experiment_summarise(values, count);
     return json_pack(
-        "{s:s, s:{s:f, s:o, s:o}, s:{s:s, s:f, s:o}, s:o, s:f, s:o, s:f, s:f, "
+        "{s:s, s:{s:f, s:o, s:o, s:f, s:f, s:f}, s:f, s:{s:s, s:f, s:o}, s:o, "
+        "s:f, s:o, s:f, s:f, "
         "s:f, s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f, s:f}, s:f}",
         "name", r->experiment->policy[p], "regret", "mean", s.mean, "ci95",
-        half_width(&s, json_array_size(runs)), "runs", runs, "above_best",
-        "best", r->experiment->policy[best], "mean", d.mean, "ci95",
-        half_width(&d, count), "curve", curve_json(r, p, values), "phases",
-        tarry__results_mean(r, p, tarry__results_phases, values), "phase_log",
-        phases_json(r, p), "active",
+        half_width(&s, json_array_size(runs)), "runs", runs, "median",
+        tarry__results_quantile(r, p, tarry__results_regret, 0.5, values),
+        "q95",
+        tarry__results_quantile(r, p, tarry__results_regret, 0.95, values),
+        "worst", tarry__results_largest(r, p, tarry__results_regret, values),
+        "stuck", tarry__results_mean(r, p, tarry__results_stuck, values),
+        "above_best", "best", r->experiment->policy[best], "mean", d.mean,
+        "ci95", half_width(&d, count), "curve", curve_json(r, p, values),
+        "phases", tarry__results_mean(r, p, tarry__results_phases, values),
+        "phase_log", phases_json(r, p), "active",
         tarry__results_mean(r, p, tarry__results_active, values), "best_kept",
         tarry__results_mean(r, p, tarry__results_best_kept, values),
         "sigma_max",

@@ -25,7 +25,8 @@ typedef struct {
     tarry__world *world;
     tarry__report report;
     tarry__default_rule rule; /* of outcomes that are not reported */
-    double *gap;              /* per arm */
+    double *gap;              /* per arm, of this round */
+    uint64_t best_plays;      /* in the second half */
     const tarry__policy_type *type;
     tarry__policy_problem problem;
     tarry__policy_edge edge;
@@ -131,6 +132,13 @@ static tarry_status open_reports(game *g, tarry_error *error)
     return status;
 }
 
+static void find_gaps(game *g)
+{
+    const tarry__instance *instance = &g->world->instance;
+    for (size_t k = 0; k < instance->n_arms; k++)
+        g->gap[k] = instance->mean[k] - instance->best_mean;
+}
+
 static tarry_status open_game(game *g, tarry_error *error)
 {
     const tarry__sim_trial *t = g->trial;
@@ -143,8 +151,7 @@ static tarry_status open_game(game *g, tarry_error *error)
     g->gap = tarry__base_alloc(instance->n_arms, sizeof *g->gap);
     if (g->gap == NULL)
         return TARRY_NO_MEMORY;
-    for (size_t k = 0; k < instance->n_arms; k++)
-        g->gap[k] = instance->mean[k] - instance->best_mean;
+    find_gaps(g);
     g->problem = (tarry__policy_problem){.n_arms = instance->n_arms,
                                          .dim = instance->dim,
                                          .arms = instance->arms,
@@ -367,6 +374,8 @@ static tarry_status deliver_held(game *g, uint64_t round, size_t arm)
 static tarry_status play(game *g, uint64_t round, double u, double x)
 {
     size_t arm;
+    if (tarry__instance_move(&g->world->instance, round))
+        find_gaps(g);
     g->sigma_sum += (double)g->outstanding;
     if (g->outstanding > g->outcome->sigma_max)
         g->outcome->sigma_max = g->outstanding;
@@ -382,6 +391,7 @@ static tarry_status play(game *g, uint64_t round, double u, double x)
         g->trial->played(g->trial->phase_context, round, arm);
     g->outcome->rounds = round;
     g->regret += g->gap[arm];
+    g->best_plays += g->gap[arm] <= 0 && round > g->trial->horizon / 2;
     g->outstanding++;
     return g->world->adversary == NULL ? deliver(g, round, arm, u, x)
                                        : deliver_held(g, round, arm);
@@ -461,6 +471,8 @@ static void conclude(game *g)
     tarry_policy_status status = {0};
     g->type->status(g->state, &status);
     o->regret = g->regret;
+    o->best_share =
+        (double)g->best_plays / (double)(o->rounds - g->trial->horizon / 2);
     o->sigma_mean = g->sigma_sum / (double)o->rounds;
     o->sigma_final = g->outstanding;
     o->used = g->uses[TARRY__POLICY_USED];

@@ -69,7 +69,8 @@ typedef struct {
 
 /* Plain bytes, so that it can be sent and stored. */
 typedef struct {
-    double regret; /* sum of the gaps of the arms played */
+    double regret;     /* sum of the gaps of the arms played */
+    double best_share; /* of best arms among the plays of the second half */
     double seconds;
     double sigma_mean; /* of the plays outstanding at the start of a round */
     uint64_t sigma_max, sigma_final;

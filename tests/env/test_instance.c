@@ -35,7 +35,9 @@ static void put_small_files(void)
 static void check_means(const tarry__instance *a)
 {
     for (size_t k = 0; k < a->n_arms; k++) {
-        CHECK_NEAR(a->mean[k], product(a->arms + k * a->dim, a->theta, a->dim),
+        const double error = a->error != NULL ? a->error[k] : 0;
+        CHECK_NEAR(a->mean[k],
+                   product(a->arms + k * a->dim, a->theta, a->dim) + error,
                    1e-12);
         CHECK_AT_MOST(a->best_mean, a->mean[k]);
     }
@@ -404,6 +406,48 @@ static void a_circle_is_even_and_its_first_arm_best(void **state)
     tarry__instance_clear(&a);
 }
 
+static void listed_means_move_to_the_later_ones(void **state)
+{
+    (void)state;
+    tarry__world *world =
+        make_world("listed:means=-0.2/0/0.2,later=0.2/0/-0.2,from=128,"
+                   "until=640",
+                   "none", "none");
+    tarry__instance *x = &world->instance;
+    assert_false(tarry__instance_move(x, 127));
+    assert_true(tarry__instance_move(x, 128));
+    assert_int_equal(x->best, 0);
+    CHECK_NEAR(x->mean[0], -0.2, 1e-15);
+    assert_true(tarry__instance_move(x, 512));
+    assert_int_equal(x->best, 2);
+    CHECK_NEAR(x->mean[2], -0.1, 1e-15);
+    assert_true(tarry__instance_move(x, 6400));
+    CHECK_NEAR(x->best_mean, -0.2, 1e-15);
+    CHECK_NEAR(x->mean[0], 0.2, 1e-15);
+    tarry__world_free(world);
+}
+
+static void copies_have_one_mean_and_errors_stay_in_range(void **state)
+{
+    (void)state;
+    tarry__world *world =
+        make_world("copies:dim=4,arms=6,copies=3", "none", "none");
+    for (size_t k = 0; k < 18; k++)
+        CHECK_NEAR(world->instance.mean[k], world->instance.mean[k / 3 * 3], 0);
+    tarry__world_free(world);
+    world = make_world("misspecified:dim=4,arms=200,error=0.3", "none", "none");
+    const tarry__instance *x = &world->instance;
+    double most = 0;
+    for (size_t k = 0; k < x->n_arms; k++) {
+        double linear = 0;
+        for (size_t i = 0; i < x->dim; i++)
+            linear += x->arms[k * x->dim + i] * x->theta[i];
+        most = fmax(most, fabs(x->mean[k] - linear));
+    }
+    assert_true(most <= 0.3 && most > 0.28);
+    tarry__world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +463,8 @@ int main(void)
         cmocka_unit_test(the_best_arm_and_the_losses_have_luck_of_their_own),
         cmocka_unit_test(basis_means_are_as_described),
         cmocka_unit_test(files_are_taken_as_they_are),
+        cmocka_unit_test(listed_means_move_to_the_later_ones),
+        cmocka_unit_test(copies_have_one_mean_and_errors_stay_in_range),
         cmocka_unit_test(orthogonal_arms_are_nearly_so_in_every_pair),
         cmocka_unit_test(the_loss_dependent_hard_instance_keeps_its_promises),
         cmocka_unit_test(the_payoff_hard_instance_keeps_its_promises),

@@ -61,8 +61,15 @@ static void losses_follow_their_laws_and_keep_their_means(void **state)
 {
     (void)state;
     const char *const losses[] = {
-        "rademacher", "uniform",        "uniform:width=0.2", "uniform:width=0",
-        "normal",     "normal:sd=0.05", "normal:sd=50",      "none"};
+        "rademacher",
+        "uniform",
+        "uniform:width=0.2",
+        "uniform:width=0",
+        "normal",
+        "normal:sd=0.05",
+        "normal:sd=50",
+        "none",
+        "mixture:far=1/-1,p=0.1/0.05/0,width=0.02/0/0.1"};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
         tarry__world *world = world_of(losses[i], any_means);
         for (size_t arm = 0; arm < 5; arm++)

@@ -78,6 +78,7 @@ static void says_width(const json_t *from, const char *path, const double *x,
 static tarry__sim_outcome made_up(uint64_t *seed, size_t p)
 {
     tarry__sim_outcome o = {.regret = test_uniform(seed),
+                            .best_share = test_uniform(seed),
                             .seconds = test_uniform(seed),
                             .sigma_mean = test_uniform(seed),
                             .best_kept = test_bits(seed) % 2,
@@ -169,6 +170,12 @@ static void check_figures(const json_t *json, const tarry__sim_outcome **o,
     says(json, "rounds_per_second", HORIZON / seconds, 1e-12);
 }
 
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static void check_regret(const json_t *json, const tarry__sim_outcome **o,
                          size_t n)
 {
@@ -181,6 +188,20 @@ static void check_regret(const json_t *json, const tarry__sim_outcome **o,
         says(json, path, x[i], 0);
     }
     says_width(json, "regret.ci95", x, n);
+    qsort(x, n, sizeof *x, compare);
+    says(json, "regret.median", x[(n + 1) / 2 - 1], 0);
+    says(json, "regret.q95", x[(size_t)ceil(0.95 * (double)n) - 1], 0);
+    says(json, "regret.worst", x[n - 1], 0);
+}
+
+/* Runs in which best arms have less than half of the second half's plays. */
+static void check_stuck(const json_t *json, const tarry__sim_outcome **o,
+                        size_t n)
+{
+    double stuck = 0;
+    for (size_t i = 0; i < n; i++)
+        stuck += o[i]->best_share < 0.5;
+    says(json, "stuck", stuck / (double)n, 1e-12);
 }
 
 /* Run by run, where both are finished. */
@@ -304,6 +325,7 @@ static void check_all(const json_t *json, const tarry__experiment_results *r)
         says_text(policy, "name", r->experiment->policy[p]);
         check_figures(policy, o, n);
         check_regret(policy, o, n);
+        check_stuck(policy, o, n);
         check_above_best(policy, r, p, best);
         check_phases(policy, o, n);
         check_curves(policy, r->experiment, o, n, p != 1);

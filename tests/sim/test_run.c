@@ -97,6 +97,11 @@ static void begin_phase(naive *s, uint64_t t, const tarry_policy_status *status)
     }
 }
 
+static bool is_best(const tarry__instance *in, size_t arm)
+{
+    return in->mean[arm] <= in->best_mean;
+}
+
 static void play_round(naive *s, uint64_t t)
 {
     const tarry__instance *in = &s->world->instance;
@@ -113,6 +118,8 @@ static void play_round(naive *s, uint64_t t)
     if (status.phase != s->phase)
         begin_phase(s, t, &status);
     o->regret += in->mean[s->arm[t]] - in->best_mean;
+    if (t > HORIZON / 2)
+        o->best_share += is_best(in, s->arm[t]);
     o->rounds = t;
     s->outstanding++;
     if (s->world->adversary != NULL)
@@ -121,17 +128,13 @@ static void play_round(naive *s, uint64_t t)
         play_delay(s, t);
 }
 
-static bool is_best(const tarry__instance *in, size_t arm)
-{
-    return in->mean[arm] <= in->best_mean;
-}
-
 static void conclude(naive *s)
 {
     tarry__sim_outcome *o = s->outcome;
     tarry_policy_status status;
     tarry_policy_get_status(s->policy, &status);
     o->sigma_mean /= HORIZON;
+    o->best_share /= HORIZON - HORIZON / 2;
     o->sigma_final = status.pending;
     o->used = status.used;
     o->late = status.late;

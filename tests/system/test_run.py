@@ -35,7 +35,8 @@ class Answer(LabTest):
         self.assertIs(result["partial"], False)
         self.assertEqual([p["name"] for p in result["policies"]], PHASED)
         for policy in result["policies"]:
-            self.assertEqual(set(policy["regret"]), {"mean", "ci95", "runs"})
+            self.assertEqual(set(policy["regret"]),
+                         {"mean", "ci95", "runs", "median", "q95", "worst"})
             self.assertEqual(len(policy["regret"]["runs"]), 5)
             for key in ("phases", "active", "best_kept", "sigma_max",
                         "rounds_per_second"):

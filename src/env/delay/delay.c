@@ -21,7 +21,8 @@ const tarry__entry *const tarry__delays[] = {
     &tarry__delay_threshold.entry,    &tarry__delay_lowest_late.entry,
     &tarry__delay_highest_late.entry, &tarry__delay_shapes.entry,
     &tarry__delay_theorem.entry,      &tarry__delay_payoff.entry,
-    &tarry__delay_resampled.entry,    NULL,
+    &tarry__delay_resampled.entry,    &tarry__delay_outage.entry,
+    &tarry__delay_selective.entry,    NULL,
 };
 
 /* ---- factors -------------------------------------------------------------*/

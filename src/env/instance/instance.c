@@ -8,17 +8,13 @@
 #include "linalg/linalg.h"
 
 const tarry__entry *const tarry__instances[] = {
-    &tarry__instance_sphere.entry,
-    &tarry__instance_orthant.entry,
-    &tarry__instance_cube.entry,
-    &tarry__instance_basis.entry,
-    &tarry__instance_file.entry,
-    &tarry__instance_orthogonal.entry,
-    &tarry__instance_lower_loss.entry,
-    &tarry__instance_lower_payoff.entry,
-    &tarry__instance_circle.entry,
-    &tarry__instance_optimism.entry,
-    NULL,
+    &tarry__instance_sphere.entry,     &tarry__instance_orthant.entry,
+    &tarry__instance_cube.entry,       &tarry__instance_basis.entry,
+    &tarry__instance_file.entry,       &tarry__instance_orthogonal.entry,
+    &tarry__instance_lower_loss.entry, &tarry__instance_lower_payoff.entry,
+    &tarry__instance_circle.entry,     &tarry__instance_optimism.entry,
+    &tarry__instance_listed.entry,     &tarry__instance_misspecified.entry,
+    &tarry__instance_copies.entry,     NULL,
 };
 
 /* Unit vectors have products of 1 up to rounding; those count as 1, lest a
@@ -29,19 +25,52 @@ static double mean_of(const tarry__instance *instance, size_t arm)
 {
     const size_t n = instance->dim;
     const double mu =
-        tarry__linalg_dot(instance->arms + arm * n, instance->theta, n);
+        tarry__linalg_dot(instance->arms + arm * n, instance->theta, n) +
+        (instance->error != NULL ? instance->error[arm] : 0);
     return fabs(fabs(mu) - 1) <= rounding ? copysign(1, mu) : mu;
+}
+
+static void find_best(tarry__instance *instance)
+{
+    instance->best = 0;
+    for (size_t k = 0; k < instance->n_arms; k++)
+        if (instance->mean[k] < instance->mean[instance->best])
+            instance->best = k;
+    instance->best_mean = instance->mean[instance->best];
 }
 
 static void find_means(tarry__instance *instance)
 {
-    instance->best = 0;
-    for (size_t k = 0; k < instance->n_arms; k++) {
+    const size_t K = instance->n_arms;
+    for (size_t k = 0; k < K; k++)
         instance->mean[k] = mean_of(instance, k);
-        if (instance->mean[k] < instance->mean[instance->best])
-            instance->best = k;
-    }
-    instance->best_mean = instance->mean[instance->best];
+    find_best(instance);
+    if (instance->later != NULL)
+        memcpy(instance->later + K, instance->mean, K * sizeof(double));
+}
+
+static double share_moved(const tarry__instance *instance, uint64_t round)
+{
+    const uint64_t now = round - round % TARRY__INSTANCE_STEP;
+    if (now < instance->from)
+        return 0;
+    return now >= instance->until
+               ? 1
+               : (double)(now - instance->from) /
+                     (double)(instance->until - instance->from);
+}
+
+bool tarry__instance_move(tarry__instance *instance, uint64_t round)
+{
+    const size_t K = instance->n_arms;
+    if (instance->later == NULL || round % TARRY__INSTANCE_STEP != 0)
+        return false;
+    const double share = share_moved(instance, round);
+    const double *first = instance->later + K;
+    for (size_t k = 0; k < K; k++)
+        instance->mean[k] = first[k] + share * (instance->later[k] - first[k]);
+    find_best(instance);
+    return true;
 }
 
 tarry_status tarry__instance_init(tarry__instance *out, const char *text,
@@ -70,6 +99,8 @@ void tarry__instance_clear(tarry__instance *instance)
     tarry__base_free(instance->arms);
     tarry__base_free(instance->theta);
     tarry__base_free(instance->mean);
+    tarry__base_free(instance->error);
+    tarry__base_free(instance->later);
     memset(instance, 0, sizeof *instance);
 }
 

@@ -6,9 +6,13 @@
 #include "base/base.h"
 
 const tarry__entry *const tarry__loss_losses[] = {
-    &tarry__loss_rademacher.entry, &tarry__loss_uniform.entry,
-    &tarry__loss_normal.entry,     &tarry__loss_bernoulli.entry,
-    &tarry__loss_none.entry,       NULL,
+    &tarry__loss_rademacher.entry,
+    &tarry__loss_uniform.entry,
+    &tarry__loss_normal.entry,
+    &tarry__loss_bernoulli.entry,
+    &tarry__loss_none.entry,
+    &tarry__loss_mixture.entry,
+    NULL,
 };
 
 static const double rounding = 1e-12;
@@ -59,6 +63,7 @@ tarry_status tarry__loss_init(tarry__loss *out, const char *text,
 void tarry__loss_clear(tarry__loss *loss)
 {
     tarry__base_free(loss->edge);
+    tarry__base_free(loss->part);
     memset(loss, 0, sizeof *loss);
 }
 
