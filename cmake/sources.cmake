@@ -52,7 +52,9 @@ set(TARRY_CORE
     src/policy/foresight/fit.c
     src/policy/foresight/foresight.c
     src/policy/foresight/law.c
+    src/policy/foresight/noise.c
     src/policy/foresight/root.c
+    src/policy/foresight/silence.c
     src/policy/foresight/view.c
     src/policy/foresight/waiting.c
     src/policy/foresight/worth.c

@@ -248,6 +248,13 @@ typedef struct {
     const char *default_outcome;   /* the declared rule; NULL: none */
     uint64_t defaulted, corrected; /* choices that got the default outcome, and
                                       those of them whose report came later */
+    /* What the guide makes of outcomes that are never reported: near 1 they
+     * seem to be the worse ones, near -1 the better ones (declare a default
+     * outcome, or report them), near 0 they are lost by chance, or there are
+     * none. */
+    double silence;
+    uint64_t silent_since; /* round of the last report, if reports have stopped
+                              for all arms; else 0 */
 } tarry_policy_status;
 
 /* What it knows, with everything counted that was reported.  Asking has no

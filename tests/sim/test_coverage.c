@@ -138,7 +138,7 @@ static void three_tenths_of_the_widths_are_found_out(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_HARD; i++) {
-        const tally t = count(&hard[i], GUIDED ",width=0.3", 60);
+        const tally t = count(&hard[i], GUIDED ",width=0.3", 120);
         assert_false(is_consistent(&t));
     }
 }

@@ -68,7 +68,8 @@ static void find_gaps(tarry__doubt *d)
     for (size_t i = 0; i < v->count; i++) {
         const double mean = tarry__foresight_clamp(d->mean[i], low, high);
         d->gap[i] = mean - least;
-        d->noise[i] = 1 / tarry__fit_weight(d->fit, mean);
+        d->noise[i] =
+            d->fit->noise.variance[tarry__policy_choice(v->problem, i)];
     }
 }
 
@@ -115,9 +116,7 @@ static void add_plays(tarry__doubt *d, size_t arm, double count)
     const tarry__view *v = d->fit->view;
     const size_t r = v->rank;
     const double *z = tarry__view_arm(v, arm);
-    const double mean = tarry__foresight_clamp(
-        tarry__linalg_dot(z, d->fit->theta, r), d->fit->low, d->fit->high);
-    const double weight = count * tarry__fit_weight(d->fit, mean);
+    const double weight = count / d->fit->noise.variance[arm];
     times(d->P, r, z, d->y);
     const double c = weight / (1 + weight * tarry__linalg_dot(z, d->y, r));
     for (size_t j = 0; j < r; j++)
@@ -156,11 +155,11 @@ static void add_held(tarry__doubt *d)
 
 /* ---- a choice -------------------------------------------------------------*/
 
-/* L of a difference with variance spread * w: 0 if `left` rounds cannot repay
- * it. */
+/* L of a difference with an arm, w being its variance over the noise of that
+ * arm: 0 if `left` rounds cannot repay it. */
 static double width(const tarry__doubt *d, double left, double w)
 {
-    const double repaid = d->c * left * w / d->noise[d->best];
+    const double repaid = d->c * left * w;
     return repaid > 1 ? 2 * d->beta * tarry__ln(repaid) : 0;
 }
 
@@ -171,11 +170,11 @@ static double rounds_ahead(const tarry__doubt *d, uint64_t round)
     return (double)(round < left ? round : left);
 }
 
-static double largest(const double *x, size_t count)
+static double largest(const double *x, const double *y, size_t count)
 {
     double most = 0;
     for (size_t i = 0; i < count; i++)
-        most = x[i] > most ? x[i] : most;
+        most = fmax(most, x[i] / y[i]);
     return most;
 }
 
@@ -184,18 +183,17 @@ static size_t most_doubtful(const tarry__doubt *d, uint64_t round, double *most)
 {
     const size_t count = d->fit->view->count;
     const double left = rounds_ahead(d, round);
-    const double spread = d->fit->spread;
     /* no doubt is wider than the widest */
-    const double widest = spread * width(d, left, largest(d->w, count));
+    const double widest = width(d, left, largest(d->w, d->noise, count));
     size_t u = d->best;
     *most = 0;
     for (size_t i = 0; i < count; i++) {
         const double reach = *most + d->gap[i];
         if (!(d->w[i] * widest > reach * reach))
             continue;
-        const double w = spread * d->w[i], L = width(d, left, d->w[i]);
-        if (L * w > reach * reach) {
-            *most = sqrt(L * w) - d->gap[i];
+        const double L = width(d, left, d->w[i] / d->noise[i]);
+        if (L * d->w[i] > reach * reach) {
+            *most = sqrt(L * d->w[i]) - d->gap[i];
             u = i;
         }
     }

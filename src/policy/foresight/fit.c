@@ -7,11 +7,11 @@
 #include "linalg/linalg.h"
 #include "policy/foresight/root.h"
 
-static const double LEAST_VARIANCE = 0.05; /* of (high - low)^2 / 4 */
-static const double PRIOR_RANGE = 10;      /* losses, for the range [-1, 1] */
-static const double RANGE_OUT = 10;        /* of what is out, times its share */
-static const double PRIOR_SPREAD = 20;
-static const double LEAST_SPREAD = 0.01;
+static const double PRIOR_RANGE = 10; /* losses, for the range [-1, 1] */
+static const double RANGE_LOST = 300; /* the same of what is lost */
+static const double RANGE_OUT = 10;   /* of what is out, times its share */
+static const double TOP = 0.9;     /* of losses, but for a tenth of the range */
+static const double MISFIT = 0.25; /* of the square of summed residuals */
 static const double LONGEST_STEP = 3; /* standard deviations */
 static const double LEAST_P = 0.01;   /* of a high loss, and of a low one */
 static const double LEAST_DEFAULT = 0.0005; /* the same of the default */
@@ -30,8 +30,10 @@ static tarry_status open_memory(tarry__fit *f, const tarry__view *view)
     f->tally = tarry__base_zalloc(K, sizeof *f->tally);
     f->seated = tarry__base_zalloc(K, sizeof *f->seated);
     f->p = tarry__base_zalloc(K, sizeof *f->p);
+    f->answers = tarry__base_zalloc(K, sizeof *f->answers);
     f->theta = tarry__base_zalloc(small_size(r), sizeof *f->theta);
-    if (f->tally == NULL || f->seated == NULL || f->p == NULL ||
+    if (tarry__noise_open(&f->noise, view) != TARRY_OK || f->answers == NULL ||
+        f->tally == NULL || f->seated == NULL || f->p == NULL ||
         f->theta == NULL)
         return TARRY_NO_MEMORY;
     f->V = f->theta + r;
@@ -47,7 +49,7 @@ tarry_status tarry__fit_open(tarry__fit *f, const tarry__view *view)
     f->highest = -1;
     f->low = -1;
     f->high = 1;
-    f->spread = f->lambda = 1;
+    f->lambda = 1;
     for (size_t k = 0; status == TARRY_OK && k < view->problem->n_arms; k++)
         f->tally[k].seat = TARRY__FORESIGHT_NO_SEAT;
     return status;
@@ -58,7 +60,9 @@ void tarry__fit_clear(tarry__fit *f)
     tarry__base_free(f->tally);
     tarry__base_free(f->seated);
     tarry__base_free(f->p);
+    tarry__base_free(f->answers);
     tarry__base_free(f->theta);
+    tarry__noise_clear(&f->noise);
 }
 
 /* ---- books ----------------------------------------------------------------*/
@@ -78,6 +82,12 @@ size_t tarry__fit_play(tarry__fit *f, size_t arm)
 static const tarry__policy_default *rule_of(const tarry__fit *f)
 {
     return &f->view->problem->default_outcome;
+}
+
+/* Whether what is missing may say something that nobody has told. */
+static bool may_depend(const tarry__fit *f)
+{
+    return f->delays == TARRY__FIT_ANY_DELAYS && !rule_of(f)->declared;
 }
 
 static bool is_default(const tarry__fit *f, double loss)
@@ -140,7 +150,6 @@ void tarry__fit_copy(tarry__fit *f, const tarry__fit *from, size_t n_arms)
     f->highest = from->highest;
     f->low = from->low;
     f->high = from->high;
-    f->spread = from->spread;
     f->lambda = from->lambda;
 }
 
@@ -174,29 +183,18 @@ static double probability(const tarry__fit *f, const tarry__foresight_tally *t,
     return range != 0 ? 1 - (rule_of(f)->loss - mean) / range : 0.5;
 }
 
-/* ---- the noise ------------------------------------------------------------*/
+/* ---- the range ------------------------------------------------------------*/
 
-static double variance(const tarry__fit *f, double mean)
-{
-    const double half = (f->high - f->low) / 2;
-    const double most = (f->high - mean) * (mean - f->low);
-    const double least = LEAST_VARIANCE * half * half;
-    return most > least ? most : least;
-}
-
-double tarry__fit_weight(const tarry__fit *f, double mean)
-{
-    return 1 / variance(f, mean);
-}
-
-static void find_range(tarry__fit *f)
+static void find_range(tarry__fit *f, const tarry__waiting *w)
 {
     const bool declared = rule_of(f)->declared;
     const double n = (double)f->arrived;
-    const double out = declared ? 0 : (double)f->played - n;
+    const double out = declared ? 0 : (double)(f->played - w->n_masked) - n;
     if (f->arrived == 0)
         return;
-    const double prior = PRIOR_RANGE + RANGE_OUT * out * out / (n + out);
+    const double lost = may_depend(f) ? w->law.lost * (double)f->played : 0;
+    const double prior = PRIOR_RANGE + RANGE_OUT * out * out / (n + out) +
+                         RANGE_LOST * lost * lost / (n + lost);
     /* where the wait is the loss the lowest come first */
     const double below = f->delays == TARRY__FIT_PAYOFF ? 1 : prior;
     f->low = (n * f->lowest - below) / (n + below);
@@ -205,26 +203,6 @@ static void find_range(tarry__fit *f)
         f->low = fmin(f->low, rule_of(f)->loss);
         f->high = fmax(f->high, rule_of(f)->loss);
     }
-}
-
-static double mean_of(const tarry__fit *f, size_t arm)
-{
-    return tarry__linalg_dot(tarry__view_arm(f->view, arm), f->theta,
-                             f->view->rank);
-}
-
-static void find_spread(tarry__fit *f)
-{
-    double sum = PRIOR_SPREAD + (double)(f->played - f->arrived), count = sum;
-    for (size_t i = 0; i < f->n_seated; i++) {
-        const tarry__foresight_tally *t = &f->tally[f->seated[i]];
-        const double n = (double)t->arrivals, m = mean_of(f, f->seated[i]);
-        if (n == 0)
-            continue;
-        sum += (t->squares - 2 * m * t->sum + n * m * m) / variance(f, m);
-        count += n;
-    }
-    f->spread = tarry__foresight_clamp(sum / count, LEAST_SPREAD, 1);
 }
 
 /* ---- the estimate ---------------------------------------------------------*/
@@ -244,18 +222,18 @@ static void start(tarry__fit *f)
     const size_t r = f->view->rank;
     memset(f->V, 0, 2 * r * r * sizeof *f->V);
     for (size_t i = 0; i < r; i++) {
-        f->V[i + i * r] = f->V_coming[i + i * r] = f->lambda * f->spread;
-        f->step[i] = -f->lambda * f->spread * f->theta[i];
+        f->V[i + i * r] = f->V_coming[i + i * r] = f->lambda;
+        f->step[i] = -f->lambda * f->theta[i];
     }
 }
 
-/* The weight of one loss of an arm whose mean is estimated from n of them:
- * what is not known yet is taken as nearer to the middle of the range. */
-static double careful_weight(const tarry__fit *f, double mean, double n)
+/* But for those of silences. */
+static uint64_t outstanding_of(const tarry__waiting *w,
+                               const tarry__foresight_tally *t)
 {
-    const double middle = (f->low + f->high) / 2;
-    const double off = fabs(mean - middle) - (f->high - middle) / sqrt(n + 1);
-    return 1 / variance(f, middle + (off > 0 ? off : 0));
+    const uint64_t all = t->plays - t->arrivals;
+    return t->seat < w->room ? all - w->masked[t->seat] + w->held[t->seat]
+                             : all;
 }
 
 /* What outstanding plays of this arm say: nothing yet, if delays do not look
@@ -264,13 +242,25 @@ static tarry__foresight_hint hint_of(const tarry__fit *f,
                                      const tarry__waiting *w,
                                      const tarry__foresight_tally *t)
 {
-    const uint64_t outstanding = t->plays - t->arrivals;
+    const uint64_t outstanding = outstanding_of(w, t);
     if (outstanding == 0 || t->seat >= w->room ||
         (f->delays == TARRY__FIT_INDEPENDENT && !rule_of(f)->declared))
-        return (tarry__foresight_hint){0, 0, (double)outstanding};
+        return (tarry__foresight_hint){0, 0, (double)outstanding, 0, 0};
     if (f->delays == TARRY__FIT_PAYOFF && !rule_of(f)->declared)
         return tarry__worth_hint(&f->worth, w, t->seat, f->p[t->seat]);
     return tarry__law_hint(w, t->seat, f->p[t->seat]);
+}
+
+/* The same with what silence says. */
+static tarry__foresight_hint news_of(const tarry__fit *f,
+                                     const tarry__waiting *w,
+                                     const tarry__foresight_tally *t)
+{
+    tarry__foresight_hint hint = hint_of(f, w, t);
+    const double told = fabs(f->silence) * hint.silent;
+    hint.surplus += told * ((f->silence > 0) - f->p[t->seat]);
+    hint.known += told;
+    return hint;
 }
 
 /* The same with the losses that the law expects taken as if they had come. */
@@ -278,7 +268,7 @@ static tarry__foresight_hint presume(tarry__foresight_hint hint, double p,
                                      double outstanding, double share)
 {
     return (tarry__foresight_hint){hint.surplus + outstanding * (p - share),
-                                   outstanding, 0};
+                                   outstanding, 0, 0, 0};
 }
 
 /* One arm's part of V and of the score, which is in `step`.  `anew`: the law of
@@ -292,14 +282,14 @@ static void add_arm(tarry__fit *f, const tarry__waiting *w, size_t arm,
     const double n = (double)t->arrivals;
     const double raw = tarry__linalg_dot(z, f->theta, r);
     const double mean = tarry__foresight_clamp(raw, f->low, f->high);
-    const double weight = careful_weight(f, mean, n);
+    const double weight = 1 / f->noise.variance[arm];
     const double least = rule_of(f)->declared ? LEAST_DEFAULT : LEAST_P;
     if (!anew)
         f->p[t->seat] =
             tarry__foresight_clamp(probability(f, t, mean), least, 1 - least);
-    tarry__foresight_hint hint = hint_of(f, w, t);
+    tarry__foresight_hint hint = news_of(f, w, t);
     if (anew && t->seat < w->room)
-        hint = presume(hint, f->p[t->seat], (double)t->plays - n,
+        hint = presume(hint, f->p[t->seat], (double)outstanding_of(w, t),
                        probability(f, t, raw));
     const double score =
         weight * (t->sum - n * raw + contrast(f, t) * hint.surplus);
@@ -316,8 +306,7 @@ static bool move(tarry__fit *f, bool careful)
     if (!tarry__root_factor(f->V, r))
         return true;
     tarry__root_solve(f->V, r, f->step);
-    const double length =
-        sqrt(tarry__linalg_dot(f->step, f->step, r) / f->spread);
+    const double length = sqrt(tarry__linalg_dot(f->step, f->step, r));
     tarry__root_solve_back(f->V, r, f->step);
     const bool far = careful && length > LONGEST_STEP;
     for (size_t i = 0; i < r; i++)
@@ -336,9 +325,65 @@ static void find_lambda(tarry__fit *f)
         memset(f->step, 0, r * sizeof *f->step);
         f->step[j] = 1;
         tarry__root_solve(f->V, r, f->step);
-        square += f->spread * tarry__linalg_dot(f->step, f->step, r);
+        square += tarry__linalg_dot(f->step, f->step, r);
     }
     f->lambda = tarry__foresight_clamp((double)(r + 1) / square, 0.3, 100);
+}
+
+/* Residuals of what has come; of what has not, the largest there can be, or,
+ * where it is known what silence means, those of what is known. */
+static void find_noise(tarry__fit *f, const tarry__waiting *w)
+{
+    double misfit = 0;
+    tarry__noise_start(&f->noise, f->view);
+    for (size_t i = 0; i < f->n_seated; i++) {
+        const size_t arm = f->seated[i];
+        const tarry__foresight_tally *t = &f->tally[arm];
+        const double n = (double)t->arrivals;
+        const double m = tarry__linalg_dot(tarry__view_arm(f->view, arm),
+                                           f->theta, f->view->rank);
+        const double p = f->p[i], range = contrast(f, t);
+        const double out = may_depend(f) ? (double)outstanding_of(w, t)
+                                         : hint_of(f, w, t).known;
+        const double each = may_depend(f) ? 1 : p * (1 - p) * range * range;
+        const double squares = fmax(t->squares - 2 * m * t->sum + n * m * m, 0);
+        const double off = t->sum - n * m + range * news_of(f, w, t).surplus;
+        const double more = fmax(MISFIT * off * off - squares, 0);
+        misfit += more;
+        tarry__noise_add(&f->noise, f->view, arm, n + out,
+                         squares + more + each * out);
+    }
+    const double played = (double)(f->played - w->n_masked);
+    const double out = may_depend(f) ? played - (double)f->arrived : 0;
+    tarry__noise_find(&f->noise, f->view, f->theta, out / fmax(played, 1),
+                      misfit / fmax((double)f->arrived, 1));
+}
+
+/* What is old of an arm.  Losses count as high and low by the extremes seen;
+ * if there is only one value, as low, unless nothing can be higher. */
+static tarry__foresight_answers answers_of(const tarry__fit *f,
+                                           const tarry__waiting *w,
+                                           const tarry__foresight_tally *t)
+{
+    const tarry__foresight_hint hint = hint_of(f, w, t);
+    const double n = (double)t->arrivals, range = f->highest - f->lowest;
+    double high = f->lowest > TOP;
+    if (n > 0 && range > 0)
+        high = (t->sum / n - f->lowest) / range;
+    return (tarry__foresight_answers){hint.answers * high,
+                                      hint.answers * (1 - high), hint.silent};
+}
+
+/* Where arms' losses come at different ages, the law of delays knows more. */
+static void find_silence(tarry__fit *f, const tarry__waiting *w)
+{
+    f->silence = 0;
+    if (!may_depend(f))
+        return;
+    for (size_t i = 0; i < f->n_seated; i++)
+        f->answers[i] = answers_of(f, w, &f->tally[f->seated[i]]);
+    f->silence = tarry__foresight_clamp(2 - tarry__law_unlike(w) / 2, 0, 1) *
+                 tarry__silence_judge(f->answers, f->n_seated);
 }
 
 static void add_all(tarry__fit *f, const tarry__waiting *w, bool anew)
@@ -353,14 +398,18 @@ bool tarry__fit_renew(tarry__fit *f, tarry__waiting *w)
     const bool learns =
         f->delays == TARRY__FIT_ANY_DELAYS || rule_of(f)->declared;
     const bool careful = learns && tarry__waiting_any(w);
-    find_range(f);
+    if (learns)
+        tarry__waiting_listen(w, f->n_seated, f->p);
+    find_range(f, w);
     if (!learns && f->delays == TARRY__FIT_PAYOFF)
         tarry__worth_learn(&f->worth, w, f->n_seated);
     add_all(f, w, false);
     const bool settled = move(f, careful);
-    find_spread(f);
+    find_noise(f, w);
     find_lambda(f);
-    if (w->used <= 1 || !learns || !tarry__law_learn(w, f->n_seated, f->p))
+    find_silence(f, w);
+    if (w->used <= 1 || !learns || w->silent ||
+        !tarry__law_learn(w, f->n_seated, f->p))
         return settled;
     for (int i = 0; i < STEPS_ANEW; i++) {
         add_all(f, w, true);
@@ -407,8 +456,9 @@ void tarry__fit_archive(tarry__fit *f, const tarry__view *view,
     tarry__archive_field(a, f->highest);
     tarry__archive_field(a, f->low);
     tarry__archive_field(a, f->high);
-    tarry__archive_field(a, f->spread);
+    tarry__archive_bytes(a, f->noise.variance, K * sizeof *f->noise.variance);
     tarry__archive_field(a, f->lambda);
+    tarry__archive_field(a, f->silence);
     tarry__archive_field(a, f->delays);
     tarry__archive_require(a, a->status == TARRY_OK && f->low < f->high &&
                                   f->delays <= TARRY__FIT_PAYOFF &&

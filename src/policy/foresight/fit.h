@@ -1,10 +1,8 @@
 /* fit.h - the estimate: regression that knows how noisy each arm can be.
  *
- * A loss in [low, high] with mean m has variance at most (high - m)(m - low)
- * (Bhatia and Davis 2000): arms whose mean lies near an end of the range are
- * known from fewer losses, and count for more.  low and high are the extremes
- * seen, the whole range at first; a factor for all arms, also learnt, says how
- * much of that variance there really is.
+ * A loss of an arm has the weight 1 / (a bound on its variance), see noise.h.
+ * The classes of waiting.h go by a range [low, high]: the extremes seen, the
+ * whole range at first.
  *
  * What has not arrived enters with the loss expected of it (waiting.h) and the
  * share of information that is really there: a step of Fisher scoring, or EM
@@ -16,6 +14,8 @@
 #ifndef TARRY_POLICY_FORESIGHT_FIT_H
 #define TARRY_POLICY_FORESIGHT_FIT_H
 
+#include "policy/foresight/noise.h"
+#include "policy/foresight/silence.h"
 #include "policy/foresight/view.h"
 #include "policy/foresight/waiting.h"
 #include "policy/foresight/worth.h"
@@ -45,14 +45,16 @@ typedef struct {
     double reported, reports; /* sum and number of losses but the default */
     double lowest, highest;   /* losses seen */
     double low, high;         /* the range that the fit assumes */
-    double spread;            /* variance as a share of the largest possible */
-    double lambda;            /* regulariser: 1 / variance of theta's entries */
-    uint32_t delays;          /* what is known of them, a tarry__fit_delays */
+    double silence;  /* of silence.h: what old plays without a loss are */
+    double lambda;   /* regulariser: 1 / variance of theta's entries */
+    uint32_t delays; /* what is known of them, a tarry__fit_delays */
     tarry__foresight_worth worth; /* of what waits, if the wait is the loss */
     double *theta;                /* rank */
-    double *V;        /* rank by rank: information that is there, in units */
-    double *V_coming; /*   of the noise; the same with what is to come */
+    double *V;                    /* rank by rank: information that is there; */
+    double *V_coming;             /*   the same with what is to come */
     double *p, *step; /* per seat: probability of a high loss; rank */
+    tarry__noise noise;
+    tarry__foresight_answers *answers; /* per seat, scratch */
 } tarry__fit;
 
 tarry_status tarry__fit_open(tarry__fit *fit, const tarry__view *view);
@@ -79,8 +81,5 @@ double tarry__fit_high_share(const tarry__fit *fit, double loss);
 /* Estimates anew, and learns the law of delays; false: it is not there yet,
  * and should be called again. */
 bool tarry__fit_renew(tarry__fit *fit, tarry__waiting *waiting);
-
-/* 1 / variance of a loss with this mean, in units of `spread`. */
-double tarry__fit_weight(const tarry__fit *fit, double mean);
 
 #endif

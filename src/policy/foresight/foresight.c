@@ -30,7 +30,7 @@ static const double GROWTH = 0.01;
 static const tarry_setting settings[] = {
     TARRY__SPEC_REAL("beta", "0.6", 0, 1e6,
                      "factor of the squared width of doubts"),
-    TARRY__SPEC_REAL("c", "0.7", 0, 1e6,
+    TARRY__SPEC_REAL("c", "1.2", 0, 1e6,
                      "share of the rounds ahead that may repay a question"),
     TARRY__SPEC_CHOICE(
         "delays", "any", "any|independent|payoff",
@@ -215,6 +215,8 @@ static void status(const void *state, tarry_policy_status *status)
 {
     const foresight *s = state;
     status->best = tarry__policy_choice(s->problem, s->doubt.best);
+    status->silence = s->fit.silence;
+    status->silent_since = s->waiting.silent ? s->waiting.heard : 0;
 }
 
 static void archive(void *state, const tarry__policy_type *type,

@@ -75,6 +75,10 @@ void tarry__law_start(tarry__waiting *w)
         w->hazard[i] = 0.5;
 }
 
+/* A play is old if so few of the arrivals came later; an arm's own arrivals
+ * count, and the others' as so many. */
+static const double OLD_TAIL = 0.05, POOLED_ARRIVALS = 20;
+
 /* ---- what is expected -----------------------------------------------------*/
 
 /* The probability that a play that has lasted to bin j lasts longer. */
@@ -108,13 +112,28 @@ static void follow(const tarry__waiting *w, const tarry__foresight_law *law,
 tarry__foresight_hint tarry__law_hint(const tarry__waiting *w, size_t seat,
                                       double p)
 {
-    tarry__foresight_hint hint = {0, 0, 0};
+    tarry__foresight_hint hint = {0, 0, 0, 0, 0};
+    const double *ended = w->ended + seat * 2 * BINS;
+    double pool = 0, own = 0, all = 0, total = 0;
     course c;
     if (seat >= w->room)
         return hint;
     follow(w, &w->law, w->hazard + seat * BINS, p, &c);
+    hint.coming = (double)w->held[seat];
+    for (size_t j = 0; j < w->used; j++) {
+        pool += w->ended_in[j];
+        own += ended[j] + ended[BINS + j];
+    }
+    all = pool;
+    total = own;
     for (size_t j = 0; j < w->used; j++) {
         const double count = (double)w->waiting[seat * BINS + j];
+        pool -= w->ended_in[j];
+        own -= ended[j] + ended[BINS + j];
+        const double tail = (own + POOLED_ARRIVALS * pool / fmax(all, 1)) /
+                            (total + POOLED_ARRIVALS);
+        const double old = tarry__foresight_clamp(1 - tail / OLD_TAIL, 0, 1);
+        hint.answers += old * ((double)w->made[seat * BINS + j] - count);
         if (count == 0)
             continue;
         const double reach = c.high[j] + c.low[j] + c.lost;
@@ -125,6 +144,7 @@ tarry__foresight_hint tarry__law_hint(const tarry__waiting *w, size_t seat,
         hint.surplus += count * (q - p);
         hint.known += count * share;
         hint.coming += count * (1 - share) * comes;
+        hint.silent += old * count * (1 - share);
     }
     return hint;
 }
@@ -349,6 +369,51 @@ static bool try_others(tarry__waiting *w, size_t tried, size_t seats, double *p)
     for (size_t i = 0; i < seats; i++)
         p[i] = presumed(w, chosen, i);
     return true;
+}
+
+double tarry__law_surprise(const tarry__waiting *w, size_t seats,
+                           const double *p, uint64_t pause)
+{
+    const size_t n = seats < w->room ? seats : w->room;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        course c;
+        follow(w, &w->law, w->hazard + i * BINS, p[i], &c);
+        for (size_t j = 0; j < w->used; j++) {
+            const uint64_t age = tarry__waiting_bin_start(j);
+            const size_t k =
+                age > pause ? tarry__waiting_bin_of(age - pause) : 0;
+            sum += (double)w->waiting[i * BINS + j] *
+                   tarry__ln((c.high[k] + c.low[k] + c.lost) /
+                             (c.high[j] + c.low[j] + c.lost));
+        }
+    }
+    return sum;
+}
+
+double tarry__law_unlike(const tarry__waiting *w)
+{
+    double count = 0, sum = 0, squares = 0, between = 0, arms = 0;
+    for (size_t j = 0; j < w->used; j++) {
+        const double x = (double)j;
+        count += w->ended_in[j];
+        sum += w->ended_in[j] * x;
+        squares += w->ended_in[j] * x * x;
+    }
+    const double mean = sum / count, variance = squares / count - mean * mean;
+    if (!(count > 1) || !(variance > 0))
+        return 0;
+    for (size_t i = 0; i < w->room; i++) {
+        const double *ended = w->ended + i * 2 * BINS;
+        double n = 0, own = 0;
+        for (size_t j = 0; j < w->used; j++) {
+            n += ended[j] + ended[BINS + j];
+            own += (ended[j] + ended[BINS + j]) * ((double)j - mean);
+        }
+        between += n > 1 ? own * own / n / variance : 0;
+        arms += n > 1;
+    }
+    return arms > 1 ? between / (arms - 1) : 0;
 }
 
 bool tarry__law_learn(tarry__waiting *w, size_t seats, double *p)

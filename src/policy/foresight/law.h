@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { TARRY__FORESIGHT_BINS = 36 };
 
@@ -33,6 +34,8 @@ typedef struct {
     double surplus; /* sum of (expected loss - mean) */
     double known;   /* plays' worth of information already there */
     double coming;  /* plays' worth of information still to come */
+    double silent;  /* old plays without a loss, of which nothing is known */
+    double answers; /* plays as old whose loss has come */
 } tarry__foresight_hint;
 
 /* Nothing is known of delays yet. */
@@ -41,6 +44,14 @@ void tarry__law_start(struct tarry__waiting *w);
 /* Of the arm with this seat; p is the probability of a high loss. */
 tarry__foresight_hint tarry__law_hint(const struct tarry__waiting *w,
                                       size_t seat, double p);
+
+/* How much the ages at which losses come differ between arms: the mean square
+ * of their distances, in deviations; about 1 if they are alike. */
+double tarry__law_unlike(const struct tarry__waiting *w);
+
+/* -log of the probability that nothing ended in the last `pause` rounds. */
+double tarry__law_surprise(const struct tarry__waiting *w, size_t seats,
+                           const double *p, uint64_t pause);
 
 /* Learns the law anew, p(seat) being the probability of a high loss.  True: it
  * is another law than before, and p now holds the probabilities that belong to

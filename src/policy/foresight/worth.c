@@ -33,7 +33,7 @@ tarry__foresight_hint tarry__worth_hint(const tarry__foresight_worth *worth,
                                         const tarry__waiting *w, size_t seat,
                                         double p)
 {
-    tarry__foresight_hint hint = {0, 0, 0};
+    tarry__foresight_hint hint = {0, 0, 0, 0, 0};
     for (size_t j = 0; j < w->used; j++) {
         const double count = (double)w->waiting[seat * BINS + j];
         const double mean = worth->mean[j + 1];

@@ -141,6 +141,14 @@ size_t tarry__guide_best(const tarry__guide *g, size_t otherwise)
     return is_active(g->problem, status.best) ? status.best : otherwise;
 }
 
+void tarry__guide_report(const tarry__guide *g, tarry_policy_status *status)
+{
+    tarry_policy_status own = {0};
+    g->type->status(g->state, &own);
+    status->silence = own.silence;
+    status->silent_since = own.silent_since;
+}
+
 void tarry__guide_observe(tarry__guide *g, uint64_t round, size_t arm,
                           double loss)
 {

@@ -43,6 +43,10 @@ tarry_status tarry__guide_choose(tarry__guide *guide, uint64_t round,
 /* The arm it would stay with, or `otherwise` as above. */
 size_t tarry__guide_best(const tarry__guide *guide, size_t otherwise);
 
+/* What the guide makes of outcomes that are not reported. */
+void tarry__guide_report(const tarry__guide *guide,
+                         tarry_policy_status *status);
+
 /* A play that was not its choice, and a loss, of whichever play. */
 void tarry__guide_played(tarry__guide *guide, uint64_t round, size_t arm);
 void tarry__guide_observe(tarry__guide *guide, uint64_t round, size_t arm,

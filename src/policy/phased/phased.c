@@ -449,6 +449,8 @@ void tarry__phased_status(const void *state, tarry_policy_status *status)
     status->first_phase_rounds = ph->first_phase_rounds;
     status->n_estimates = ph->n_estimates;
     status->estimates = ph->estimates;
+    if (tarry__guide_is_open(&ph->guide))
+        tarry__guide_report(&ph->guide, status);
 }
 
 /* Each set of arms has its share; without a confidence the first, which is

@@ -1,6 +1,7 @@
 /* reference.h - the policy `foresight` once more, as plain as can be.
  *
- * Written from the formulas of fit.h, doubt.h, law.h and worth.h: each round's
+ * Written from the formulas of fit.h, noise.h, silence.h, doubt.h, law.h and
+ * worth.h, but for pauses of all reports (waiting.h): each round's
  * fate stands in a log, from which all counts are made anew; arms stay in their
  * own coordinates, in which the prior of theta has the precision
  * lambda G, G = r / K sum of a a'; every variance is a dense solve.  Arms are
@@ -40,8 +41,9 @@ typedef struct {
     bool played[R_ARMS], cancelled[R_ROOM];
     double loss_of[R_ROOM], high_of[R_ROOM]; /* share that is high */
     /* the estimate */
-    double theta[R_DIM], low, high, spread, lambda, p[R_ARMS];
-    square coming; /* V and what is to come, with all plays since */
+    double theta[R_DIM], low, high, lambda, p[R_ARMS], silence;
+    double noise[R_ARMS]; /* by arm: the bound on the variance */
+    square coming;        /* V and what is to come, with all plays since */
     uint64_t renew_at, try_at;
     bool stale;
     delay_model law;
@@ -52,6 +54,7 @@ typedef struct {
     uint64_t until;
     /* counts, made anew with each estimate; by seat */
     double waiting[R_ARMS][R_BINS], ended[R_ARMS][2][R_BINS];
+    double made[R_ARMS][R_BINS];
     size_t used;
 } reference;
 
@@ -152,12 +155,13 @@ static inline reference make_reference(const game *g,
                    .run = params->run,
                    .low = -1,
                    .high = 1,
-                   .spread = 1,
                    .lambda = 1,
                    .stale = true,
                    .law = {.lost = 0.1}};
     assert_true(g->dim <= R_DIM && g->n_arms <= R_ARMS);
     memcpy(f.arms, g->arms, g->n_arms * g->dim * sizeof *f.arms);
+    for (size_t k = 0; k < R_ARMS; k++)
+        f.noise[k] = 1;
     for (size_t j = 0; j < R_BINS; j++) {
         f.law.ratio[0][j] = f.law.ratio[1][j] = 1;
         f.law.pooled[j] = 0.5;
@@ -198,12 +202,15 @@ static inline void count_ages(reference *f)
 {
     memset(f->waiting, 0, sizeof f->waiting);
     memset(f->ended, 0, sizeof f->ended);
+    memset(f->made, 0, sizeof f->made);
     for (uint64_t t = 1; t <= f->now; t++) {
         const size_t seat = f->seat_of[f->arm_of[t]];
         const uint64_t last = is_waiting(f, t) ? f->now : f->end_of[t];
         const size_t j = bin_at(last - t);
         if (j >= f->used)
             f->used = j + 1;
+        if (!f->cancelled[t])
+            f->made[seat][bin_at(f->now - t)]++;
         if (is_waiting(f, t))
             f->waiting[seat][j]++;
         else if (!f->cancelled[t]) {
@@ -254,12 +261,29 @@ static inline ways ways_of(const reference *f, const delay_model *law,
 }
 
 typedef struct {
-    double surplus, known, coming;
+    double surplus, known, coming, silent, answers;
 } news;
+
+/* How old plays of an arm are that have reached a bin: 1 if hardly any loss
+ * came later, of its own and of all. */
+static inline double oldness(const reference *f, size_t seat, size_t j)
+{
+    double own = 0, later = 0, all = 0, all_later = 0;
+    for (size_t i = 0; i < f->n_seats; i++)
+        for (size_t b = 0; b < f->used; b++) {
+            const double count = f->ended[i][0][b] + f->ended[i][1][b];
+            all += count;
+            all_later += b > j ? count : 0;
+            own += i == seat ? count : 0;
+            later += i == seat && b > j ? count : 0;
+        }
+    const double tail = (later + 20 * all_later / fmax(all, 1)) / (own + 20);
+    return between(1 - tail / 0.05, 0, 1);
+}
 
 static inline news news_by_law(const reference *f, size_t seat, double p)
 {
-    news n = {0, 0, 0};
+    news n = {0, 0, 0, 0, 0};
     const delay_model *law = &f->law;
     const ways w = ways_of(f, law, law->hazard[seat], p);
     const double late = w.reach[0][f->used] + w.reach[1][f->used];
@@ -272,6 +296,9 @@ static inline news news_by_law(const reference *f, size_t seat, double p)
         n.surplus += f->waiting[seat][j] * (q - p);
         n.known += f->waiting[seat][j] * share;
         n.coming += f->waiting[seat][j] * (1 - share) * (1 - never / all);
+        const double old = oldness(f, seat, j);
+        n.silent += old * f->waiting[seat][j] * (1 - share);
+        n.answers += old * (f->made[seat][j] - f->waiting[seat][j]);
     }
     return n;
 }
@@ -469,7 +496,7 @@ static inline double worth_of(const reference *f, size_t j, int power)
 
 static inline news news_by_wait(const reference *f, size_t seat, double p)
 {
-    news n = {0, 0, 0};
+    news n = {0, 0, 0, 0, 0};
     for (size_t j = 0; j < f->used; j++) {
         const double mean = worth_of(f, j + 1, 1);
         const double rest = worth_of(f, j + 1, 2) - mean * mean;
@@ -482,12 +509,6 @@ static inline news news_by_wait(const reference *f, size_t seat, double p)
 }
 
 /* ---- the estimate ---------------------------------------------------------*/
-
-static inline double noise_of(const reference *f, double mean)
-{
-    const double half = (f->high - f->low) / 2;
-    return fmax((f->high - mean) * (mean - f->low), 0.05 * half * half);
-}
 
 static inline double mean_by(const reference *f, size_t arm)
 {
@@ -506,33 +527,171 @@ static inline void set_range(reference *f)
             lowest = fmin(lowest, f->loss_of[t]);
             highest = fmax(highest, f->loss_of[t]);
         }
-    const double prior = 10 + 10 * out * out / (n + out);
+    const double lost = f->delays == R_ANY ? f->law.lost * all.plays : 0;
+    const double prior =
+        10 + 10 * out * out / (n + out) + 300 * lost * lost / (n + lost);
     const double below = f->delays == R_PAYOFF ? 1 : prior;
     f->low = (n * lowest - below) / (n + below);
     f->high = (n * highest + prior) / (n + prior);
 }
 
-static inline void set_spread(reference *f)
-{
-    const arm_count all = count_of(f, R_ARMS);
-    double sum = 20 + all.plays - all.losses;
-    const double count = 20 + all.plays;
-    for (uint64_t t = 1; t <= f->now; t++) {
-        if (is_waiting(f, t) || f->cancelled[t])
-            continue;
-        const double m = mean_by(f, f->arm_of[t]), off = f->loss_of[t] - m;
-        sum += off * off / noise_of(f, m);
-    }
-    f->spread = between(sum / count, 0.01, 1);
-}
-
-static inline news news_of(const reference *f, size_t arm, double outstanding)
+static inline news news_of(const reference *f, size_t arm)
 {
     const size_t seat = f->seat_of[arm];
+    const arm_count c = count_of(f, arm);
+    const double outstanding = c.plays - c.losses;
     if (f->delays == R_INDEPENDENT || outstanding == 0)
-        return (news){0, 0, outstanding};
-    return f->delays == R_PAYOFF ? news_by_wait(f, seat, f->p[seat])
-                                 : news_by_law(f, seat, f->p[seat]);
+        return (news){0, 0, outstanding, 0, 0};
+    news n = f->delays == R_PAYOFF ? news_by_wait(f, seat, f->p[seat])
+                                   : news_by_law(f, seat, f->p[seat]);
+    n.surplus +=
+        fabs(f->silence) * n.silent * ((f->silence > 0 ? 1 : 0) - f->p[seat]);
+    n.known += fabs(f->silence) * n.silent;
+    return n;
+}
+
+/* ---- the noise, and what silence means ------------------------------------*/
+
+static inline double variance_bound(const reference *f, const square *N,
+                                    const square *Q, size_t arm, double out,
+                                    double misfit)
+{
+    const double *a = features(f, arm);
+    double y[R_DIM], square_of = 0;
+    solve(N, a, f->dim, y);
+    const double h = dot_product(a, y, f->dim);
+    for (size_t i = 0; i < f->dim; i++)
+        square_of += y[i] * dot_product(Q->matrix + i * f->dim, y, f->dim);
+    const double off =
+        fmax(0, (1 - out) * fabs(mean_by(f, arm)) - out - sqrt(h));
+    const double most = off < 1 ? 1 - off * off : 0;
+    return fmax(0.00025, fmin(square_of / h + 12 * h, most + misfit));
+}
+
+static inline void set_noise(reference *f)
+{
+    const arm_count all = count_of(f, R_ARMS);
+    square N = prior_of(f), Q = N;
+    double misfit = 0;
+    for (size_t k = 0; k < f->n_arms; k++) {
+        if (!f->played[k])
+            continue;
+        const arm_count c = count_of(f, k);
+        const double p = f->p[f->seat_of[k]], range = f->high - f->low;
+        const news w = news_of(f, k);
+        const double m = mean_by(f, k);
+        double squares = 0, sum = range * w.surplus;
+        for (uint64_t t = 1; t <= f->now; t++)
+            if (f->arm_of[t] == k && !is_waiting(f, t) && !f->cancelled[t]) {
+                squares += (f->loss_of[t] - m) * (f->loss_of[t] - m);
+                sum += f->loss_of[t] - m;
+            }
+        const double more = fmax(0.25 * sum * sum - squares, 0);
+        const double out = f->delays == R_ANY ? c.plays - c.losses : w.known;
+        const double each =
+            f->delays == R_ANY ? 1 : p * (1 - p) * range * range;
+        misfit += more;
+        add_outer(&N, c.losses + out, features(f, k), f->dim);
+        add_outer(&Q, squares + more + each * out, features(f, k), f->dim);
+    }
+    const double out = f->delays == R_ANY ? all.plays - all.losses : 0;
+    for (size_t k = 0; k < f->n_arms; k++)
+        f->noise[k] = variance_bound(f, &N, &Q, k, out / fmax(all.plays, 1),
+                                     misfit / fmax(all.losses, 1));
+}
+
+static inline double x_log_y(double x, double y)
+{
+    return x > 0 ? x * log(y) : 0;
+}
+
+/* Silence of one arm by a law, see silence.h: `part` are the losses of the kind
+ * that may be silent, `rest` the others; and the same of all arms. */
+static inline double silence_by(double s, double part, double rest,
+                                double all_s, double all_part, double *off)
+{
+    const double lost = all_s / (all_s + all_part), n = s + part;
+    const double q = between(lost, 1e-9, 1 - 1e-9);
+    const double variance = lost * n * (1 - q);
+    if (variance > 0.5)
+        *off += (s - lost * n) * (s - lost * n) / variance;
+    return x_log_y(s, q) + x_log_y(part, 1 - q) +
+           x_log_y(rest, rest / (n + rest)) + x_log_y(n, n / (n + rest));
+}
+
+/* How much the ages of losses differ between arms. */
+static inline double unlikeness(const reference *f)
+{
+    double count = 0, sum = 0, squares = 0, between_arms = 0, arms = 0;
+    for (size_t i = 0; i < f->n_seats; i++)
+        for (size_t j = 0; j < f->used; j++) {
+            const double e = f->ended[i][0][j] + f->ended[i][1][j];
+            count += e;
+            sum += e * (double)j;
+            squares += e * (double)j * (double)j;
+        }
+    const double mean = sum / count, variance = squares / count - mean * mean;
+    if (!(count > 1) || !(variance > 0))
+        return 0;
+    for (size_t i = 0; i < f->n_seats; i++) {
+        double n = 0, off = 0;
+        for (size_t j = 0; j < f->used; j++) {
+            const double e = f->ended[i][0][j] + f->ended[i][1][j];
+            n += e;
+            off += e * ((double)j - mean);
+        }
+        if (n > 1) {
+            between_arms += off * off / n / variance;
+            arms++;
+        }
+    }
+    return arms > 1 ? between_arms / (arms - 1) : 0;
+}
+
+static inline void set_silence(reference *f)
+{
+    double high[R_ARMS], low[R_ARMS], silent[R_ARMS], H = 0, L = 0, S = 0;
+    double lowest = 1, highest = -1, arms = 0;
+    f->silence = 0;
+    if (f->delays != R_ANY)
+        return;
+    for (uint64_t t = 1; t <= f->now; t++)
+        if (!is_waiting(f, t) && !f->cancelled[t]) {
+            lowest = fmin(lowest, f->loss_of[t]);
+            highest = fmax(highest, f->loss_of[t]);
+        }
+    for (size_t k = 0, i; k < f->n_arms; k++) {
+        if (!f->played[k])
+            continue;
+        const arm_count c = count_of(f, k);
+        const news w = news_of(f, k);
+        i = f->seat_of[k];
+        double share = lowest > 0.9;
+        if (c.losses > 0 && highest > lowest)
+            share = (c.sum / c.losses - lowest) / (highest - lowest);
+        H += high[i] = w.answers * share;
+        L += low[i] = w.answers * (1 - share);
+        S += silent[i] = w.silent;
+    }
+    double by_chance = 0, by_high = 0, by_low = 0, off[3] = {0, 0, 0};
+    for (size_t i = 0; i < f->n_seats && S > 1; i++) {
+        const double h = high[i], l = low[i], s = silent[i];
+        if (!(h + l + s > 1))
+            continue;
+        by_chance += silence_by(s, h + l, 0, S, H + L, &off[0]);
+        if (h + l > 0)
+            by_chance += x_log_y(h, h / (h + l)) + x_log_y(l, l / (h + l));
+        by_high += silence_by(s, h, l, S, H, &off[1]);
+        by_low += silence_by(s, l, h, S, L, &off[2]);
+        arms++;
+    }
+    if (arms < 2)
+        return;
+    const bool is_high = by_high >= by_low;
+    const double more = ((is_high ? by_high : by_low) - by_chance) /
+                        fmax(1, off[is_high ? 1 : 2] / (arms - 1));
+    f->silence = (is_high ? 1 : -1) * between(more / 15 - 1, 0, 1) *
+                 between(2 - unlikeness(f) / 2, 0, 1);
 }
 
 /* One step of scoring; V is left for lambda.  `anew`: what is expected of the
@@ -543,7 +702,7 @@ static inline bool score(reference *f, bool anew, bool careful, square *V)
     double step[R_DIM] = {0}, move[R_DIM];
     const square G = prior_of(f);
     for (size_t i = 0; i < n * n; i++)
-        V->matrix[i] = f->lambda * f->spread * G.matrix[i];
+        V->matrix[i] = f->lambda * G.matrix[i];
     f->coming = *V;
     for (size_t i = 0; i < n; i++)
         step[i] = -dot_product(V->matrix + i * n, f->theta, n);
@@ -553,18 +712,15 @@ static inline bool score(reference *f, bool anew, bool careful, square *V)
         const arm_count c = count_of(f, k);
         const double raw = mean_by(f, k), range = f->high - f->low;
         const double mean = between(raw, f->low, f->high);
-        const double middle = (f->low + f->high) / 2;
-        const double off =
-            fmax(fabs(mean - middle) - range / 2 / sqrt(c.losses + 1), 0);
-        const double weight = 1 / noise_of(f, middle + off);
+        const double weight = 1 / f->noise[k];
         const double outstanding = c.plays - c.losses;
         double *p = &f->p[f->seat_of[k]];
         if (!anew)
             *p = between((mean - f->low) / range, 0.01, 0.99);
-        news w = news_of(f, k, outstanding);
+        news w = news_of(f, k);
         if (anew)
             w = (news){w.surplus + outstanding * (*p - (raw - f->low) / range),
-                       outstanding, 0};
+                       outstanding, 0, 0, 0};
         add_outer(V, weight * (c.losses + w.known), features(f, k), n);
         add_outer(&f->coming, weight * (c.losses + w.known + w.coming),
                   features(f, k), n);
@@ -573,7 +729,7 @@ static inline bool score(reference *f, bool anew, bool careful, square *V)
                        features(f, k)[i];
     }
     solve(V, step, n, move);
-    const double length = sqrt(dot_product(move, step, n) / f->spread);
+    const double length = sqrt(dot_product(move, step, n));
     const double part = careful && length > 3 ? 3 / length : 1;
     for (size_t i = 0; i < n; i++)
         f->theta[i] += part * move[i];
@@ -590,8 +746,7 @@ static inline void set_lambda(reference *f, const square *V)
     for (size_t i = 0; i < n; i++) {
         double x[R_DIM];
         solve(V, G.matrix + i * n, n, x); /* trace of V^-1 G */
-        sum += f->spread * x[i] +
-               f->theta[i] * dot_product(G.matrix + i * n, f->theta, n);
+        sum += x[i] + f->theta[i] * dot_product(G.matrix + i * n, f->theta, n);
     }
     f->lambda = between((double)(n + 1) / sum, 0.3, 100);
 }
@@ -605,8 +760,9 @@ static inline bool set_estimate(reference *f)
     set_range(f);
     count_ages(f);
     const bool settled = score(f, false, f->delays == R_ANY && waiting > 0, &V);
-    set_spread(f);
+    set_noise(f);
     set_lambda(f, &V);
+    set_silence(f);
     if (f->delays != R_ANY || f->used <= 1 || !learn_law(f))
         return settled;
     for (int i = 0; i < 3; i++)
@@ -659,10 +815,9 @@ static inline double doubt_of(const reference *f, size_t k, uint64_t round)
 {
     const double ahead = fmin((double)round, (double)(f->horizon - round + 1));
     const double w = doubt_variance(f, k);
-    const double repaid =
-        f->c * ahead * w / noise_of(f, clipped_mean(f, f->best));
+    const double repaid = f->c * ahead * w / f->noise[k];
     const double L = repaid > 1 ? 2 * f->beta * log(repaid) : 0;
-    return sqrt(L * f->spread * w) - gap_of(f, k);
+    return sqrt(L * w) - gap_of(f, k);
 }
 
 /* The share of the variance of u - best that a loss of k removes. */
@@ -670,8 +825,7 @@ static inline double told_by(const reference *f, size_t k, size_t u)
 {
     const double t = covariance(f, k, u, f->best);
     const double own = form(&f->coming, features(f, k), features(f, k), f->dim);
-    return t * t /
-           ((own + noise_of(f, clipped_mean(f, k))) * doubt_variance(f, u));
+    return t * t / ((own + f->noise[k]) * doubt_variance(f, u));
 }
 
 static inline void mix_best_with_another(reference *f, size_t u, double doubt)
@@ -728,8 +882,7 @@ static inline size_t reference_choice(reference *f, double *probability)
     *probability = f->calm || f->other == f->best ? 1
                    : arm == f->other              ? f->share
                                                   : 1 - f->share;
-    add_outer(&f->coming, 1 / noise_of(f, clipped_mean(f, arm)),
-              features(f, arm), f->dim);
+    add_outer(&f->coming, 1 / f->noise[arm], features(f, arm), f->dim);
     book_play(f, arm);
     return arm;
 }
@@ -747,7 +900,10 @@ static inline void reference_admit(reference *f)
 {
     f->n_arms++;
     f->stale = true;
+    f->silence = 0;
     memset(f->theta, 0, sizeof f->theta);
+    for (size_t k = 0; k < R_ARMS; k++)
+        f->noise[k] = 1;
 }
 
 #endif

@@ -228,6 +228,9 @@ static double share_asked(double unit, uint64_t round)
     assert_int_equal(tarry__view_open(&view, &problem), TARRY_OK);
     assert_int_equal(tarry__fit_open(&fit, &view), TARRY_OK);
     assert_int_equal(tarry__doubt_open(&doubt, &fit), TARRY_OK);
+    fit.noise.variance[0] = 0.75 * unit * unit;
+    fit.noise.variance[1] = 0.7 * unit * unit;
+    fit.noise.variance[2] = 0.9 * unit * unit;
     fit.low = -unit;
     fit.high = unit;
     fit.theta[0] = -0.5 * unit;
@@ -304,7 +307,7 @@ static void it_pays_less_than_thompson_sampling(void **state)
 {
     (void)state;
     check_cheaper("foresight", "lints", 1, "none");
-    check_cheaper("foresight", "lints", 0.3, "low-late:late=1000");
+    check_cheaper("foresight", "lints", 0.4, "low-late:late=1000");
 }
 
 static void what_is_missing_is_news(void **state)
@@ -319,8 +322,43 @@ static void what_is_missing_is_news(void **state)
 static void that_the_wait_is_the_loss_is_worth_knowing(void **state)
 {
     (void)state;
-    check_cheaper("foresight:delays=payoff", "foresight", 0.4, "payoff:D=2000");
+    check_cheaper("foresight:delays=payoff", "foresight", 0.6, "payoff:D=2000");
     check_cheaper("recommended", "lints:v=0.7", 0.3, "payoff:D=2000");
+}
+
+/* ---- silence --------------------------------------------------------------*/
+
+/* Arms sell to 5, 15 and 30 %; sales are reported at once, and after round
+ * `last` nothing. */
+static tarry_policy *sell(uint64_t rounds, uint64_t last, bool report_all)
+{
+    double arms[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const double rate[] = {0.05, 0.15, 0.3};
+    const game g = {3, 3, arms, NULL};
+    const tarry_policy_params params = params_of(&g, 10000);
+    tarry_policy *p = make_policy("recommended", &params);
+    uint64_t seed = 2385;
+    for (uint64_t t = 1; t <= rounds; t++) {
+        const choice c = choose(p);
+        const bool sale = test_uniform(&seed) < rate[c.arm];
+        if (t <= last && (sale || report_all))
+            tarry_policy_observe(p, t, sale ? -1 : 1);
+    }
+    return p;
+}
+
+static void status_tells_of_silence(void **state)
+{
+    (void)state;
+    tarry_policy *p = sell(3000, 3000, false);
+    print_message("    silence %.2f\n", status_of(p).silence);
+    assert_true(status_of(p).silence > 0.2);
+    assert_int_equal(status_of(p).silent_since, 0);
+    tarry_policy_free(p);
+    p = sell(3000, 2000, true);
+    assert_true(fabs(status_of(p).silence) < 0.1);
+    assert_int_equal(status_of(p).silent_since, 2000);
+    tarry_policy_free(p);
 }
 
 /* ---- odd arms -------------------------------------------------------------*/
@@ -374,6 +412,7 @@ int main(void)
         cmocka_unit_test(it_pays_less_than_thompson_sampling),
         cmocka_unit_test(what_is_missing_is_news),
         cmocka_unit_test(that_the_wait_is_the_loss_is_worth_knowing),
+        cmocka_unit_test(status_tells_of_silence),
         cmocka_unit_test(odd_arms_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,20 +38,20 @@ static uint64_t the_loss_itself(uint64_t round, size_t arm, double loss)
 }
 
 static const contest contests[] = {
-    {"foresight", R_ANY, 0.6, 0.7, no_delay, 900, 900, false, false},
+    {"foresight", R_ANY, 0.6, 1.2, no_delay, 900, 900, false, false},
     {"foresight:beta=2,c=0.3", R_ANY, 2, 0.3, no_delay, 500, 4000, true, true},
-    {"foresight:delays=independent", R_INDEPENDENT, 0.6, 0.7, at_random, 700,
+    {"foresight:delays=independent", R_INDEPENDENT, 0.6, 1.2, at_random, 700,
      1000, false, false},
-    {"foresight:delays=independent", R_INDEPENDENT, 0.6, 0.7, low_ones_later,
+    {"foresight:delays=independent", R_INDEPENDENT, 0.6, 1.2, low_ones_later,
      700, 100000, true, true},
-    {"foresight:delays=payoff", R_PAYOFF, 0.6, 0.7, the_loss_itself, 600, 5000,
+    {"foresight:delays=payoff", R_PAYOFF, 0.6, 1.2, the_loss_itself, 600, 5000,
      false, false},
-    {"foresight:delays=payoff", R_PAYOFF, 0.6, 0.7, the_loss_itself, 600, 5000,
+    {"foresight:delays=payoff", R_PAYOFF, 0.6, 1.2, the_loss_itself, 600, 5000,
      true, true},
-    {"foresight", R_ANY, 0.6, 0.7, at_random, 600, 5000, false, false},
-    {"foresight", R_ANY, 0.6, 0.7, low_ones_later, 700, 5000, true, false},
-    {"foresight", R_ANY, 0.6, 0.7, high_ones_later, 700, 5000, true, true},
-    {"foresight", R_ANY, 0.6, 0.7, low_ones_later, 600, 5000, false, true},
+    {"foresight", R_ANY, 0.6, 1.2, at_random, 600, 5000, false, false},
+    {"foresight", R_ANY, 0.6, 1.2, low_ones_later, 700, 5000, true, false},
+    {"foresight", R_ANY, 0.6, 1.2, high_ones_later, 700, 5000, true, true},
+    {"foresight", R_ANY, 0.6, 1.2, low_ones_later, 600, 5000, false, true},
 };
 
 typedef struct {
