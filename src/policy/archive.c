@@ -16,7 +16,7 @@
 #include "base/input.h"
 
 static const char MAGIC[8] = "tarrysav";
-enum { OLDEST = 2, VERSION = 5 };
+enum { VERSION = 5 }; /* not released yet: the only one that is read */
 
 typedef struct {
     char magic[8];
@@ -99,7 +99,6 @@ void tarry__archive_room(tarry__archive *a, void *array, size_t count,
 void tarry__archive_turn(tarry__archive *a)
 {
     a->loading = true;
-    a->version = VERSION;
     a->at = 0;
 }
 
@@ -111,19 +110,18 @@ void tarry__archive_require(tarry__archive *a, bool sound)
 
 /* ---- files ----------------------------------------------------------------*/
 
-/* From version 3 on the checksum covers the version number too. */
-static uint64_t checksum(uint64_t version, const tarry__archive *a)
+/* Of the version number and the bytes. */
+static uint64_t checksum(const tarry__archive *a)
 {
-    uint64_t start = TARRY__BASE_DIGEST;
-    if (version > 2)
-        start = tarry__base_digest(start, &version, sizeof version);
-    return tarry__base_digest(start, a->bytes, a->size);
+    const uint64_t version = VERSION;
+    return tarry__base_digest(
+        tarry__base_digest(TARRY__BASE_DIGEST, &version, sizeof version),
+        a->bytes, a->size);
 }
 
 static header header_of(const tarry__archive *a)
 {
-    header h = {
-        .version = VERSION, .size = a->size, .checksum = checksum(VERSION, a)};
+    header h = {.version = VERSION, .size = a->size, .checksum = checksum(a)};
     memcpy(h.magic, MAGIC, sizeof MAGIC);
     return h;
 }
@@ -148,10 +146,12 @@ static tarry_status check_header(const header *h, uint64_t size,
     if (memcmp(h->magic, MAGIC, sizeof MAGIC) != 0)
         return tarry__base_fail(error, TARRY_BAD_STATE, "%s: not a saved state",
                                 path);
-    if (h->version < OLDEST || h->version > VERSION)
-        return tarry__base_fail(error, TARRY_BAD_STATE,
-                                "%s: version %ju of the format, not %d to %d",
-                                path, (uintmax_t)h->version, OLDEST, VERSION);
+    if (h->version != VERSION)
+        return tarry__base_fail(
+            error, TARRY_BAD_STATE,
+            "%s: version %ju of the format; this program reads "
+            "version %d",
+            path, (uintmax_t)h->version, VERSION);
     if (size < h->size)
         return tarry__base_fail(
             error, TARRY_BAD_STATE,
@@ -163,7 +163,7 @@ static tarry_status check_header(const header *h, uint64_t size,
 static tarry_status check_sum(const header *h, const tarry__archive *a,
                               const char *path, tarry_error *error)
 {
-    return checksum(h->version, a) == h->checksum
+    return checksum(a) == h->checksum
                ? TARRY_OK
                : tarry__base_fail(error, TARRY_BAD_STATE,
                                   "%s: the checksum is wrong", path);
@@ -216,7 +216,6 @@ static tarry_status read_open(tarry__archive *a, FILE *file, const char *path,
         return tarry__base_fail(error, TARRY_NO_MEMORY, "%s: out of memory",
                                 path);
     a->size = h.size;
-    a->version = h.version;
     if (fread(a->bytes, 1, size, file) != size)
         return tarry__base_fail(error, TARRY_IO_ERROR, "%s: cannot be read",
                                 path);
@@ -269,7 +268,6 @@ tarry_status tarry__archive_unpack(tarry__archive *a, const void *bytes,
     if (status != TARRY_OK)
         return status;
     *a = (tarry__archive){.loading = true,
-                          .version = h.version,
                           .bytes = (unsigned char *)bytes + sizeof h,
                           .size = h.size};
     status = check_sum(&h, a, label, error);

@@ -15,7 +15,6 @@ enum { TARRY__ARCHIVE_MOST_GUIDES = 4 }; /* one inside another */
 
 typedef struct {
     bool loading;
-    uint64_t version; /* loading: of the format that the bytes are in */
     unsigned char *bytes;
     size_t size, room; /* saving: bytes so far and room for; loading: in all */
     size_t at;         /* loading: bytes read */
@@ -40,13 +39,6 @@ void tarry__archive_array(tarry__archive *a, void *array, size_t *count,
  * when it was saved. */
 void tarry__archive_room(tarry__archive *a, void *array, size_t count,
                          size_t room, size_t size);
-
-/* Whether it is being loaded from an older format than this version. */
-static inline bool tarry__archive_is_before(const tarry__archive *a,
-                                            uint64_t version)
-{
-    return a->loading && a->version < version;
-}
 
 /* Saving is over: what follows loads what was saved. */
 void tarry__archive_turn(tarry__archive *a);

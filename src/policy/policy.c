@@ -773,7 +773,6 @@ static void archive_available(tarry_policy *p, tarry__archive *a)
                    (i == 0 || p->available[i - 1] < p->available[i]));
 }
 
-/* What version 2 had not. */
 static void archive_live(tarry_policy *p, tarry__archive *a)
 {
     tarry__archive_field(a, p->problem.confidence);
@@ -801,7 +800,6 @@ static bool is_plain_text(const char *text, size_t size)
     return text[size - 1] == '\0';
 }
 
-/* What version 3 had not. */
 static void archive_description(tarry_policy *p, tarry__archive *a)
 {
     size_t count = p->description != NULL ? strlen(p->description) + 1 : 0;
@@ -843,7 +841,6 @@ static bool is_sound_edge(const tarry__policy_edge *e, size_t n_arms)
     return sound;
 }
 
-/* What version 4 had not. */
 static void archive_edge(tarry_policy *p, tarry__archive *a)
 {
     tarry__archive_field(a, p->edge);
@@ -876,10 +873,8 @@ static void archive_edge(tarry_policy *p, tarry__archive *a)
 static void archive_policy(tarry_policy *p, tarry__archive *a)
 {
     archive_problem(p, a);
-    if (!tarry__archive_is_before(a, 4))
-        archive_description(p, a);
-    if (!tarry__archive_is_before(a, 5))
-        archive_edge(p, a);
+    archive_description(p, a);
+    archive_edge(p, a);
     tarry__archive_field(a, p->low);
     tarry__archive_field(a, p->high);
     tarry__archive_field(a, p->maximize);
@@ -891,10 +886,8 @@ static void archive_policy(tarry_policy *p, tarry__archive *a)
                                   p->round <= TARRY__POLICY_MAX_ROUND);
     a->round = p->round;
     archive_rounds(p, &p->open, TARRY__POLICY_EXPIRED, a);
-    if (!tarry__archive_is_before(a, 5))
-        archive_default(p, a);
-    if (!tarry__archive_is_before(a, 3))
-        archive_live(p, a);
+    archive_default(p, a);
+    archive_live(p, a);
     if (a->loading && a->status == TARRY_OK)
         tarry__archive_require(a, p->expired == count_expired(&p->open));
     if (a->status == TARRY_OK)
@@ -981,7 +974,7 @@ static tarry_status restore(tarry__archive *a, tarry_policy **out)
     archive_name(a, name);
     if (a->status != TARRY_OK)
         return a->status;
-    const tarry__policy_type *type = tarry__policy_type_saved(name, a->version);
+    const tarry__policy_type *type = tarry__policy_type_find(name);
     if (type == NULL || type->stands_for != NULL)
         return TARRY_BAD_STATE;
     tarry_policy *p = allocate(type);

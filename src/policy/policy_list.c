@@ -48,14 +48,6 @@ const tarry__policy_type *tarry__policy_type_find(const char *name)
     return NULL;
 }
 
-const tarry__policy_type *tarry__policy_type_saved(const char *name,
-                                                   uint64_t version)
-{
-    if (version < 4 && strcmp(name, "spanner") == 0)
-        name = "spanner-waiting";
-    return tarry__policy_type_find(name);
-}
-
 /* Those that need to know the world are not for the public door. */
 const char *tarry_policy_name(size_t i)
 {

@@ -219,11 +219,6 @@ bool tarry__policy_goes_beyond(const tarry_policy *policy);
 /* The type of a name, or NULL. */
 const tarry__policy_type *tarry__policy_type_find(const char *name);
 
-/* The same for a name that a saved state of this version has: what was called
- * spanner before version 4 is spanner-waiting. */
-const tarry__policy_type *tarry__policy_type_saved(const char *name,
-                                                   uint64_t version);
-
 /* ---- descriptions ---------------------------------------------------------*/
 
 /* Settings that every policy takes, whatever its own are: what is done around

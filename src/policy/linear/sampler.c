@@ -147,10 +147,10 @@ void tarry__sampler_archive(void *state, const tarry__policy_type *type,
     tarry__archive_field(a, s->v);
     if (a->loading && a->status == TARRY_OK)
         a->status = open_memory(s, problem);
-    if (a->status == TARRY_OK && !tarry__archive_is_before(a, 3))
+    if (a->status == TARRY_OK)
         tarry__archive_bytes(a, s->before,
                              (problem->dim + 1) * sizeof *s->before);
-    if (a->status == TARRY_OK && !tarry__archive_is_before(a, 5))
+    if (a->status == TARRY_OK)
         tarry__archive_field(a, s->last);
     tarry__archive_require(a, s->last < problem->n_arms);
 }

@@ -591,21 +591,6 @@ static bool is_within_targets(const tarry__phased_plan *p)
     return within || p->counting == TARRY__PHASED_COUNT_ALL;
 }
 
-/* Version 2 kept plays to be made also where plays are drawn, and the last
- * designated play also where all plays count. */
-static void mend_version_2(tarry__phased *ph, bool unplanned)
-{
-    tarry__phased_plan *p = &ph->plan;
-    for (size_t i = 0; i < p->n_entries; i++) {
-        if (unplanned)
-            p->tally[i].left = 0;
-        if (!ph->algorithm->designated_only)
-            p->tally[i].last = UINT64_MAX;
-    }
-    if (ph->pace.prelude)
-        p->designated_end = 0;
-}
-
 /* What follows from what was saved. */
 static void derive(tarry__phased *ph, tarry__archive *a)
 {
@@ -617,8 +602,6 @@ static void derive(tarry__phased *ph, tarry__archive *a)
                                   ph->keeps_books == (ph->books.plays != NULL));
     if (a->status != TARRY_OK)
         return;
-    if (tarry__archive_is_before(a, 3))
-        mend_version_2(ph, task.drawn || ph->algorithm->in_turn);
     a->status = open_scratch(ph->rule, ph->problem->dim, &ph->plan);
     if (a->status == TARRY_OK && task.drawn && ph->plan.n_entries > 0)
         a->status = tarry__phased_plan_make_law(&ph->plan);
@@ -663,15 +646,9 @@ static void archive_numbers(tarry__phased *ph, tarry__archive *a)
     tarry__archive_field(a, ph->first_phase_rounds);
 }
 
-/* What version 2 had not. */
 static void archive_live(tarry__phased_plan *p, tarry__archive *a)
 {
     size_t n_given_up = p->n_entries;
-    if (tarry__archive_is_before(a, 3)) {
-        p->given_up = tarry__base_zalloc(n_given_up, sizeof *p->given_up);
-        a->status = p->given_up != NULL ? a->status : TARRY_NO_MEMORY;
-        return;
-    }
     tarry__archive_field(a, p->n_given_up);
     tarry__archive_field(a, p->n_extra);
     tarry__archive_array(a, &p->given_up, &n_given_up, sizeof *p->given_up,
@@ -728,24 +705,15 @@ void tarry__phased_archive(void *state, const tarry__policy_type *type,
     tarry__archive_require(a, a->status == TARRY_OK && is_sound(ph));
     if (a->status == TARRY_OK)
         archive_books(ph, a);
-    if (!tarry__archive_is_before(a, 3)) {
-        tarry__archive_field(a, ph->chance);
-        tarry__archive_field(a, ph->choices.confidence);
-        tarry__archive_field(a, ph->n_known);
-        tarry__archive_field(a, ph->changed);
-        tarry__archive_field(a, ph->ordinal);
-        tarry__archive_field(a, ph->restarts);
-        tarry__archive_field(a, ph->n_bases);
-        if (!tarry__archive_is_before(a, 5))
-            tarry__archive_field(a, ph->tried);
-        else
-            ph->tried = problem->n_arms;
-    } else {
-        ph->n_known = problem->n_arms;
-        ph->ordinal = ph->phase;
-    }
-    if (ph->choices.cuts) /* older states have none */
-        tarry__archive_field(a, ph->entered);
+    tarry__archive_field(a, ph->chance);
+    tarry__archive_field(a, ph->choices.confidence);
+    tarry__archive_field(a, ph->n_known);
+    tarry__archive_field(a, ph->changed);
+    tarry__archive_field(a, ph->ordinal);
+    tarry__archive_field(a, ph->restarts);
+    tarry__archive_field(a, ph->n_bases);
+    tarry__archive_field(a, ph->tried);
+    tarry__archive_field(a, ph->entered);
     tarry__archive_require(
         a, ph->n_known <= problem->n_arms && ph->ordinal >= ph->phase &&
                (ph->changed || ph->n_known == problem->n_arms));
