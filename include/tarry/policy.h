@@ -255,6 +255,8 @@ typedef struct {
     double silence;
     uint64_t silent_since; /* round of the last report, if reports have stopped
                               for all arms; else 0 */
+    uint64_t reported;     /* losses that were reported, and counted */
+    double least_reported, most_reported; /* of these; 0 if there are none */
 } tarry_policy_status;
 
 /* What it knows, with everything counted that was reported.  Asking has no

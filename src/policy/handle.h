@@ -43,6 +43,8 @@ struct tarry_policy {
     tarry__open_rounds defaulted; /* rounds that have the default outcome, to
                                      their arms */
     uint64_t n_defaulted, n_corrected;
+    uint64_t n_reported;
+    double least_reported, most_reported;
     char rule_text[TARRY__DEFAULT_ROOM]; /* edge.rule, if it is declared */
     tarry__held held;                    /* reported since the last choice */
     void *state;

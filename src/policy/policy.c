@@ -378,6 +378,15 @@ static bool is_late(const tarry_policy *p, uint64_t round)
            p->type->is_late(p->state, round);
 }
 
+static void note_report(tarry_policy *p, double loss)
+{
+    const bool is_first = p->n_reported++ == 0;
+    if (is_first || loss < p->least_reported)
+        p->least_reported = loss;
+    if (is_first || loss > p->most_reported)
+        p->most_reported = loss;
+}
+
 /* A report for a round that is no longer outstanding. */
 static tarry_status observe_again(tarry_policy *p, uint64_t round, double loss)
 {
@@ -393,6 +402,7 @@ static tarry_status observe_again(tarry_policy *p, uint64_t round, double loss)
         return TARRY_LATE;
     tarry__policy_forget_ahead(p);
     p->n_corrected++;
+    note_report(p, loss);
     tarry__held_add(&p->held,
                     (tarry__held_loss){.round = round,
                                        .loss = loss,
@@ -419,6 +429,7 @@ tarry_status tarry_policy_observe(tarry_policy *p, uint64_t round, double loss)
     tarry__policy_forget_ahead(p);
     tarry__open_remove(&p->open, round);
     p->expired -= expired;
+    note_report(p, loss);
     tarry__held_add(&p->held,
                     (tarry__held_loss){.round = round,
                                        .loss = loss,
@@ -633,6 +644,9 @@ tarry_status tarry_policy_get_status(tarry_policy *p,
         .default_outcome = p->edge.rule.declared ? p->rule_text : NULL,
         .defaulted = p->n_defaulted,
         .corrected = p->n_corrected,
+        .reported = p->n_reported,
+        .least_reported = p->least_reported,
+        .most_reported = p->most_reported,
     };
     p->type->status(state, status);
     status->best_known = knows_best(status);
@@ -738,11 +752,15 @@ static void archive_default(tarry_policy *p, tarry__archive *a)
     const tarry__default_rule *r = &p->edge.rule; /* with the other settings */
     tarry__archive_field(a, p->n_defaulted);
     tarry__archive_field(a, p->n_corrected);
+    tarry__archive_field(a, p->n_reported);
+    tarry__archive_field(a, p->least_reported);
+    tarry__archive_field(a, p->most_reported);
     archive_rounds(p, &p->defaulted, 0, a);
     if (!a->loading || a->status != TARRY_OK)
         return;
     tarry__archive_require(
-        a, tarry__default_is_sound(r) &&
+        a, tarry__default_is_sound(r) && isfinite(p->least_reported) &&
+               isfinite(p->most_reported) &&
                tarry__policy_check_default(p->type, p->type->name, r, p->low,
                                            p->high, NULL) == TARRY_OK &&
                (r->declared || p->defaulted.count == 0));

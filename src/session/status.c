@@ -126,19 +126,42 @@ static json_t *default_outcome(const view *v)
     return tarry__json_set(json, "meaning", json_string(meaning_of(v)));
 }
 
+/* Choices that are out for longer than outcomes take, as far as they are
+ * known. */
+static uint64_t overdue_of(const view *v)
+{
+    const uint64_t patience = tarry__watch_patience(v->session->watch);
+    return v->p.round > patience
+               ? tarry__policy_n_open(v->session->policy,
+                                      v->p.round - patience - 1)
+               : 0;
+}
+
+/* Where one value alone is ever reported, and many choices have no report:
+ * others may be kept silent. */
+static json_t *silence(const view *v)
+{
+    enum { LEAST = 20 };
+    const tarry_policy_status *p = &v->p;
+    if (p->default_outcome != NULL || p->reported < LEAST ||
+        p->least_reported != p->most_reported || overdue_of(v) < LEAST)
+        return json_null();
+    const double seen = p->least_reported;
+    return json_sprintf("no outcome of %g has ever been reported, and all %ju "
+                        "that were are %g: declare default_outcome, or report "
+                        "them",
+                        seen == p->high ? p->low : p->high,
+                        (uintmax_t)p->reported, seen);
+}
+
 /* Whether late outcomes differ from early ones, and what that means for this
  * policy. */
 static json_t *dependence(const view *v)
 {
     const tarry__session *s = v->session;
     const tarry_policy_status *p = &v->p;
-    const uint64_t patience = tarry__watch_patience(s->watch);
-    const uint64_t overdue =
-        p->round > patience
-            ? tarry__policy_n_open(s->policy, p->round - patience - 1)
-            : 0;
     const tarry__watch_found f =
-        tarry__watch_look(s->watch, p->round - p->cancelled, overdue);
+        tarry__watch_look(s->watch, p->round - p->cancelled, overdue_of(v));
     json_t *json = json_pack("{s:s, s:f, s:f, s:I, s:I, s:s}", "verdict",
                              tarry__watch_text(f.verdict), "p_value", f.p_value,
                              "correlation", f.correlation, "outcomes",
@@ -180,6 +203,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
     json = add_certificate(&v, json);
     json = add_made_with(&v, json);
     json = tarry__json_set(json, "default_outcome", default_outcome(&v));
+    json = tarry__json_set(json, "silence", silence(&v));
     json = tarry__json_set(json, "paused", json_boolean(s->is_paused));
     return tarry__json_set(json, "dependence", dependence(&v));
 }

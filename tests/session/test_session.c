@@ -447,6 +447,35 @@ static void default_outcome_of_rounds_comes_with_a_choice(void **state)
     tarry__store_close(store);
 }
 
+/* Sales are reported at once, no sale never is. */
+static void silence_of_one_value_is_said_aloud(void **state)
+{
+    (void)state;
+    tarry__store *store = open_store();
+    tarry__session *silent = make(store, "s", "uniform", "");
+    tarry__session *told = make(store, "t", "uniform:default_outcome=-1/0", "");
+    tarry__session *sessions[] = {silent, told};
+    for (int k = 0; k < 2; k++) {
+        tarry__session_lines *l = lines_of(sessions[k]);
+        char line[80];
+        for (int t = 1; t <= 1000; t++) {
+            ask(l, "choose\n", 1000);
+            snprintf(line, sizeof line, "observe %d 1\n", t);
+            if (t % 10 == 0)
+                assert_string_equal(ask(l, line, 1000), "ok\n");
+        }
+        expect_rule(l, 1000,
+                    k > 0 ? "\"silence\": null"
+                          : "no outcome of -1 has ever been reported, and all "
+                            "100 that were are 1");
+        ask(l, "observe 1 0\n", 1000);
+        expect_rule(l, 1000, "\"silence\": null");
+        tarry__session_lines_free(l);
+        tarry__session_close(sessions[k]);
+    }
+    tarry__store_close(store);
+}
+
 static void expiry_and_default_outcome_exclude_each_other(void **state)
 {
     (void)state;
@@ -1266,6 +1295,7 @@ int main(void)
         cmocka_unit_test(default_outcome_comes_by_the_clock),
         cmocka_unit_test(report_after_final_default_is_late),
         cmocka_unit_test(default_outcome_of_rounds_comes_with_a_choice),
+        cmocka_unit_test(silence_of_one_value_is_said_aloud),
         cmocka_unit_test(expiry_and_default_outcome_exclude_each_other),
         cmocka_unit_test(choices_expire_also_after_the_clock_went_back),
         cmocka_unit_test(a_clock_has_a_first_and_a_last_moment),

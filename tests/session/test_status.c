@@ -114,6 +114,7 @@ static void check(tarry__session *s, bool by_number)
     expect(told, "description", json_string(p.description));
     expect(told, "intercept", json_boolean(p.intercept));
     expect(told, "default_outcome", json_null());
+    expect(told, "silence", json_null());
     expect(told, "objective",
            json_string(p.maximize ? "maximize" : "minimize"));
     expect(told, "range", json_pack("[f, f]", p.low, p.high));
@@ -131,7 +132,7 @@ static void check(tarry__session *s, bool by_number)
            json_boolean(p.horizon > 0 && p.first_phase_rounds > p.horizon));
     expect(told, "paused", json_false());
     assert_true(json_is_object(json_object_get(told, "dependence")));
-    assert_int_equal(json_object_size(told), 30);
+    assert_int_equal(json_object_size(told), 31);
     json_decref(told);
 }
 

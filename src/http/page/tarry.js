@@ -117,7 +117,7 @@ function showTiles(e, o) {
     : "The arm it would exploit now is " + s.exploit + ". This policy states no certificate.";
 }
 
-function showDependence(d) {
+function showDependence(d, silence) {
   const verdict = d && (d.verdict || d);
   $("dependence").hidden = !verdict;
   if (!verdict) return;
@@ -128,7 +128,8 @@ function showDependence(d) {
   $("dependence").textContent = says +
     (d.why ? " " + d.why[0].toUpperCase() + d.why.slice(1) : "") +
     (isNumber(d.p_value) && d.p_value < 1 ? " (p = " + real(d.p_value) + ")" : "") + "." +
-    (d.warning ? " " + d.warning[0].toUpperCase() + d.warning.slice(1) + "." : "");
+    (d.warning ? " " + d.warning[0].toUpperCase() + d.warning.slice(1) + "." : "") +
+    (silence ? " " + silence[0].toUpperCase() + silence.slice(1) + "." : "");
 }
 
 function showHead(e, o) {
@@ -441,7 +442,7 @@ function show(e, o) {
   $("experiment").hidden = false;
   showHead(e, o);
   showTiles(e, o);
-  showDependence(e.status.dependence);
+  showDependence(e.status.dependence, e.status.silence);
   showArms(e, o);
   fill($("recent"), o.recent.slice(0, RECENT).map(d => recentRow(d, o.now)));
   drawAll(e, o);
