@@ -116,6 +116,7 @@ set(TARRY_CORE
     src/policy/policy.c
     src/policy/policy_list.c
     src/policy/recommended.c
+    src/policy/reports.c
     src/policy/shares.c
 )
 

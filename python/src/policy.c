@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "policy/reports.h"
 
 enum { MEMORY = 1 << 20, CHUNK = 2048, DUPLICATE = 255 };
 
@@ -132,8 +133,8 @@ static bool was_reported(const policy_object *self, uint64_t round, double loss)
 static int take_report(policy_object *self, uint64_t round, double loss)
 {
     const tarry_status status = tarry_policy_observe(self->policy, round, loss);
-    if (status == TARRY_OK || status == TARRY_LATE ||
-        status == TARRY_EXPIRED || status == TARRY_CORRECTED)
+    if (status == TARRY_OK || status == TARRY_LATE || status == TARRY_EXPIRED ||
+        status == TARRY_CORRECTED)
         remember(self, round, loss);
     if (status == TARRY_REPORTED_TWICE && was_reported(self, round, loss))
         return DUPLICATE;
@@ -659,12 +660,14 @@ static PyObject *estimate_list(const tarry_policy_status *s)
 
 static PyObject *status_dict(const tarry_policy_status *s)
 {
+    char reports[TARRY__REPORTS_ROOM];
+    tarry__reports_print(s, reports);
     PyObject *best =
         s->best_known ? PyLong_FromSize_t(s->best) : Py_NewRef(Py_None);
     return Py_BuildValue(
         "{s:s, s:K, s:K, s:K, s:d, s:K, s:N, s:N, s:K, s:K, s:K, s:K, s:K, "
         "s:K, s:O, s:N, s:N, s:n, s:n, s:(dd), s:O, s:K, s:N, s:d, s:K, s:K, "
-        "s:z, s:O, s:O, s:z, s:K, s:K}",
+        "s:z, s:O, s:O, s:z, s:K, s:K, s:s, s:z}",
         "policy", s->name, "round", s->round, "horizon", s->horizon, "phase",
         s->phase, "epsilon", s->epsilon, "phase_start", s->phase_start,
         "active", active_list(s), "best", best, "pending", s->pending,
@@ -681,7 +684,7 @@ static PyObject *status_dict(const tarry_policy_status *s)
         "beyond_horizon", s->beyond_horizon ? Py_True : Py_False, "intercept",
         s->intercept ? Py_True : Py_False, "default_outcome",
         s->default_outcome, "defaulted", s->defaulted, "corrected",
-        s->corrected);
+        s->corrected, "reports", reports, "silence", tarry__reports_advice(s));
 }
 
 static PyObject *get_status(PyObject *object, PyObject *unused)
@@ -1031,7 +1034,8 @@ static PyMethodDef methods[] = {
      "observe($self, /, id, loss)\n--\n\n"
      "Reports the loss (the reward, of a policy that maximizes) of an earlier "
      "choice,\nin any order, any time later.  Answers 'ok', 'late' (of an "
-     "earlier phase),\n'duplicate' (the same loss once more) or 'corrected' (it replaces the\n"
+     "earlier phase),\n'duplicate' (the same loss once more) or 'corrected' "
+     "(it replaces the\n"
      "default outcome)."},
     {"cancel", cancel, METH_O,
      "cancel($self, id, /)\n--\n\n"

@@ -306,7 +306,8 @@ class Policy(_tarry.Policy):
     def status(self) -> Dict[str, Any]:
         """What it knows: round, phase, active arms, plan, estimates, pending,
         certificate, ...; as `status` of `tarry pipe` has it, but for what
-        it tells of delays (`dependence`)."""
+        it tells of delays (`dependence`).  `silence` says what to do if the
+        guide finds that one kind of outcome is never reported, else None."""
         status = self._status()
         status["exploit"], status["certificate"] = self._certify()
         return status

@@ -1284,6 +1284,20 @@ def test_report_after_default_is_corrected():
     assert (status["defaulted"], status["corrected"]) == (2, 2)
 
 
+def test_status_tells_whether_reports_come():
+    p = tarry.Policy("recommended", 2, horizon=20000, range=(0, 1))
+    assert p.status()["reports"] == "none yet"
+    for t in range(1, 1001):
+        p.choose()
+        if t <= 500:
+            p.observe(t, t % 2)
+    status = p.status()
+    assert status["reports"] == "silent since round 500"
+    assert status["silence"] is None
+    p.observe(501, 0)
+    assert p.status()["reports"] == "flowing"
+
+
 def test_default_of_a_time_is_applied_by_the_caller(tmp_path):
     p = tarry.Policy("lints", 3, horizon=100, default_outcome="0.5/7d")
     final = tarry.Policy("otf-lints", 3, horizon=100,

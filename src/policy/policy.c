@@ -513,6 +513,14 @@ uint64_t tarry__policy_n_pending(const tarry_policy *p)
     return p->open.count - p->expired;
 }
 
+uint64_t tarry__policy_silent_since(const tarry_policy *p)
+{
+    tarry_policy_status status = {0};
+    if (p->held.count == 0)
+        p->type->status(p->state, &status);
+    return status.silent_since;
+}
+
 /* ---- status ---------------------------------------------------------------*/
 
 /* Phased policies estimate at the end of a phase, others at each loss. */

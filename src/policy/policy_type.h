@@ -180,6 +180,10 @@ bool tarry__policy_is_pending(const tarry_policy *policy, uint64_t round);
 uint64_t tarry__policy_round(const tarry_policy *policy);
 uint64_t tarry__policy_n_pending(const tarry_policy *policy);
 
+/* `silent_since` of its status, at little cost; 0 too if a loss was reported
+ * since the last choice. */
+uint64_t tarry__policy_silent_since(const tarry_policy *policy);
+
 /* Whether a round has the default outcome and no report; the round that will
  * get it before the next choice, by a rule of rounds, if nothing else becomes
  * of it, or 0; and the rule. */

@@ -155,39 +155,62 @@ static void feedback(tarry__service *s, tarry__writer *t)
         feedback_of(t, e->made->name, e->feedback, true);
 }
 
-/* How many are outstanding, and the age of the oldest. */
-static uint64_t pending_of(tarry__service_experiment *e, double *oldest)
+/* How many are outstanding, the age of the oldest, and how long reports have
+ * been silent. */
+static uint64_t pending_of(tarry__service_experiment *e, double *oldest,
+                           double *silent)
 {
+    const int64_t now = tarry__session_now();
     uint64_t count = 0;
-    *oldest = 0;
+    *oldest = *silent = 0;
     pthread_mutex_lock(&e->lock);
-    if (e->session != NULL)
-        count = tarry__session_outstanding(e->session, tarry__session_now(),
-                                           oldest);
+    if (e->session != NULL) {
+        count = tarry__session_outstanding(e->session, now, oldest);
+        *silent = tarry__session_silent_seconds(e->session, now);
+    }
     pthread_mutex_unlock(&e->lock);
     return count;
+}
+
+static void seconds(tarry__writer *t, const char *name, const char *value,
+                    double time)
+{
+    of_experiment(t, name, value);
+    tarry__writer_print(t, "} %.3f\n", time);
+}
+
+/* Adds the text of another writer, which ends. */
+static void append(tarry__writer *t, tarry__writer *end)
+{
+    t->failed |= end->failed;
+    if (!end->failed)
+        tarry__writer_add(t, end->bytes, end->size);
+    tarry__writer_clear(end);
 }
 
 /* One text after the other: the lines of a metric must stand together. */
 static void pending(tarry__service *s, tarry__writer *t)
 {
     tarry__service_experiment *e;
-    tarry__writer ages = {0};
-    double oldest;
+    tarry__writer ages = {0}, silences = {0};
+    double oldest, silent;
     head(t, "tarry_pending", "gauge",
          "Decisions whose outcome is outstanding.");
     head(&ages, "tarry_pending_oldest_seconds", "gauge",
          "Age of the oldest decision whose outcome is outstanding.");
+    head(&silences, "tarry_reports_silent_seconds", "gauge",
+         "Age of the first decision after the last outcome, if outcomes have "
+         "stopped for all arms; else 0.");
     for (size_t i = 0; (e = tarry__service_at(s, i)) != NULL; i++) {
-        of_experiment(t, "tarry_pending", e->made->name);
-        tarry__writer_print(t, "} %ju\n", (uintmax_t)pending_of(e, &oldest));
-        of_experiment(&ages, "tarry_pending_oldest_seconds", e->made->name);
-        tarry__writer_print(&ages, "} %.3f\n", oldest);
+        const char *name = e->made->name;
+        of_experiment(t, "tarry_pending", name);
+        tarry__writer_print(t, "} %ju\n",
+                            (uintmax_t)pending_of(e, &oldest, &silent));
+        seconds(&ages, "tarry_pending_oldest_seconds", name, oldest);
+        seconds(&silences, "tarry_reports_silent_seconds", name, silent);
     }
-    t->failed |= ages.failed;
-    if (!ages.failed)
-        tarry__writer_add(t, ages.bytes, ages.size);
-    tarry__writer_clear(&ages);
+    append(t, &ages);
+    append(t, &silences);
 }
 
 static void requests(tarry__service *s, tarry__writer *t)

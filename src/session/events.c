@@ -739,6 +739,18 @@ tarry_status tarry__session_describe(tarry__session *s, uint64_t round,
     return status;
 }
 
+double tarry__session_silent_seconds(tarry__session *s, int64_t now)
+{
+    tarry__session_description first = {.seconds = 0};
+    if (s->policy == NULL || tarry__policy_n_pending(s->policy) == 0)
+        return 0;
+    const uint64_t since = tarry__policy_silent_since(s->policy);
+    if (since > 0 &&
+        tarry__session_describe(s, since + 1, now, &first, NULL) != TARRY_OK)
+        return 0;
+    return first.seconds;
+}
+
 tarry_status tarry__session_round(tarry__session *s, const char *id,
                                   uint64_t *round)
 {

@@ -177,6 +177,11 @@ tarry_status tarry__session_pending(tarry__session *s, size_t most,
 uint64_t tarry__session_outstanding(tarry__session *s, int64_t now,
                                     double *oldest_seconds);
 
+/* While the policy says that reports have stopped for all arms and decisions
+ * are outstanding: the age of the first decision after the last report; else
+ * 0. */
+double tarry__session_silent_seconds(tarry__session *s, int64_t now);
+
 enum { TARRY__SESSION_ID_ROOM = 300 };
 
 typedef struct {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include "base/json.h"
 #include "policy/policy_type.h"
+#include "policy/reports.h"
 #include "session/inner.h"
 
 typedef struct {
@@ -137,15 +138,28 @@ static uint64_t overdue_of(const view *v)
                : 0;
 }
 
-/* Where one value alone is ever reported, and many choices have no report:
- * others may be kept silent. */
+static json_t *reports(const view *v)
+{
+    char text[TARRY__REPORTS_ROOM];
+    tarry__reports_print(&v->p, text);
+    return json_string(text);
+}
+
+static json_t *advice(const view *v)
+{
+    const char *text = tarry__reports_advice(&v->p);
+    return text != NULL ? json_string(text) : json_null();
+}
+
+/* Where one value alone is ever reported, and many choices have no report, or
+ * the guide finds it by itself: others may be kept silent. */
 static json_t *silence(const view *v)
 {
     enum { LEAST = 20 };
     const tarry_policy_status *p = &v->p;
     if (p->default_outcome != NULL || p->reported < LEAST ||
         p->least_reported != p->most_reported || overdue_of(v) < LEAST)
-        return json_null();
+        return advice(v);
     const double seen = p->least_reported;
     return json_sprintf("no outcome of %g has ever been reported, and all %ju "
                         "that were are %g: declare default_outcome, or report "
@@ -203,6 +217,7 @@ json_t *tarry__session_status(tarry__session *s, bool by_number)
     json = add_certificate(&v, json);
     json = add_made_with(&v, json);
     json = tarry__json_set(json, "default_outcome", default_outcome(&v));
+    json = tarry__json_set(json, "reports", reports(&v));
     json = tarry__json_set(json, "silence", silence(&v));
     json = tarry__json_set(json, "paused", json_boolean(s->is_paused));
     return tarry__json_set(json, "dependence", dependence(&v));

@@ -369,6 +369,7 @@ static void everything_is_counted_and_told(void **state)
         value_of(text, "tarry_pending_oldest_seconds{experiment=\"a\"}");
     assert_true(oldest >= 0.02 && oldest <= passed);
     check_value(text, 0, "tarry_pending_oldest_seconds{experiment=\"idle\"}");
+    check_value(text, 0, "tarry_reports_silent_seconds{experiment=\"a\"}");
     check_histogram(text, "tarry_feedback_delay_seconds",
                     tarry__service_delay_bounds, 5);
     const double delays = value_of(text, "tarry_feedback_delay_seconds_sum");

@@ -132,7 +132,8 @@ static void check(tarry__session *s, bool by_number)
            json_boolean(p.horizon > 0 && p.first_phase_rounds > p.horizon));
     expect(told, "paused", json_false());
     assert_true(json_is_object(json_object_get(told, "dependence")));
-    assert_int_equal(json_object_size(told), 31);
+    assert_true(json_is_string(json_object_get(told, "reports")));
+    assert_int_equal(json_object_size(told), 32);
     json_decref(told);
 }
 
@@ -232,11 +233,119 @@ static void a_horizon_is_too_short_below_the_first_phase(void **state)
     }
 }
 
+/* ---- reports --------------------------------------------------------------*/
+
+enum { SELLERS = 3 };
+
+typedef struct {
+    uint64_t rounds, last; /* after round `last` nothing is reported */
+    int delay;
+    bool zeros; /* decisions without a sale are reported too */
+    const char *policy;
+    bool maximize;
+} shop;
+
+/* Arms sell to 5, 15 and 30 %; a sale is the reward 1, or the loss 0. */
+static void report_sale(tarry__session *s, const shop *x, uint64_t round,
+                        size_t arm)
+{
+    static const uint64_t rate[SELLERS] = {5, 15, 30};
+    const bool sale = (round * 0x9e3779b97f4a7c15u >> 33) % 100 < rate[arm];
+    tarry__session_result result;
+    char id[24];
+    snprintf(id, sizeof id, "%ju", (uintmax_t)round);
+    if (sale || x->zeros)
+        tarry__session_observe(s, id, sale == x->maximize, 1000, &result, NULL);
+}
+
+static tarry__session *open_shop(const shop *x, tarry__store **store)
+{
+    static const double basis[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    tarry__store_experiment e =
+        small_experiment("e", x->policy, SELLERS, SELLERS);
+    tarry__session *s;
+    e.low = 0;
+    e.high = 1;
+    e.horizon = 20000;
+    e.maximize = x->maximize;
+    assert_int_equal(tarry__store_open("memory:", true, store, NULL), TARRY_OK);
+    assert_int_equal(tarry__session_create(*store, &e, basis, names, &s, NULL),
+                     TARRY_OK);
+    tarry__session_tell_probability(s, false);
+    return s;
+}
+
+/* Decision t is made at t milliseconds. */
+static tarry__session *sell(const shop *x, tarry__store **store)
+{
+    static size_t arm[20001];
+    tarry__session *s = open_shop(x, store);
+    for (uint64_t t = 1; t <= x->rounds; t++) {
+        tarry__session_choice_made made;
+        assert_int_equal(
+            tarry__session_choose(s, NULL, (int64_t)t, &made, NULL), TARRY_OK);
+        arm[t] = made.arm;
+        if (t > (uint64_t)x->delay && t <= x->last)
+            report_sale(s, x, t - (uint64_t)x->delay,
+                        arm[t - (uint64_t)x->delay]);
+    }
+    return s;
+}
+
+/* The texts of status, and at 9 s how long reports have been silent. */
+static void check_shop(const shop *x, const char *reports, const char *silence,
+                       double seconds)
+{
+    tarry__store *store;
+    tarry__session *s = sell(x, &store);
+    json_t *told = tarry__session_status(s, false);
+    expect(told, "reports", json_string(reports));
+    const char *said = json_string_value(json_object_get(told, "silence"));
+    if (silence == NULL)
+        assert_null(said);
+    else
+        assert_non_null(strstr(said, silence));
+    CHECK_NEAR(tarry__session_silent_seconds(s, 9000), seconds, 1e-12);
+    json_decref(told);
+    tarry__session_close(s);
+    tarry__store_close(store);
+}
+
+static void status_tells_that_outcomes_are_never_reported(void **state)
+{
+    (void)state;
+    shop x = {3000, 3000, 0, false, "recommended", true};
+    check_shop(&x, "flowing", "no outcome of 0 has ever been reported", 0);
+    x.maximize = false;
+    check_shop(&x, "flowing", "no outcome of 1 has ever been reported", 0);
+    x.policy = "recommended:default_outcome=1/500r";
+    check_shop(&x, "flowing", NULL, 0);
+}
+
+static void status_tells_that_reports_have_stopped(void **state)
+{
+    (void)state;
+    shop x = {2000, 1500, 5, true, "recommended", true};
+    check_shop(&x, "silent since round 1500", NULL, 7.499);
+    x.last = 0;
+    check_shop(&x, "none yet", NULL, 0);
+}
+
+static void reports_that_are_late_are_flowing(void **state)
+{
+    (void)state;
+    const shop x = {2000, 2000, 300, true, "recommended", true};
+    check_shop(&x, "flowing", NULL, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_is_what_the_policy_says),
         cmocka_unit_test(a_horizon_is_too_short_below_the_first_phase),
+        cmocka_unit_test(status_tells_that_outcomes_are_never_reported),
+        cmocka_unit_test(status_tells_that_reports_have_stopped),
+        cmocka_unit_test(reports_that_are_late_are_flowing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ function showTiles(e, o) {
     : "The arm it would exploit now is " + s.exploit + ". This policy states no certificate.";
 }
 
-function showDependence(d, silence) {
+function showDependence(d, silence, reports) {
   const verdict = d && (d.verdict || d);
   $("dependence").hidden = !verdict;
   if (!verdict) return;
@@ -129,7 +129,8 @@ function showDependence(d, silence) {
     (d.why ? " " + d.why[0].toUpperCase() + d.why.slice(1) : "") +
     (isNumber(d.p_value) && d.p_value < 1 ? " (p = " + real(d.p_value) + ")" : "") + "." +
     (d.warning ? " " + d.warning[0].toUpperCase() + d.warning.slice(1) + "." : "") +
-    (silence ? " " + silence[0].toUpperCase() + silence.slice(1) + "." : "");
+    (silence ? " " + silence[0].toUpperCase() + silence.slice(1) + "." : "") +
+    (/^silent/.test(reports) ? " Reports are " + reports + "." : "");
 }
 
 function showHead(e, o) {
@@ -442,7 +443,7 @@ function show(e, o) {
   $("experiment").hidden = false;
   showHead(e, o);
   showTiles(e, o);
-  showDependence(e.status.dependence, e.status.silence);
+  showDependence(e.status.dependence, e.status.silence, e.status.reports);
   showArms(e, o);
   fill($("recent"), o.recent.slice(0, RECENT).map(d => recentRow(d, o.now)));
   drawAll(e, o);
