@@ -431,7 +431,9 @@ class List(TextTest):
                            ("Instances", "instances"), ("Losses", "losses"),
                            ("Delays", "delays"),
                            ("Adversaries (in place of a delay)",
-                            "adversaries")):
+                            "adversaries"),
+                           ("Reports (which outcomes of a world are ever "
+                            "reported)", "reports")):
             text += ("\n" if text else "") + title + ":\n"
             text += "".join(map(self.entry, all[key]))
             if key == "policies":
