@@ -14,9 +14,22 @@ static uint64_t bin_start(size_t j)
     return tarry__waiting_bin_start(j);
 }
 
+static const uint32_t ENDED = 1u << 31; /* in the ring, beside a seat */
+
 static size_t bin_of(uint64_t age)
 {
     return tarry__waiting_bin_of(age);
+}
+
+/* The seat + 1 of a play, also when it has ended; and only while it waits. */
+static uint32_t made_at(const tarry__waiting *w, size_t at)
+{
+    return w->ring[at] & ~ENDED;
+}
+
+static uint32_t waiting_at(const tarry__waiting *w, size_t at)
+{
+    return (w->ring[at] & ENDED) != 0 ? 0 : w->ring[at];
 }
 
 static tarry_status open_memory(tarry__waiting *w)
@@ -25,8 +38,7 @@ static tarry_status open_memory(tarry__waiting *w)
     w->made = w->waiting + w->room * BINS;
     w->ended = tarry__base_zalloc(w->room * 2 * BINS, sizeof *w->ended);
     w->hazard = tarry__base_zalloc(w->room * BINS, sizeof *w->hazard);
-    w->ring = tarry__base_zalloc(2 * w->ring_size, sizeof *w->ring);
-    w->every = w->ring + w->ring_size;
+    w->ring = tarry__base_zalloc(w->ring_size, sizeof *w->ring);
     w->masked = tarry__base_zalloc(2 * w->room, sizeof *w->masked);
     w->held = w->masked + w->room;
     return w->masked != NULL && w->waiting != NULL && w->ended != NULL &&
@@ -82,7 +94,7 @@ static void age(tarry__waiting *w)
     w->now++;
     for (size_t j = 1; j < BINS && w->now > bin_start(j); j++) {
         const size_t at = (w->now - bin_start(j)) & (w->ring_size - 1);
-        const uint32_t made = w->every[at], seat = w->ring[at];
+        const uint32_t made = made_at(w, at), seat = waiting_at(w, at);
         if (made != 0) {
             w->made[(made - 1) * BINS + j - 1]--;
             w->made[(made - 1) * BINS + j]++;
@@ -135,10 +147,10 @@ void tarry__waiting_play(tarry__waiting *w, uint64_t round, size_t seat)
     for (uint64_t i = 0; i < rounds; i++)
         age(w);
     const size_t at = w->now & (w->ring_size - 1);
-    w->ring[at] = w->every[at] = 0;
+    w->ring[at] = 0;
     if (seat >= w->room)
         return;
-    w->ring[at] = w->every[at] = (uint32_t)seat + 1;
+    w->ring[at] = (uint32_t)seat + 1;
     w->made[seat * BINS]++;
     shift(w, seat, 0, 1);
 }
@@ -184,7 +196,7 @@ void tarry__waiting_end(tarry__waiting *w, uint64_t round, size_t seat,
     }
     const size_t j = bin_of(w->now - t);
     if (w->now - t < w->ring_size)
-        w->ring[t & (w->ring_size - 1)] = 0;
+        w->ring[t & (w->ring_size - 1)] |= ENDED;
     shift(w, seat, j, -1);
     w->ended_in[j]++;
     w->ended[seat * 2 * BINS + j] += high_share;
@@ -230,7 +242,7 @@ void tarry__waiting_cancel(tarry__waiting *w, uint64_t round, size_t seat)
     }
     const size_t at = t & (w->ring_size - 1);
     if (w->now - t < w->ring_size)
-        w->ring[at] = w->every[at] = 0;
+        w->ring[at] = 0;
     shift(w, seat, bin_of(w->now - t), -1);
     w->made[seat * BINS + bin_of(w->now - t)]--;
 }
@@ -244,10 +256,10 @@ static void count_ring(tarry__waiting *w, uint64_t last, uint64_t now, int sign)
     const uint64_t kept = w->ring_size - 1;
     for (uint64_t t = w->now > kept ? w->now - kept : 1; t <= last; t++) {
         const size_t at = t & kept, j = bin_of(now - t);
-        if (w->every[at] != 0)
-            w->made[(w->every[at] - 1) * BINS + j] += (uint32_t)sign;
-        if (w->ring[at] != 0)
-            shift(w, w->ring[at] - 1, j, sign);
+        if (made_at(w, at) != 0)
+            w->made[(made_at(w, at) - 1) * BINS + j] += (uint32_t)sign;
+        if (waiting_at(w, at) != 0)
+            shift(w, waiting_at(w, at) - 1, j, sign);
     }
 }
 
@@ -258,9 +270,9 @@ static void begin_silence(tarry__waiting *w)
     count_ring(w, w->now, w->now, -1);
     for (uint64_t t = last + 1; t <= w->now; t++) {
         const size_t at = t & (w->ring_size - 1);
-        if (w->ring[at] != 0)
-            play_in_silence(w, w->ring[at] - 1);
-        w->ring[at] = w->every[at] = 0;
+        if (waiting_at(w, at) != 0)
+            play_in_silence(w, waiting_at(w, at) - 1);
+        w->ring[at] = 0;
     }
     count_ring(w, last, last, 1);
     w->now = last;
@@ -282,7 +294,6 @@ void tarry__waiting_copy(tarry__waiting *w, const tarry__waiting *from)
 {
     const size_t size = from->room * BINS;
     memcpy(w->ring, from->ring, from->ring_size * sizeof *w->ring);
-    memcpy(w->every, from->every, from->ring_size * sizeof *w->every);
     memcpy(w->waiting, from->waiting, size * sizeof *w->waiting);
     memcpy(w->made, from->made, size * sizeof *w->made);
     memcpy(w->ended, from->ended, 2 * size * sizeof *w->ended);
@@ -312,7 +323,7 @@ static bool is_sound(const tarry__waiting *w)
 {
     bool sound = true;
     for (size_t i = 0; i < w->ring_size; i++)
-        sound &= w->ring[i] <= w->room && w->every[i] <= w->room;
+        sound &= made_at(w, i) <= w->room;
     for (size_t j = 0; j < BINS; j++) {
         uint64_t sum = 0;
         for (size_t seat = 0; seat < w->room; seat++)
@@ -349,7 +360,7 @@ void tarry__waiting_archive(tarry__waiting *w,
     tarry__archive_bytes(a, w->masked, 2 * w->room * sizeof *w->masked);
     tarry__archive_field(a, w->law.alike);
     tarry__archive_field(a, w->try_at);
-    tarry__archive_bytes(a, w->ring, 2 * w->ring_size * sizeof *w->ring);
+    tarry__archive_bytes(a, w->ring, w->ring_size * sizeof *w->ring);
     tarry__archive_bytes(a, w->waiting,
                          2 * w->room * BINS * sizeof *w->waiting);
     tarry__archive_bytes(a, w->ended, w->room * 2 * BINS * sizeof *w->ended);

@@ -29,8 +29,8 @@ typedef struct tarry__waiting {
     uint64_t now;      /* the last round played, silences left out */
     uint64_t round;    /* the last round played */
     size_t ring_size;  /* a power of two */
-    uint32_t *ring;    /* of round t at t % size: seat + 1 while it waits */
-    uint32_t *every;   /* of round t: seat + 1, also when it has ended */
+    uint32_t *ring;    /* of round t at t % size: seat + 1, and a bit that is
+                          set when the play has ended */
     size_t room;       /* seats: arms that have been played, in order */
     uint32_t *waiting; /* BINS per seat */
     uint32_t *made;    /* BINS per seat: the same with those that have ended */
