@@ -90,9 +90,9 @@ static PyObject *new_world(PyTypeObject *type, PyObject *args, PyObject *named)
     const char *law_name, *version;
     int depends, hook, n = 0;
     (void)named;
-    if (!PyArg_ParseTuple(args, "zzzz(OOOOOO)Ozz", &p.name, &p.instance, &p.loss,
-                          &p.delay, &o[0], &o[1], &o[2], &o[3], &o[4], &o[5],
-                          &law, &p.report, &p.default_outcome))
+    if (!PyArg_ParseTuple(args, "zzzz(OOOOOO)Ozz", &p.name, &p.instance,
+                          &p.loss, &p.delay, &o[0], &o[1], &o[2], &o[3], &o[4],
+                          &o[5], &law, &p.report, &p.default_outcome))
         return NULL;
     world_object *self = (world_object *)type->tp_alloc(type, 0);
     if (self == NULL)
